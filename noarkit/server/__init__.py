@@ -1,0 +1,17 @@
+"""The embedded archive: a version-1 Noark 5 archive service on SQLite and a content-addressed file store.
+
+It is our counterpart, so it must be able to disagree with the client: it shares only `model`, `safe` and the base
+(`errors events words config secrets`) with the rest of noarkit.
+
+    asgi        limits, errors in both formats, routing; the only part that speaks HTTP
+    wire        Call, Answer, Refusal, Route: what every area is made of
+    service     one running archive: settings, database, files, clock, rights
+    schema      metamodel → tables, columns, links (who stores which link)
+    database    one writer, many readers
+    values      wire values ↔ stored values, objects as JSON
+    identity    clients, tokens          rights   access groups, permissions, who may what
+    transaction/  save link unlink delete, all or nothing, rules at the end
+    query/      the query language: parse, compile to SQL, page
+    areas       uploads downloads code_lists business_metadata access fulltext logs bulk
+    trouble     the test-only fault script
+"""
