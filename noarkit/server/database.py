@@ -83,3 +83,13 @@ class Database:
         with self._opened_lock:
             self._opened.append(connection)
         return connection
+
+
+def allocate(db: sqlite3.Connection, name: str, count: int = 1) -> int:
+    """The first of `count` new numbers of the sequence `name`; inside the writer's transaction, never given twice."""
+    row = db.execute(
+        "INSERT INTO counter (name, value) VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value",
+        (name, count),
+    ).fetchone()
+    return int(row[0]) - count + 1

@@ -126,7 +126,9 @@ def _link(model: Metamodel, type_name: str, reference: Reference) -> Link:
         ours, others = (mine, reference.name), (other, inverse.name)
         first = min(ours, others) == ours
         pair = "_".join(["p", *(f"{family}_{name}" for family, name in sorted((ours, others)))]).lower()
-        return Link("pairs", reference, other, pair_table=pair, mine="a" if first else "b", theirs="b" if first else "a")
+        return Link(
+            "pairs", reference, other, pair_table=pair, mine="a" if first else "b", theirs="b" if first else "a"
+        )
     if reference.many:
         return Link("inverse", reference, other, column=inverse.name)
     if not inverse.many and (other, inverse.name) > (mine, reference.name) and mine == other:
