@@ -1,0 +1,1 @@
+"""The only doors to hostile input and to disk: paths, unpack, xml, urls, atomic and digest."""

@@ -1,0 +1,159 @@
+"""Files and folders that appear whole or not at all, whatever happens while they are written.
+
+A file is written under a temporary name in its own folder, synced, moved into place, and the folder is synced.
+Left-over temporary names (after a power cut) begin with `.noarkit-` and end with `.part`; `sweep` removes them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from noarkit.errors import DiskFull, UsageFault
+
+_PREFIX = ".noarkit-"
+_SUFFIX = ".part"
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
+
+@contextmanager
+def writing(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> Iterator[BinaryIO]:
+    """Yields a binary file whose content stands at `path` when the block ends without a fault, and nowhere otherwise.
+
+    With `sync=False` the bytes are not forced to disk: for files of a folder that is synced as a whole. With
+    `replace=False` an existing file is kept and `UsageFault` raised. No room raises `DiskFull`.
+    """
+    part = path.parent / temporary_name()
+    with no_room(path):
+        try:
+            with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | _binary(), mode), "w+b") as file:
+                yield file
+                file.flush()
+                if sync:
+                    os.fsync(file.fileno())
+            _place(part, path, replace=replace)
+            if sync:
+                sync_folder(path.parent)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> None:
+    """Writes `content` to `path`, whole or not at all."""
+    with writing(path, mode=mode, sync=sync, replace=replace) as file:
+        file.write(content)
+
+
+def write_text(path: Path, text: str, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> None:
+    """Writes `text` to `path` in UTF-8, line ends as they stand, whole or not at all."""
+    write_bytes(path, text.encode("utf-8"), mode=mode, sync=sync, replace=replace)
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """Yields an empty folder beside `target` that becomes `target` when the block ends without a fault.
+
+    Everything in it is synced once, before the rename. Nothing that exists is ever replaced: `UsageFault` instead.
+    """
+    _refuse_existing(target)
+    with no_room(target):
+        part = target.parent / temporary_name()
+        part.mkdir()
+        try:
+            yield part
+            _sync_tree(part)
+            _refuse_existing(target)
+            part.rename(target)
+            sync_folder(target.parent)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def temporary_name() -> str:
+    """A name nobody else uses, that `sweep` knows."""
+    return f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+
+
+def sweep(folder: Path) -> int:
+    """Removes what a power cut left in `folder` under temporary names, and says how many there were.
+
+    Only for a folder that this process alone writes to: another's unfinished file looks the same.
+    """
+    left = [entry for entry in folder.iterdir() if is_temporary(entry.name)]
+    for entry in left:
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+    return len(left)
+
+
+def is_temporary(name: str) -> bool:
+    """True for a name made by `temporary_name`."""
+    return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes the names in `folder` durable, where the system can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def no_room(path: Path) -> Iterator[None]:
+    """Turns the system's ways to say «no room» into `DiskFull`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise DiskFull(where=str(path)) from error
+        raise
+
+
+def _place(part: Path, path: Path, *, replace: bool) -> None:
+    if replace:
+        part.replace(path)
+        return
+    try:
+        # a hard link fails where the name is taken, in one step; a rename would replace
+        path.hardlink_to(part)
+    except FileExistsError as error:
+        raise UsageFault(what="exists", where=str(path)) from error
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _refuse_existing(path)
+        part.rename(path)
+
+
+def _refuse_existing(target: Path) -> None:
+    if os.path.lexists(target):
+        raise UsageFault(what="exists", where=str(target))
+
+
+def _sync_tree(folder: Path) -> None:
+    if sys.platform == "linux":
+        os.sync()  # one call for millions of files, and on Linux it waits until they are on disk
+        return
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(PermissionError), Path(place, name).open("rb+") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(place))
+
+
+def _binary() -> int:
+    return int(getattr(os, "O_BINARY", 0))
