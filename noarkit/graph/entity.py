@@ -1,0 +1,89 @@
+"""What a plan says about one object of the archive, before it has an id there.
+
+Keys are decided here and never change: every entity has one, unique in its plan and the same in every later plan of the
+same source. Field values are plain JSON values in the wire format's own forms (timestamps `2024-01-02T03:04:05.678Z`,
+dates `2024-01-02`, codes as codes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+FieldValue = str | int | float | bool | None | Mapping[str, object]
+
+
+class Target(StrEnum):
+    """How an entity comes to stand in the archive."""
+
+    CREATE = "create"
+    FIND = "find"
+    FIND_OR_CREATE = "find-or-create"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Bytes that a source can open again by `locator`, as they were when the plan was made."""
+
+    locator: str
+    name: str
+    size_bytes: int | None
+    modified_ns: int | None = None
+    sha256: str | None = None
+    media_type: str | None = None
+    puid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One object to be. `parent` is the key of what it hangs under, linked by `parent_link` (seen from this entity).
+
+    `links` are further links (reference name, key of the other entity). `recipe_line` says which line of the recipe
+    made it, for faults. A Dokumentversjon bears the `content` it is to hold.
+    """
+
+    key: str
+    type: str
+    fields: Mapping[str, FieldValue]
+    parent: str | None = None
+    parent_link: str | None = None
+    links: tuple[tuple[str, str], ...] = ()
+    content: Content | None = None
+    target: Target = Target.CREATE
+    recipe_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """What one source record becomes. Entities come parents first; one already planned by an earlier record (a folder,
+    a class) may come again with the same key and is then taken once."""
+
+    record_key: str
+    entities: tuple[Entity, ...]
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A source record that cannot be taken now, with its fault code and what the fault's sentences need."""
+
+    record_key: str
+    code: str
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A source record that a rule leaves out, with the reason the rule states."""
+
+    record_key: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about a record that a person should know although it is taken: a warning with a code."""
+
+    code: str
+    data: Mapping[str, object] = field(default_factory=dict)

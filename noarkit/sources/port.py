@@ -1,0 +1,79 @@
+"""What any source can do: yield records in constant memory, and open their contents again later.
+
+A source is never written to. What it cannot take it sets aside with a fault code; it never stops for one bad item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from noarkit.events import Listener
+from noarkit.graph.entity import Content, Note, SetAside, Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """One thing a source holds: a file, a mail, a row.
+
+    `key` is stable and unique within the source; undecodable bytes of names stand percent-encoded in it. `fields` is
+    what recipes see as `record`: plain values, nested mappings and lists. `contents` are its documents, the main one first.
+    """
+
+    kind: str
+    key: str
+    fields: Mapping[str, object]
+    contents: tuple[Content, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+SourceItem = SourceRecord | SetAside | Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class SourceIdentity:
+    """What a source is, for the plan's first page: its kind, where it is, and settings that change what it yields."""
+
+    kind: str
+    where: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
+class ContentStream(Protocol):
+    """The bytes of one content, read once from start to end."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes; empty at the end. Raises a SourceFault where the bytes cannot be had."""
+        ...
+
+    def still_the_same(self) -> bool:
+        """After the last byte: True where size and time are what they were when the stream was opened and planned."""
+        ...
+
+
+class Source(Protocol):
+    """A place that yields source records."""
+
+    @property
+    def identity(self) -> SourceIdentity: ...
+
+    def records(self, tell: Listener) -> Iterator[SourceItem]:
+        """Every item once, in a stable order, in constant memory. Raises SourceGone where the root is not there."""
+        ...
+
+    def open(self, content: Content) -> AbstractContextManager[ContentStream]:
+        """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged (size or time not as planned)."""
+        ...
+
+    def default_recipe(self) -> str:
+        """The recipe (TOML) that serves a first run of this source with nothing configured."""
+        ...
+
+    def proposal(self, tell: Listener) -> str:
+        """A recipe (TOML, commented) fitted to what the source holds."""
+        ...
+
+
+OpenSource = Callable[[str], Source]
