@@ -1,0 +1,265 @@
+"""Stored rows as the objects clients see: `{"type", "id", "version", "fields", "links"}`.
+
+`columns` and `render` belong together: a row holds the columns of its family in schema order. What is unset is left
+out. What is screened is found by `screened` and withheld by `render(..., masked=True)`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import orjson
+
+from noarkit.model import ObjectType
+from noarkit.server.schema import schema, table_name
+
+Row = Sequence[object]
+Object = dict[str, object]
+
+# Texts that stay readable on a screened object: identifiers and technical facts, which name nobody.
+_OPEN_TEXTS = frozenset(
+    {
+        "uuid",
+        "mappeIdent",
+        "registreringsIdent",
+        "klasseIdent",
+        "arkivskaperIdent",
+        "prefiks",
+        "moetenummer",
+        "saksnummer",
+        "eksterntSystem",
+        "eksternID",
+        "planident",
+        "klassifikasjonstype",
+        "offentligTittel",
+        "publiseringsstatus",
+        "eInnsynStatus",
+        "referanseDokumentfil",
+        "format",
+        "innholdstype",
+        "sjekksum",
+        "sjekksumAlgoritme",
+    }
+)
+
+# Links that lead sideways, or to what cannot be screened; every other stored link leads from a child to its parent.
+_NOT_UPWARDS = frozenset(
+    {"refArkiv", "refArkivdelForloeper", "refPrimaerKlassifikasjonssystem", "refKlassifikasjonssystem"}
+)
+
+_BSM = "virksomhetsspesifikkeMetadata"
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How the rows of one concrete type are told: where each value stands, and what makes it a wire value."""
+
+    fields: tuple[tuple[str, int, Callable[[object], object] | None], ...]
+    links: tuple[tuple[str, int], ...]
+
+
+@cache
+def columns(family: str, alias: str = "") -> str:
+    """The SELECT list of a family, in schema order; `alias` names the table where a query has several."""
+    prefix = f"{alias}." if alias else ""
+    return ", ".join(f'{prefix}"{name}"' for name in schema().tables[family].columns)
+
+
+def render(
+    family: str,
+    row: Row,
+    *,
+    masked: bool = False,
+    db: sqlite3.Connection | None = None,
+    newer: bool = True,
+) -> Object:
+    """The object of one row of `columns(family)`.
+
+    `masked` withholds free text and what tells of persons; `db` names the kinds of business-specific metadata;
+    without `newer`, fields and links that only newer clients know are left out.
+    """
+    plan = _plan(family, str(row[1]), masked, newer)
+    fields: Object = {}
+    for name, place, tell in plan.fields:
+        value = row[place]
+        if value is not None:
+            fields[name] = value if tell is None else tell(value)
+    if _BSM in fields:
+        fields[_BSM] = business_metadata(fields[_BSM], db)
+    links = {name: row[place] for name, place in plan.links if row[place] is not None}
+    return {"type": row[1], "id": str(row[0]), "version": str(row[2]), "fields": fields, "links": links}
+
+
+def render_all(
+    db: sqlite3.Connection, family: str, rows: Iterable[Row], *, public_use: bool = False, newer: bool = True
+) -> list[Object]:
+    """The objects of several rows; with `public_use`, what is screened is withheld."""
+    listed = list(rows)
+    hidden = screened(db, family, [_number(row[0]) for row in listed]) if public_use else frozenset()
+    return [render(family, row, masked=row[0] in hidden, db=db, newer=newer) for row in listed]
+
+
+def fetch(db: sqlite3.Connection, family: str, ids: Sequence[int]) -> list[Row]:
+    """The rows of the given ids that exist, in the order of the ids."""
+    found: dict[int, Row] = {}
+    sql = f"SELECT {columns(family)} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
+    for row in db.execute(sql, (orjson.dumps(list(ids)).decode(),)):
+        found[row[0]] = row
+    return [found[object_id] for object_id in ids if object_id in found]
+
+
+def screened(db: sqlite3.Connection, family: str, ids: Iterable[int]) -> frozenset[int]:
+    """Those of `ids` that are screened, or have an ancestor that is.
+
+    An ancestor is what a parent link or the primary class leads to, all the way up.
+    """
+    start = [(family, object_id) for object_id in ids]
+    parents: dict[tuple[str, int], list[tuple[str, int]]] = {}
+    closed: set[tuple[str, int]] = set()
+    frontier = list(start)
+    while frontier:
+        by_family: dict[str, list[int]] = {}
+        for key in frontier:
+            if key not in parents:
+                parents[key] = []
+                by_family.setdefault(key[0], []).append(key[1])
+        frontier = []
+        for at, members in by_family.items():
+            for key, is_screened, above in _look_up(db, at, members):
+                parents[key] = above
+                if is_screened:
+                    closed.add(key)
+                else:
+                    frontier.extend(above)
+    return frozenset(key[1] for key in start if _reaches(key, closed, parents))
+
+
+def business_metadata(stored: object, db: sqlite3.Connection | None = None) -> object:
+    """Stored business-specific metadata with the type of each field, as responses carry it."""
+    groups = orjson.loads(str(stored))
+    if not isinstance(groups, dict):
+        return {}
+    return {
+        group: {field: _metadata_field(db, group, field, entry) for field, entry in fields.items()}
+        for group, fields in groups.items()
+    }
+
+
+def timestamp(stored: object) -> str:
+    """Milliseconds since 1970 as `yyyy-MM-ddTHH:mm:ss.SSSZ`."""
+    days, rest = divmod(_number(stored), 86_400_000)
+    seconds, ms = divmod(rest, 1000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{_day(days)}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z"
+
+
+@lru_cache(maxsize=4096)
+def _day(days: int) -> str:
+    """The date that many days after 1970-01-01, in the calendar that never changes; also beyond the year 9999."""
+    era, day_of_era = divmod(days + 719_468, 146_097)
+    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
+    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted = (5 * day_of_year + 2) // 153
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    year = year_of_era + era * 400 + (month <= 2)
+    return f"{year:04}-{month:02}-{day_of_year - (153 * shifted + 2) // 5 + 1:02}"
+
+
+@cache
+def _plan(family: str, type_name: str, masked: bool, newer: bool) -> _Plan:
+    whole = schema()
+    object_type = whole.model.types[type_name]
+    places = {name: place for place, name in enumerate(whole.tables[family].columns)}
+    return _Plan(
+        tuple(_told_fields(object_type, places, masked, newer)), tuple(_told_links(object_type, places, newer))
+    )
+
+
+def _told_fields(
+    object_type: ObjectType, places: Mapping[str, int], masked: bool, newer: bool
+) -> Iterable[tuple[str, int, Callable[[object], object] | None]]:
+    tellers: Mapping[str, Callable[[object], object]] = {"timestamp": timestamp, "boolean": bool}
+    for field in object_type.fields.values():
+        shown = field.viewed and field.name not in ("id", "version") and (newer or not field.newer)
+        is_open = field.kind not in ("string", "object") or field.code_list is not None or field.name in _OPEN_TEXTS
+        if shown and (is_open or not masked):
+            yield field.name, places[field.name], tellers.get(field.kind)
+            if field.also:
+                yield field.also, places[field.name], tellers.get(field.kind)
+
+
+def _told_links(object_type: ObjectType, places: Mapping[str, int], newer: bool) -> Iterable[tuple[str, int]]:
+    for reference in object_type.references.values():
+        if reference.viewed and reference.name in places and (newer or not reference.newer):
+            yield reference.name, places[reference.name]
+
+
+@cache
+def _upward(family: str) -> tuple[tuple[str, str], ...]:
+    """The parent columns of a family, each with the family it leads to."""
+    whole = schema()
+    found: dict[str, str] = {}
+    for type_name in whole.model.concrete(family):
+        for name in whole.model.types[type_name].references:
+            link = whole.links[type_name, name]
+            if link.kind == "column" and name not in _NOT_UPWARDS:
+                found[name] = link.other_family
+    return tuple(found.items())
+
+
+def _look_up(
+    db: sqlite3.Connection, family: str, ids: Sequence[int]
+) -> Iterable[tuple[tuple[str, int], bool, list[tuple[str, int]]]]:
+    upward = _upward(family)
+    mark = "skjerming" if "skjerming" in schema().tables[family].columns else "NULL"
+    listed = ", ".join(["id", mark, *(f'"{name}"' for name, _ in upward)])
+    sql = f"SELECT {listed} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
+    for object_id, code, *targets in db.execute(sql, (orjson.dumps(list(ids)).decode(),)):
+        above = [(other, target) for (_, other), target in zip(upward, targets, strict=True) if target is not None]
+        yield (family, object_id), code is not None, above
+
+
+def _reaches(
+    start: tuple[str, int], closed: set[tuple[str, int]], parents: Mapping[tuple[str, int], list[tuple[str, int]]]
+) -> bool:
+    seen = {start}
+    waiting = [start]
+    while waiting:
+        key = waiting.pop()
+        if key in closed:
+            return True
+        fresh = [above for above in parents.get(key, ()) if above not in seen]
+        seen.update(fresh)
+        waiting.extend(fresh)
+    return False
+
+
+def _metadata_field(db: sqlite3.Connection | None, group: str, field: str, entry: object) -> Object:
+    values = entry.get("values", []) if isinstance(entry, dict) else entry
+    listed = values if isinstance(values, list) else [values]
+    kind = _metadata_kind(db, group, field) or _guessed_kind(listed)
+    if kind == "timestamp":
+        listed = [timestamp(value) if isinstance(value, int) else value for value in listed]
+    return {"type": kind, "values": listed}
+
+
+def _metadata_kind(db: sqlite3.Connection | None, group: str, field: str) -> str | None:
+    if db is None:
+        return None
+    row = db.execute("SELECT kind FROM bsm_field WHERE group_id = ? AND field_id = ?", (group, field)).fetchone()
+    return str(row[0]) if row else None
+
+
+def _guessed_kind(values: Sequence[object]) -> str:
+    first = values[0] if values else ""
+    if isinstance(first, bool):
+        return "boolean"
+    return "long" if isinstance(first, int) else "double" if isinstance(first, float) else "string"
+
+
+def _number(stored: object) -> int:
+    return stored if isinstance(stored, int) else int(str(stored))
