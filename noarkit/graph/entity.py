@@ -57,11 +57,13 @@ class Entity:
 @dataclass(frozen=True, slots=True)
 class Mapped:
     """What one source record becomes. Entities come parents first; one already planned by an earlier record (a folder,
-    a class) may come again with the same key and is then taken once."""
+    a class) may come again with the same key and is then taken once. `root` is the key of the entity that stands for
+    the record itself; where it is not given, the last folder or record among the entities."""
 
     record_key: str
     entities: tuple[Entity, ...]
     notes: tuple[Note, ...] = ()
+    root: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

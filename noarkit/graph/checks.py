@@ -1,0 +1,145 @@
+"""What can be known to be wrong before anything is sent.
+
+`EntityChecks` looks at one entity at a time while the graph is filled; `structure_faults` looks at the whole graph
+when it stands. Codes: F224 field, F225 code list, F226 structure, F227 class, F228 link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from noarkit.graph.entity import Entity, FieldValue, Note
+from noarkit.graph.store import GraphStore
+from noarkit.model import Field, ObjectType, metamodel
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_NEEDS_FILE = "referanseDokumentfil"
+_BUSINESS_METADATA = "virksomhetsspesifikkeMetadata"
+
+
+class EntityChecks:
+    """Checks one entity against the model and, where they are known, the archive's own code lists."""
+
+    def __init__(self, codes: Mapping[str, frozenset[str]] | None = None) -> None:
+        model = metamodel()
+        fixed = {
+            name: frozenset(code.code for code in one.codes) for name, one in model.code_lists.items() if one.codes
+        }
+        self._codes: Mapping[str, frozenset[str]] = {**fixed, **(codes or {})}
+        self._types = model.types
+        self._needed = {name: _needed(kind) for name, kind in model.types.items()}
+
+    def __call__(self, entity: Entity) -> Note | None:
+        """The first thing wrong with the entity, or None."""
+        kind = self._types.get(entity.type)
+        if kind is None:
+            return Note("F224", {"type": entity.type, "why": "unknown-type"})
+        missing = self._needed[entity.type].difference(entity.fields)
+        if missing and entity.target != "find":
+            return Note("F224", {"type": entity.type, "field": min(missing), "why": "missing"})
+        for name, value in entity.fields.items():
+            field = kind.fields.get(name)
+            if field is None:
+                return Note("F224", {"type": entity.type, "field": name, "why": "unknown-field"})
+            why = self._wrong(field, value)
+            if why:
+                return Note("F225" if why == "code" else "F224", {"type": entity.type, "field": name, "why": why})
+        for name, _ in entity.links:
+            if name not in kind.references:
+                return Note("F228", {"type": entity.type, "field": name, "why": "unknown-link"})
+        return None
+
+    def _wrong(self, field: Field, value: FieldValue) -> str | None:
+        if value is None:
+            return "empty" if field.need == "must" and not field.has_default else None
+        if field.code_list:
+            allowed = self._codes.get(field.code_list)
+            return "code" if allowed is not None and value not in allowed else None
+        if field.need == "must" and value == "":
+            return "empty"
+        return None if _FITS[field.kind](value) else "kind"
+
+
+def _is_number(value: FieldValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_FITS: Mapping[str, Callable[[FieldValue], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": _is_number,
+    "boolean": lambda value: isinstance(value, bool),
+    "date": lambda value: isinstance(value, str) and _DATE.fullmatch(value) is not None,
+    "timestamp": lambda value: isinstance(value, str) and _TIMESTAMP.fullmatch(value) is not None,
+    "object": lambda value: isinstance(value, Mapping),
+}
+
+
+def _needed(kind: ObjectType) -> frozenset[str]:
+    return frozenset(
+        name
+        for name, field in kind.fields.items()
+        if field.need == "must" and not field.has_default and field.save != "sm" and name != _NEEDS_FILE
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StructureFault:
+    """Something wrong between entities: `entity` is to blame, and came from `record`."""
+
+    code: str
+    why: str
+    entity: int
+    record: int | None
+    type: str
+    line: int
+
+
+_CHILDREN_OF_BOTH_KINDS = """
+SELECT 'F226', 'folders-and-records', f.n, f.record, f.type, f.line FROM entity f
+WHERE f.type IN ('Mappe', 'Saksmappe', 'Moetemappe')
+AND EXISTS (SELECT 1 FROM entity c WHERE c.parent = f.n AND c.parent_link = 'refForelderMappe')
+AND EXISTS (SELECT 1 FROM entity c WHERE c.parent = f.n AND c.parent_link = 'refMappe'
+            AND c.type IN ('Basisregistrering', 'Journalpost', 'Moeteregistrering', 'Arkivnotat'))
+"""
+
+_NO_CHILD = """
+SELECT 'F226', ?, p.n, p.record, p.type, p.line FROM entity p
+WHERE p.type = ? AND p.target != 'find' AND NOT EXISTS (SELECT 1 FROM entity c WHERE c.parent = p.n AND c.type = ?)
+"""
+
+_NO_CLASS = """
+SELECT 'F227', 'no-class', p.n, p.record, p.type, p.line FROM entity p
+WHERE p.type = 'Saksmappe' AND NOT EXISTS
+    (SELECT 1 FROM link WHERE link.entity = p.n AND link.name = 'refPrimaerKlasse')
+"""
+
+_CLASS_IN_USE_HAS_CHILDREN = """
+SELECT 'F227', 'class-not-leaf', k.n, k.record, k.type, k.line FROM entity k
+WHERE k.type = 'Klasse'
+AND EXISTS (SELECT 1 FROM link WHERE link.other = k.n AND link.name IN ('refPrimaerKlasse', 'refSekundaerKlasse'))
+AND EXISTS (SELECT 1 FROM link WHERE link.other = k.n AND link.name = 'refForelderKlasse')
+"""
+
+_DANGLING = """
+SELECT 'F228', link.name, e.n, e.record, e.type, e.line FROM link JOIN entity e ON e.n = link.entity
+WHERE link.other IS NULL
+"""
+
+
+def structure_faults(store: GraphStore) -> Iterator[StructureFault]:
+    """Everything wrong between entities; a stable order, one at a time."""
+    asked: list[tuple[str, tuple[str, ...]]] = [
+        (_CHILDREN_OF_BOTH_KINDS, ()),
+        (_NO_CHILD, ("no-party", "Journalpost", "Korrespondansepart")),
+        (_NO_CHILD, ("no-participant", "Moetemappe", "Moetedeltaker")),
+        (_NO_CHILD, ("no-creator", "Arkiv", "Arkivskaper")),
+        (_NO_CLASS, ()),
+        (_CLASS_IN_USE_HAS_CHILDREN, ()),
+        (_DANGLING, ()),
+    ]
+    for statement, values in asked:
+        for row in store.db.execute(statement + " ORDER BY 3", values):
+            yield StructureFault(*row)

@@ -1,0 +1,263 @@
+"""graph.db: the tables of one plan, written by one process and read by cursors.
+
+Numbers (`n`) are given in the order of arrival; parents always have smaller ones than their children. `unit` is the
+topmost folder or record of an entity below its series (0 for the spine: fonds, series, classes), `bundle` the folder or
+record that it belongs to. Loading follows (unit, bundle, n): spine first, parents before children, a record whole.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from noarkit.errors import DiskFull, JournalFault, PlanChanged
+from noarkit.graph.entity import Content, FieldValue
+
+GRAPH_VERSION = 1
+
+_TABLES = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    # state: mapped, set_aside, skipped; code and data say why not
+    "CREATE TABLE record (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL,"
+    " root INTEGER, code TEXT, data TEXT)",
+    "CREATE TABLE entity (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, type TEXT NOT NULL, record INTEGER,"
+    " parent INTEGER, parent_link TEXT, fields TEXT NOT NULL, target TEXT NOT NULL, line INTEGER NOT NULL,"
+    " unit INTEGER NOT NULL, bundle INTEGER NOT NULL)",
+    # late: sent after everything else, because the other end may not be there yet
+    "CREATE TABLE link (entity INTEGER NOT NULL, name TEXT NOT NULL, other_key TEXT NOT NULL, other INTEGER,"
+    " late INTEGER NOT NULL DEFAULT 0)",
+    "CREATE TABLE content (entity INTEGER PRIMARY KEY, locator TEXT NOT NULL, name TEXT NOT NULL, size INTEGER,"
+    " modified_ns INTEGER, sha256 TEXT, media_type TEXT, puid TEXT)",
+    "CREATE TABLE note (record INTEGER, entity INTEGER, code TEXT NOT NULL, grave INTEGER NOT NULL,"
+    " data TEXT NOT NULL)",
+    "CREATE TABLE shard (n INTEGER PRIMARY KEY, kind TEXT NOT NULL, entities INTEGER NOT NULL, bytes INTEGER NOT NULL)",
+    # a chunk is a range of the order: after (unit, bundle, n) and up to (last_unit, last_bundle, last_n)
+    "CREATE TABLE chunk (shard INTEGER NOT NULL, n INTEGER NOT NULL, key TEXT NOT NULL UNIQUE,"
+    " entities INTEGER NOT NULL, actions INTEGER NOT NULL, json_bytes INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+    " first_unit INTEGER NOT NULL, first_bundle INTEGER NOT NULL, first_n INTEGER NOT NULL,"
+    " last_unit INTEGER NOT NULL, last_bundle INTEGER NOT NULL, last_n INTEGER NOT NULL,"
+    " PRIMARY KEY (shard, n)) WITHOUT ROWID",
+)
+
+_ENTITY_ROWS = "SELECT n, key, type, record, parent, parent_link, fields, target, line, unit, bundle FROM entity"
+
+# made after the rows stand, which is far quicker than beside them
+INDEXES = (
+    "CREATE INDEX entity_order ON entity (unit, bundle, n)",
+    "CREATE INDEX entity_parent ON entity (parent)",
+    "CREATE INDEX entity_record ON entity (record)",
+    "CREATE INDEX link_entity ON link (entity)",
+    "CREATE INDEX link_late ON link (late, entity) WHERE late",
+    "CREATE INDEX note_code ON note (code)",
+    "CREATE INDEX record_state ON record (state, code)",
+)
+
+
+class Planned(NamedTuple):
+    """One entity as it stands in the graph."""
+
+    n: int
+    key: str
+    type: str
+    record: int | None
+    parent: int | None
+    parent_link: str | None
+    fields: dict[str, FieldValue]
+    target: str
+    line: int
+    unit: int
+    bundle: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLink:
+    """A further link of an entity; `late` ones are sent when everything else stands."""
+
+    entity: int
+    name: str
+    other: int
+    late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A range of the order that is sent as one transaction, with the sums that bound it."""
+
+    shard: int
+    n: int
+    key: str
+    entities: int
+    actions: int
+    json_bytes: int
+    bytes: int
+    first: tuple[int, int, int]
+    last: tuple[int, int, int]
+
+
+class GraphStore:
+    """An open graph.db. `create` makes a new one, `open` reads one that stands; close() ends it."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+        self.path = path
+        self.db = db
+
+    @classmethod
+    def create(cls, path: Path) -> GraphStore:
+        """A new, empty graph.db at `path`, which must not be there."""
+        with _translated(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600, exist_ok=False)
+            db = _connect(path)
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("BEGIN")
+            for table in _TABLES:
+                db.execute(table)
+            db.execute("INSERT INTO meta VALUES ('version', ?)", (str(GRAPH_VERSION),))
+            db.execute("COMMIT")
+        return cls(path, db)
+
+    @classmethod
+    def open(cls, path: Path, *, read_only: bool = True) -> GraphStore:
+        """The graph.db at `path`; JournalFault where it is none or from a later version."""
+        with _translated(path):
+            if not path.is_file():
+                raise JournalFault(where=str(path), why="missing")
+            store = cls(path, _connect(path, read_only=read_only))
+            version = store.meta("version")
+        if version is None or int(version) > GRAPH_VERSION:
+            raise JournalFault(where=str(path), why=f"version {version}")
+        return store
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self.db.close()
+
+    def meta(self, name: str) -> str | None:
+        """One remembered word about the plan."""
+        row = self.db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def remember(self, name: str, value: str) -> None:
+        """Keeps one word about the plan."""
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def count(self, table: str, where: str = "1") -> int:
+        """How many rows a table holds; `table` and `where` are never data."""
+        return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0])  # noqa: S608  # our own words
+
+    def entities(self, chunk: Chunk) -> Iterator[Planned]:
+        """The entities of a chunk, in the order of loading."""
+        yield from self._entities("(unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?)", (*chunk.first, *chunk.last))
+
+    def all_entities(self) -> Iterator[Planned]:
+        """Every entity in the order of loading, by one cursor."""
+        yield from self._entities("1", ())
+
+    def entity(self, n: int) -> Planned:
+        """One entity by its number."""
+        return next(self._entities("n = ?", (n,)))
+
+    def links(self, chunk: Chunk) -> dict[int, list[PlannedLink]]:
+        """The links that go with a chunk's entities (not the late ones), by entity."""
+        rows = self.db.execute(
+            "SELECT link.entity, link.name, link.other FROM entity CROSS JOIN link ON link.entity = entity.n"
+            " WHERE (unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?) AND NOT link.late",
+            (*chunk.first, *chunk.last),
+        )
+        found: dict[int, list[PlannedLink]] = {}
+        for entity, name, other in rows:
+            found.setdefault(entity, []).append(PlannedLink(entity, name, other, late=False))
+        return found
+
+    def late_links(self) -> Iterator[PlannedLink]:
+        """The links that are sent when everything else stands, in a stable order."""
+        for entity, name, other in self.db.execute(
+            "SELECT entity, name, other FROM link WHERE late ORDER BY entity, name, other"
+        ):
+            yield PlannedLink(entity, name, other, late=True)
+
+    def contents(self, chunk: Chunk) -> dict[int, Content]:
+        """The contents of a chunk's document versions, by entity."""
+        rows = self.db.execute(
+            "SELECT content.* FROM entity CROSS JOIN content ON content.entity = entity.n"
+            " WHERE (unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?)",
+            (*chunk.first, *chunk.last),
+        )
+        return {row[0]: Content(*row[1:]) for row in rows}
+
+    def content(self, entity: int) -> Content | None:
+        """The content of one document version."""
+        row = self.db.execute("SELECT * FROM content WHERE entity = ?", (entity,)).fetchone()
+        return None if row is None else Content(*row[1:])
+
+    def chunks(self, shard: int | None = None) -> Iterator[Chunk]:
+        """The chunks of a shard, or all, in order."""
+        where, values = ("WHERE shard = ?", (shard,)) if shard is not None else ("", ())
+        for row in self.db.execute(f"SELECT * FROM chunk {where} ORDER BY shard, n", values):  # noqa: S608  # our own words
+            yield _chunk(row)
+
+    def shards(self) -> list[tuple[int, str, int, int]]:
+        """Every shard: number, kind (spine, unit, links), entities, bytes."""
+        return list(self.db.execute("SELECT n, kind, entities, bytes FROM shard ORDER BY n"))
+
+    def check_frozen(self, expected: str) -> None:
+        """PlanChanged unless the graph is what was frozen as `expected`."""
+        from noarkit.graph.freeze import digest
+
+        found = digest(self)
+        if found != expected:
+            raise PlanChanged(where=str(self.path), frozen=expected, found=found)
+
+    def _entities(self, where: str, values: tuple[int, ...]) -> Iterator[Planned]:
+        rows = self.db.execute(f"{_ENTITY_ROWS} WHERE {where} ORDER BY unit, bundle, n", values)
+        for row in rows:
+            n, key, kind, record, parent, parent_link, fields, *rest = row
+            yield Planned(n, key, kind, record, parent, parent_link, orjson.loads(fields), *rest)
+
+
+def _chunk(row: tuple[object, ...]) -> Chunk:
+    shard, n, key, entities, actions, json_bytes, size, *ends = row
+    numbers = [int(str(end)) for end in ends]
+    return Chunk(
+        shard=int(str(shard)),
+        n=int(str(n)),
+        key=str(key),
+        entities=int(str(entities)),
+        actions=int(str(actions)),
+        json_bytes=int(str(json_bytes)),
+        bytes=int(str(size)),
+        first=(numbers[0], numbers[1], numbers[2]),
+        last=(numbers[3], numbers[4], numbers[5]),
+    )
+
+
+def fields_json(fields: Mapping[str, FieldValue]) -> str:
+    """Field values as canonical JSON: sorted, so that the same fields are the same text."""
+    return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS).decode()
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as cause:
+        if "full" in str(cause):
+            raise DiskFull(where=str(path)) from cause
+        raise JournalFault(where=str(path), why=str(cause)) from cause
+    except sqlite3.DatabaseError as cause:
+        raise JournalFault(where=str(path), why=str(cause)) from cause
+
+
+def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    uri = f"{path.resolve().as_uri()}{'?mode=ro' if read_only else ''}"
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA cache_size = -16000")
+    db.execute("PRAGMA temp_store = FILE")
+    return db
