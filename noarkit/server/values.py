@@ -1,0 +1,273 @@
+"""Wire values ↔ stored values, and stored rows as the objects of the wire format.
+
+A request may write one value in several ways; the archive stores one. A timestamp without a zone, a date where a
+timestamp belongs, and "today" are read in the archive's own zone, Europe/Oslo, because that is what a Norwegian client
+that leaves the zone out means. Answers always carry UTC with exactly three fraction digits: `2024-01-02T02:04:05.678Z`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, lru_cache
+from types import MappingProxyType
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from noarkit.model import Field, metamodel
+from noarkit.server.wire import Refusal
+
+Stored = int | float | str | None
+
+ARCHIVE_ZONE = "Europe/Oslo"
+INTEGER_MAX = 2**63 - 1
+INTEGER_MIN = -(2**63)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH = datetime(1970, 1, 1)
+_MOMENT = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[Tt ](?P<clock>[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?P<fraction>[.,][0-9]{1,9})?)?)"
+    r"(?P<zone>[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}(?:\.0{1,9})?")
+_EARLIEST_MS = -62_135_596_800_000
+_LATEST_MS = 253_402_300_799_999
+
+
+class BadValue(Exception):
+    """A value that does not fit; the text says what would, without saying where it stood."""
+
+
+def to_stored(field: Field, value: object, where: str) -> Stored:
+    """The stored form of a request's value; None stays None.
+
+    `where` begins the sentence of the Refusal (400), as in `actions[3] (save Journalpost)`.
+    """
+    if value is None:
+        return None
+    try:
+        return converter(field)(value)
+    except BadValue as bad:
+        raise Refusal(400, f"{where}: field {field.name} {bad}.") from None
+
+
+def converter(field: Field) -> Callable[[object], Stored]:
+    """What turns a non-null request value of `field` into its stored form, or raises BadValue."""
+    if not field.values:
+        return CONVERTERS[field.kind]
+    allowed = frozenset(field.values)
+
+    def one_of(value: object) -> Stored:
+        if not isinstance(value, str) or value not in allowed:
+            raise BadValue(f"takes one of {', '.join(field.values)}")
+        return text(value)
+
+    return one_of
+
+
+def text(value: object) -> str:
+    """A string that can be stored and read again anywhere: no NUL, no half of a surrogate pair."""
+    if not isinstance(value, str):
+        raise BadValue("takes a string")
+    if "\x00" in value:
+        raise BadValue("holds a NUL character")
+    if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise BadValue("holds half of a surrogate pair")
+    return value
+
+
+def whole_number(value: object) -> int:
+    """A whole number of 64 bits, also written as a string or with a zero fraction."""
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        value = int(value.partition(".")[0])
+    elif isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadValue("takes a whole number")
+    if not INTEGER_MIN <= value <= INTEGER_MAX:
+        raise BadValue("takes a number of at most 64 bits")
+    return value
+
+
+def truth(value: object) -> int:
+    """0 or 1, from true and false or their names."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return int(value.lower() == "true")
+    raise BadValue("takes true or false")
+
+
+def timestamp(value: object) -> int:
+    """Milliseconds since 1970 UTC; finer fractions are cut off."""
+    if not isinstance(value, str):
+        raise BadValue("takes an ISO 8601 timestamp as a string")
+    return _timestamp(value)
+
+
+def day(value: object) -> str:
+    """`YYYY-MM-DD`; a timestamp with a zone gives the day it was in the archive's zone."""
+    if not isinstance(value, str):
+        raise BadValue("takes an ISO 8601 date as a string")
+    return _day(value)
+
+
+def format_timestamp(stored: int) -> str:
+    """`yyyy-mm-ddTHH:MM:SS.mmmZ`, the one form every known client reads."""
+    return _format_timestamp(stored)
+
+
+def day_of(stored: int) -> str:
+    """The day in the archive's zone at a moment."""
+    return _local(stored).date().isoformat()
+
+
+def year_of(stored: int) -> int:
+    """The year in the archive's zone at a moment."""
+    return _local(stored).year
+
+
+def to_wire(kind: str, stored: Stored) -> object:
+    """The answer's form of a stored value."""
+    if stored is None:
+        return None
+    make = _WIRE.get(kind)
+    return make(stored) if make else stored
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a row of one type is shown: names by column, those that need a form of their own, links, and twin names."""
+
+    fields: Mapping[str, Callable[[Stored], object] | None]
+    links: tuple[str, ...]
+    twins: tuple[tuple[str, str], ...]
+
+
+@cache
+def shape(type_name: str, show_newer: bool = True) -> Shape:
+    """The shape of a concrete type; without `show_newer`, what only newer clients know is left out."""
+    object_type = metamodel().types[type_name]
+    shown = [
+        field
+        for field in object_type.fields.values()
+        if field.viewed and field.name not in ("id", "version") and (show_newer or not field.newer)
+    ]
+    return Shape(
+        fields=MappingProxyType({field.name: _WIRE.get(field.kind) for field in shown}),
+        links=tuple(
+            reference.name
+            for reference in object_type.references.values()
+            if reference.viewed and not reference.many and (show_newer or not reference.newer)
+        ),
+        twins=tuple((field.name, field.also) for field in shown if field.also),
+    )
+
+
+def wire_object(type_name: str, row: Mapping[str, Stored], *, show_newer: bool = True) -> dict[str, object]:
+    """A stored row (by column, with id and version) as the object of the wire format; null fields are left out."""
+    looks = shape(type_name, show_newer)
+    fields: dict[str, object] = {}
+    for name, stored in row.items():
+        if stored is not None and name in looks.fields:
+            make = looks.fields[name]
+            fields[name] = make(stored) if make else stored
+    for name, twin in looks.twins:
+        if name in fields:
+            fields[twin] = fields[name]
+    links = {name: row[name] for name in looks.links if row.get(name) is not None}
+    return {
+        "type": type_name,
+        "id": str(row["id"]),
+        "version": str(row["version"]),
+        "fields": fields,
+        "links": links,
+    }
+
+
+def _json_object(value: object) -> str:
+    if not isinstance(value, dict):
+        raise BadValue("takes an object")
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except orjson.JSONEncodeError:
+        raise BadValue("holds what cannot be written as JSON") from None
+
+
+@lru_cache(maxsize=4096)
+def _timestamp(value: str) -> int:
+    match = _MOMENT.fullmatch(value)
+    if not match:
+        raise BadValue("takes a timestamp like 2024-01-02T03:04:05.678+0100")
+    try:
+        moment = _moment(match)
+    except ValueError:
+        raise BadValue("is no moment in the calendar") from None
+    stored = (moment - _EPOCH) // timedelta(milliseconds=1)
+    if not _EARLIEST_MS <= stored <= _LATEST_MS:
+        raise BadValue("is no moment in the calendar")
+    return stored
+
+
+def _moment(match: re.Match[str]) -> datetime:
+    clock = match["clock"] or "00:00"
+    fraction = (match["fraction"] or "")[1:7].ljust(6, "0")
+    plain = datetime.fromisoformat(f"{match['day']}T{clock[:8]}").replace(microsecond=int(fraction))
+    zone = match["zone"]
+    if not zone:
+        return plain.replace(tzinfo=_zone())
+    return plain.replace(tzinfo=UTC if zone in "Zz" else datetime.strptime(zone, "%z").tzinfo)
+
+
+@lru_cache(maxsize=4096)
+def _day(value: str) -> str:
+    match = _MOMENT.fullmatch(value)
+    if not match:
+        raise BadValue("takes a date like 2024-01-02")
+    if match["zone"]:
+        return day_of(_timestamp(value))
+    try:
+        return date.fromisoformat(match["day"]).isoformat()
+    except ValueError:
+        raise BadValue("is no day in the calendar") from None
+
+
+@lru_cache(maxsize=4096)
+def _format_timestamp(stored: int) -> str:
+    return (_NAIVE_EPOCH + timedelta(milliseconds=stored)).isoformat(timespec="milliseconds") + "Z"
+
+
+def _local(stored: int) -> datetime:
+    try:
+        return (_EPOCH + timedelta(milliseconds=stored)).astimezone(_zone())
+    except OverflowError:
+        return _EPOCH + timedelta(milliseconds=stored)
+
+
+@cache
+def _zone() -> ZoneInfo:
+    return ZoneInfo(ARCHIVE_ZONE)
+
+
+CONVERTERS: Mapping[str, Callable[[object], Stored]] = MappingProxyType(
+    {
+        "string": text,
+        "timestamp": timestamp,
+        "date": day,
+        "number": whole_number,
+        "boolean": truth,
+        "object": _json_object,
+    }
+)
+
+_WIRE: Mapping[str, Callable[[Stored], object]] = MappingProxyType(
+    {
+        "timestamp": lambda stored: _format_timestamp(int(stored or 0)),
+        "boolean": bool,
+        "object": lambda stored: orjson.loads(str(stored)),
+    }
+)
