@@ -1,0 +1,105 @@
+"""TLS: whom a session trusts, how it shows itself, and in one word why a handshake came to nothing."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from noarkit.errors import ConfigFault, SecretFault
+
+# What OpenSSL calls it → what we call it.
+_VERIFY_CODES = {
+    9: "not-yet-valid",
+    10: "expired",
+    18: "self-signed",
+    19: "unknown-signer",
+    20: "unknown-signer",
+    21: "unknown-signer",
+    23: "revoked",
+    62: "wrong-host",
+    64: "wrong-host",
+}
+_CLIENT_CERTIFICATE_ALERTS = (
+    "CERTIFICATE_REQUIRED",
+    "BAD_CERTIFICATE",
+    "UNKNOWN_CA",
+    "CERTIFICATE_EXPIRED",
+    "CERTIFICATE_REVOKED",
+    "CERTIFICATE_UNKNOWN",
+    "ACCESS_DENIED",
+    "HANDSHAKE_FAILURE",
+)
+_NOT_TLS = (
+    "WRONG_VERSION_NUMBER",
+    "HTTP_REQUEST",
+    "RECORD_LAYER_FAILURE",
+    "PACKET_LENGTH_TOO_LONG",
+    "UNKNOWN_PROTOCOL",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Whom to trust (`ca_file` alone, else the usual authorities), and the client certificate to show."""
+
+    ca_file: Path | None = None
+    certificate_file: Path | None = None
+    key_file: Path | None = None
+
+
+def context(trust: Trust) -> ssl.SSLContext:
+    """The TLS context of a session. Raises `ConfigFault` or `SecretFault` for files that cannot be used."""
+    made = _trusting(trust.ca_file)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    if trust.certificate_file is not None:
+        _show(made, trust.certificate_file, trust.key_file)
+    return made
+
+
+def why_not_trusted(error: ssl.SSLError) -> str:
+    """One word for a failed handshake: expired, wrong-host, self-signed, client-certificate-refused, not-tls, …"""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _VERIFY_CODES.get(error.verify_code, "unknown-signer")
+    reason = (error.reason or "").upper()
+    if any(alert in reason for alert in _CLIENT_CERTIFICATE_ALERTS):
+        return "client-certificate-refused"
+    if any(word in reason for word in _NOT_TLS):
+        return "not-tls"
+    return "handshake"
+
+
+def is_about_trust(error: ssl.SSLError) -> bool:
+    """True where TLS broke because one side does not trust the other, False where the connection merely broke."""
+    return isinstance(error, ssl.SSLCertVerificationError) or "ALERT" in (error.reason or "").upper()
+
+
+def _trusting(ca_file: Path | None) -> ssl.SSLContext:
+    if ca_file is None:
+        made = httpx.create_ssl_context(trust_env=False)
+        made.load_default_certs()
+        return made
+    try:
+        return ssl.create_default_context(cafile=str(ca_file))
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigFault(where=str(ca_file), why=_why_unusable(error)) from error
+
+
+def _show(made: ssl.SSLContext, certificate_file: Path, key_file: Path | None) -> None:
+    def no_prompt() -> str:
+        raise SecretFault(where=str(key_file or certificate_file), why="key-has-password")
+
+    try:
+        made.load_cert_chain(str(certificate_file), str(key_file) if key_file else None, password=no_prompt)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigFault(where=str(key_file or certificate_file), why=_why_unusable(error)) from error
+
+
+def _why_unusable(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "not-there"
+    if isinstance(error, PermissionError):
+        return "unreadable"
+    return "not-a-pem-file" if isinstance(error, ssl.SSLError) else "unreadable"
