@@ -1,0 +1,134 @@
+"""The one door for a path that a package, archive file or message names.
+
+A name is judged by its letters first, then by where it leads on disk. It must stay inside its root, also through links,
+and be a plain name on every system that may ever unpack it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sqlite3
+import stat
+import unicodedata
+from pathlib import Path
+from typing import BinaryIO, Literal, Self
+
+from noarkit.errors import UnsafeMember, UnsafePath
+
+MAX_NAME_BYTES = 255
+MAX_PATH_BYTES = 4096
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(\..*)?", re.IGNORECASE)
+
+NameKind = Literal["file", "folder"]
+
+
+def checked_parts(name: str) -> tuple[str, ...]:
+    """The parts of a relative path written with `/`; `UnsafePath` where it is no plain way down from its root.
+
+    Refused are: nothing at all, NUL, an absolute path, a drive, a UNC name, `..` (also behind a backslash), a name that
+    is a device on some system, and names no disk can hold. A lone `.` and doubled or closing slashes mean nothing.
+    """
+    _refuse_if("\0" in name, name, "nul")
+    slashed = name.replace("\\", "/")
+    _refuse_if(slashed.startswith("//"), name, "unc")
+    _refuse_if(slashed.startswith("/"), name, "absolute")
+    _refuse_if(_DRIVE.match(slashed) is not None, name, "drive")
+    _refuse_if(".." in slashed.split("/"), name, "climbs")
+    parts = tuple(part for part in name.split("/") if part not in ("", "."))
+    _refuse_if(not parts, name, "empty")
+    for part in parts:
+        _refuse_if(_DEVICE.fullmatch(part) is not None, name, "device-name")
+        _refuse_if(len(os.fsencode(part)) > MAX_NAME_BYTES, name, "too-long")
+    _refuse_if(len(os.fsencode(name)) > MAX_PATH_BYTES, name, "too-long")
+    return parts
+
+
+def inside(root: Path, name: str) -> Path:
+    """Where `name` leads under `root`, whether it exists or not; `UnsafePath` where that is outside.
+
+    The answer has no links left in it, so that opening it cannot lead elsewhere.
+    """
+    parts = checked_parts(name)
+    home = root.resolve()
+    try:
+        place = home.joinpath(*parts).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UnsafePath(where=name, why="unresolvable") from error
+    _refuse_if(not place.is_relative_to(home) or place == home, name, "outside")
+    return place
+
+
+def open_inside(root: Path, name: str) -> BinaryIO:
+    """Opens a regular file that `name` names under `root`, for reading; a folder, device or FIFO is `UnsafePath`.
+
+    The last step does not follow a link that was laid between judging and opening. A file that is not there, or not
+    ours to read, raises the system's own fault.
+    """
+    place = inside(root, name)
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(place, flags)
+    try:
+        _refuse_if(not stat.S_ISREG(os.fstat(descriptor).st_mode), name, "not-a-file")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def twin_key(name: str) -> str:
+    """What some system would take for the same name: case, composition and closing dots or blanks aside."""
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return "/".join(part.rstrip(". ") or part for part in folded.split("/"))
+
+
+class Names:
+    """Remembers the names of a package and refuses a second that is the same, or would be on some system.
+
+    Names live in a temporary database, so that millions of them cost no memory.
+    """
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, name BLOB, kind TEXT) WITHOUT ROWID")
+        self._last_folder: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forgets everything."""
+        self._db.close()
+
+    def add(self, parts: tuple[str, ...], kind: NameKind = "file") -> None:
+        """Takes a name and the folders above it; `UnsafeMember` for a duplicate, a twin, or a file used as a folder."""
+        folder = parts[:-1]
+        if folder != self._last_folder:
+            for depth in range(1, len(parts)):
+                self._add_one("/".join(parts[:depth]), "folder")
+            self._last_folder = folder
+        self._add_one("/".join(parts), kind)
+
+    def _add_one(self, name: str, kind: NameKind) -> None:
+        key = hashlib.blake2b(os.fsencode(twin_key(name)), digest_size=16).digest()
+        row = self._db.execute("SELECT name, kind FROM seen WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            self._db.execute("INSERT INTO seen VALUES (?, ?, ?)", (key, os.fsencode(name), kind))
+            return
+        earlier = os.fsdecode(row[0])
+        if earlier != name:
+            raise UnsafeMember(where=name, why="twin", other=earlier)
+        if kind == "file" or row[1] == "file":
+            raise UnsafeMember(where=name, why="duplicate", other=earlier)
+
+
+def _refuse_if(wrong: bool, name: str, why: str) -> None:
+    if wrong:
+        raise UnsafePath(where=name, why=why)

@@ -1,0 +1,294 @@
+"""The one door for zip and tar files: members are streamed, one by one, and only plain files come through.
+
+Links, devices, duplicates, twins and names that lead out are refused, and so is an archive file that grows beyond
+measure. Nothing is written by the archive library itself; `unpack_to` writes with the checks of this module.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal, Protocol
+
+from noarkit.errors import PackageFault, TooLarge, UnsafeMember
+from noarkit.safe.atomic import no_room
+from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.safe.paths import Names, checked_parts
+
+Form = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
+
+_MAGIC: tuple[tuple[bytes, Form], ...] = (
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
+    (b"\x1f\x8b", "tar.gz"),
+    (b"BZh", "tar.bz2"),
+    (b"\xfd7zXZ\x00", "tar.xz"),
+)
+_MAX_HEADER_BYTES = 16 * 1024 * 1024
+_BROKEN = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    struct.error,
+    ValueError,
+    OverflowError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackLimits:
+    """How much an honest archive file may hold; the ratio counts only beyond `free_bytes`."""
+
+    members: int = 5_000_000
+    total_bytes: int = 2**44
+    ratio: int = 200
+    free_bytes: int = 64 * 1024 * 1024
+    nesting: int = 3
+
+
+LIMITS = UnpackLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A plain file of an archive file."""
+
+    parts: tuple[str, ...]
+    size_bytes: int
+    modified_s: float | None
+
+    @property
+    def name(self) -> str:
+        """Its path, written with `/`."""
+        return "/".join(self.parts)
+
+
+class Content:
+    """The bytes of one member, to be read before the next member is asked for."""
+
+    def __init__(self, source: Readable, member: Member, meter: _Meter) -> None:
+        self._source = source
+        self._member = member
+        self._meter = meter
+        self._left = member.size_bytes
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes; none at the end. Never more than the archive file said there would be."""
+        wanted = self._left if size < 0 else min(size, self._left)
+        with _translating(self._member.name):
+            block = self._source.read(wanted) if wanted else b""
+        if wanted and not block:
+            raise PackageFault(where=self._member.name, why="cut-short")
+        self._left -= len(block)
+        self._meter.count(len(block))
+        return block
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The rest in blocks."""
+        while block := self.read(BLOCK_BYTES):
+            yield block
+
+
+class _Meter:
+    """Counts what came out against what went in."""
+
+    def __init__(self, where: str, packed_bytes: int, limits: UnpackLimits) -> None:
+        self._where = where
+        self._limits = limits
+        self._members = 0
+        self._bytes = 0
+        by_ratio = packed_bytes * limits.ratio + limits.free_bytes
+        self._most = min(limits.total_bytes, by_ratio)
+        self._why = "ratio" if by_ratio < limits.total_bytes else "total-bytes"
+
+    def count(self, size_bytes: int) -> None:
+        """Takes bytes that came out."""
+        self._bytes += size_bytes
+        if self._bytes > self._most:
+            raise TooLarge(where=self._where, why=self._why, limit=self._most)
+
+    def announce(self, size_bytes: int) -> None:
+        """Takes a member that says how large it will be."""
+        self._members += 1
+        if self._members > self._limits.members:
+            raise TooLarge(where=self._where, why="members", limit=self._limits.members)
+        if self._bytes + size_bytes > self._most:
+            raise TooLarge(where=self._where, why=self._why, limit=self._most)
+
+
+def form_of(path: Path) -> Form | None:
+    """What kind of archive file this is, by its first bytes; None for anything else."""
+    with path.open("rb") as file:
+        head = file.read(512)
+    for magic, form in _MAGIC:
+        if head.startswith(magic):
+            return form
+    return "tar" if _is_tar_header(head) else None
+
+
+def members(path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0) -> Iterator[tuple[Member, Content]]:
+    """Yields each plain file of `path` with its bytes, in the order they stand.
+
+    `depth` says how many archive files this one was found inside. Raises `UnsafePath`, `UnsafeMember`, `TooLarge`, or
+    `PackageFault` for a file that is no archive file, is encrypted or cut short.
+    """
+    if depth > limits.nesting:
+        raise TooLarge(where=str(path), why="nesting", limit=limits.nesting)
+    form = form_of(path)
+    if form is None:
+        raise PackageFault(where=str(path), why="not-an-archive-file")
+    meter = _Meter(str(path), path.stat().st_size, limits)
+    with Names() as names, _translating(str(path)):
+        if form == "zip":
+            yield from _zip_members(path, names, meter)
+        else:
+            yield from _tar_members(path, form, names, meter)
+
+
+def unpack_to(path: Path, folder: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0) -> int:
+    """Writes every plain file of `path` under `folder`, which must be empty and ours alone; says how many."""
+    count = 0
+    for member, content in members(path, limits=limits, depth=depth):
+        target = folder.joinpath(*member.parts)
+        with no_room(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                for block in content:
+                    file.write(block)
+        count += 1
+    return count
+
+
+def _zip_members(path: Path, names: Names, meter: _Meter) -> Iterator[tuple[Member, Content]]:
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        _refuse_overlaps(entries)
+        for info in entries:
+            parts = checked_parts(info.orig_filename)
+            names.add(parts, "folder" if info.is_dir() else "file")
+            if info.is_dir():
+                continue
+            _judge_zip_entry(info)
+            meter.announce(info.file_size)
+            member = Member(parts, info.file_size, None)
+            with archive.open(info) as source:
+                yield member, Content(source, member, meter)
+
+
+def _judge_zip_entry(info: zipfile.ZipInfo) -> None:
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        raise UnsafeMember(where=info.filename, why="link" if kind == stat.S_IFLNK else "device")
+    if info.flag_bits & 0x1:
+        raise PackageFault(where=info.filename, why="encrypted")
+
+
+def _refuse_overlaps(entries: list[zipfile.ZipInfo]) -> None:
+    """Two entries that share bytes are how a small file holds petabytes."""
+    end = 0
+    for info in sorted(entries, key=lambda entry: entry.header_offset):
+        if info.header_offset < end:
+            raise UnsafeMember(where=info.filename, why="overlap")
+        end = info.header_offset + 30 + info.compress_size
+
+
+def _tar_members(path: Path, form: Form, names: Names, meter: _Meter) -> Iterator[tuple[Member, Content]]:
+    with _unpacked(path, form) as stream, tarfile.TarFile(fileobj=_Careful(stream), mode="r") as archive:
+        while (info := archive.next()) is not None:
+            archive.members.clear()  # type: ignore[attr-defined]  # the library keeps every header it ever read
+            parts = () if info.isdir() and info.name in (".", "./", "") else checked_parts(info.name)
+            if parts:
+                names.add(parts, "folder" if info.isdir() else "file")
+            if info.isdir():
+                continue
+            source = archive.extractfile(info) if info.isreg() and not info.issparse() else None
+            if source is None:
+                raise UnsafeMember(where=info.name, why="link" if info.issym() or info.islnk() else "device")
+            meter.announce(info.size)
+            member = Member(parts, info.size, float(info.mtime))
+            yield member, Content(source, member, meter)
+
+
+class _Seekable(Readable, Protocol):
+    def seek(self, offset: int, whence: int = 0, /) -> int: ...
+
+    def tell(self) -> int: ...
+
+
+class _Careful:
+    """Refuses to read a header of gigabytes at once; content is asked for in blocks."""
+
+    def __init__(self, source: _Seekable) -> None:
+        self._source = source
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        if size < 0 or size > _MAX_HEADER_BYTES:
+            raise TooLarge(where="", why="header", limit=_MAX_HEADER_BYTES)
+        return self._source.read(size)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Goes to a place."""
+        return self._source.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Where we are."""
+        return self._source.tell()
+
+    def write(self, block: bytes, /) -> object:
+        """Never: what comes in is only read."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Left to the one who opened it."""
+
+
+@contextmanager
+def _unpacked(path: Path, form: Form) -> Iterator[_Seekable]:
+    with path.open("rb") as file:
+        yield _expand(file, form)
+
+
+def _expand(file: BinaryIO, form: Form) -> _Seekable:
+    if form == "tar.gz":
+        return gzip.GzipFile(fileobj=file)
+    if form == "tar.bz2":
+        return bz2.BZ2File(file)
+    if form == "tar.xz":
+        return lzma.LZMAFile(file)
+    return file
+
+
+def _is_tar_header(head: bytes) -> bool:
+    try:
+        tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+    except tarfile.TarError:
+        return False
+    return True
+
+
+@contextmanager
+def _translating(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _BROKEN as error:
+        raise PackageFault(where=where, why="broken-archive-file", detail=str(error)) from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        # what a decompressor says of broken bytes has no number of the system
+        raise PackageFault(where=where, why="broken-archive-file", detail=str(error)) from error
+    except (NotImplementedError, RuntimeError) as error:
+        raise PackageFault(where=where, why="unknown-compression", detail=str(error)) from error

@@ -1,0 +1,107 @@
+"""The one door for an address that a service, a message or a config names.
+
+Only schemes and hosts that were named may be asked, and a host that leads to a private network only where it was named
+as private. The check gives the addresses it judged, so that a caller can pin them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from noarkit.errors import SecretOnTheLine, UnsafeUrl
+
+Resolver = Callable[[str, int], Iterable[str]]
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class UrlPolicy:
+    """What may be asked: hosts by name (`.example.org` means every host beneath it), schemes, and the private ones."""
+
+    hosts: frozenset[str]
+    schemes: frozenset[str] = frozenset({"https"})
+    private: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedUrl:
+    """An address that may be asked, and where it leads."""
+
+    url: str
+    host: str
+    port: int
+    addresses: tuple[str, ...]
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host, as the system knows them."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+def check_url(url: str, policy: UrlPolicy, resolver: Resolver = resolve) -> CheckedUrl:
+    """`url` where the policy lets it pass; `UnsafeUrl` otherwise, `SecretOnTheLine` for one that carries a password."""
+    split = _split(url)
+    shown = f"{split.scheme}://{split.hostname}"
+    if split.username is not None or split.password is not None:
+        raise SecretOnTheLine(where=shown)
+    if split.scheme not in policy.schemes:
+        raise UnsafeUrl(where=shown, why="scheme")
+    host = (split.hostname or "").rstrip(".")
+    if not host or not _named(host, policy.hosts | policy.private):
+        raise UnsafeUrl(where=shown, why="host")
+    port = split.port or _PORTS.get(split.scheme, 0)
+    addresses = _addresses(host, port, resolver, shown)
+    if not _named(host, policy.private) and any(is_private(address) for address in addresses):
+        raise UnsafeUrl(where=shown, why="private")
+    return CheckedUrl(url, host, port, addresses)
+
+
+def is_private(address: str) -> bool:
+    """True for an address that is not of the open internet, also where it is wrapped in another."""
+    try:
+        ip: _Address = ipaddress.ip_address(address.split("%", 1)[0])
+    except ValueError:
+        return True
+    return not ip.is_global or ip.is_multicast or any(not inner.is_global for inner in _wrapped(ip))
+
+
+def _wrapped(ip: _Address) -> Iterable[_Address]:
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is not None:
+            yield ip.ipv4_mapped
+        if ip.sixtofour is not None:
+            yield ip.sixtofour
+        if ip in ipaddress.IPv6Network("64:ff9b::/96"):
+            yield ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        if url != url.strip() or any(ord(sign) <= 32 or ord(sign) == 127 for sign in url) or "\\" in url:
+            raise ValueError
+        split = urlsplit(url)
+        _ = split.port  # judged here, where a wrong port is a wrong address
+    except ValueError as error:
+        raise UnsafeUrl(where="", why="malformed") from error
+    return split
+
+
+def _addresses(host: str, port: int, resolver: Resolver, shown: str) -> tuple[str, ...]:
+    try:
+        addresses = tuple(resolver(host, port))
+    except (OSError, UnicodeError) as error:
+        raise UnsafeUrl(where=shown, why="unknown-host") from error
+    if not addresses:
+        raise UnsafeUrl(where=shown, why="unknown-host")
+    return addresses
+
+
+def _named(host: str, names: frozenset[str]) -> bool:
+    host = host.casefold()
+    return any(host == name.casefold() or (name.startswith(".") and host.endswith(name.casefold())) for name in names)

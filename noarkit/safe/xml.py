@@ -1,0 +1,191 @@
+"""The one door for XML: no entities, no document type, no network, and limits on depth and size.
+
+A document type is refused at its first letters, before a parser has read what it declares. Malformed XML is
+`PackageFault` with its line; XML that tries something is `UnsafeXml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+from xml.parsers import expat
+
+from lxml import etree
+
+from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.safe.paths import inside
+
+MAX_DEPTH = 256  # the parser's own, kept because `huge_tree` is never on
+
+
+@dataclass(frozen=True, slots=True)
+class XmlLimits:
+    """How much an honest document may hold."""
+
+    max_bytes: int = 2**40
+    max_depth: int = 100
+
+
+LIMITS = XmlLimits()
+SMALL = XmlLimits(max_bytes=64 * 1024 * 1024)
+
+
+def parse(source: Path | BinaryIO, *, limits: XmlLimits = SMALL) -> etree._Element:
+    """The root of a small document, held whole."""
+    root: etree._Element | None = None
+    for _, element in stream(source, ("start",), limits=limits):
+        root = element if root is None else root
+    if root is None:
+        raise PackageFault(where=str(source), why="malformed-xml")
+    return root
+
+
+def stream(
+    source: Path | BinaryIO, events: Sequence[str] = ("start", "end"), *, limits: XmlLimits = LIMITS
+) -> Iterator[tuple[str, etree._Element]]:
+    """Yields `start` and `end` of every element as they come; the caller clears what it is done with."""
+    wanted = frozenset(events)
+    with _opened(source) as (file, where), _translating(where):
+        depth = 0
+        guard = _Guard(file, where, limits.max_bytes)
+        for event, element in etree.iterparse(guard, ("start", "end"), **_SAFE):
+            if event == "start":
+                depth += 1
+                if depth > limits.max_depth:
+                    raise UnsafeXml(where=where, why="depth", line=element.sourceline)
+                if depth == 1 and element.getroottree().docinfo.internalDTD is not None:
+                    raise UnsafeXml(where=where, why="doctype")
+            else:
+                depth -= 1
+            if event in wanted:
+                yield event, element
+
+
+def elements(source: Path | BinaryIO, tag: str, *, limits: XmlLimits = LIMITS) -> Iterator[etree._Element]:
+    """Yields each whole element named `tag` (`{namespace}local`), then forgets it and what stood before it.
+
+    Elements inside another of the same name are part of it. Use the element before asking for the next.
+    """
+    nested = 0
+    for event, element in stream(source, limits=limits):
+        if element.tag == tag:
+            nested += 1 if event == "start" else -1
+            if event == "end" and nested == 0:
+                yield element
+        if event == "end" and nested == 0:
+            forget(element)
+
+
+def forget(element: etree._Element) -> None:
+    """Frees an element that was read, and the ones before it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
+
+
+def load_schema(path: Path) -> etree.XMLSchema:
+    """An XSD whose imports and includes are found in its own folder, and nowhere else."""
+    root = path.parent
+    with _translating(str(path)):
+        parser = _parser()
+        parser.resolvers.add(_OnlyInside(root))
+        try:
+            return etree.XMLSchema(etree.parse(path, parser))
+        except etree.XMLSchemaParseError as error:
+            raise PackageFault(where=str(path), why="schema", detail=str(error)) from error
+
+
+_SAFE: dict[str, bool] = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "no_network": True,
+    "dtd_validation": False,
+    "attribute_defaults": False,
+    "huge_tree": False,
+}
+
+
+def _parser() -> etree.XMLParser:
+    return etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        dtd_validation=False,
+        attribute_defaults=False,
+        huge_tree=False,
+    )
+
+
+class _OnlyInside(etree.Resolver):
+    """Answers for every address a schema names: a file of its folder, or nothing."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def resolve(self, system_url: str, public_id: str, context: object) -> object:  # type: ignore[override]  # the stubs lack context
+        """The file, or `UnsafePath`."""
+        name = Path(system_url).name if Path(system_url).is_absolute() else system_url
+        place = str(inside(self._root, name))
+        return self.resolve_filename(place, context)  # type: ignore[attr-defined]  # the stubs lack it
+
+
+class _Guard:
+    """Counts the bytes a parser takes, and reads the prologue beside it to stop a document type before it is read."""
+
+    def __init__(self, file: BinaryIO, where: str, max_bytes: int) -> None:
+        self._file = file
+        self._where = where
+        self._left = max_bytes
+        self._prologue: expat.XMLParserType | None = self._watch()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes, judged."""
+        block = self._file.read(size)
+        self._left -= len(block)
+        if self._left < 0:
+            raise UnsafeXml(where=self._where, why="size")
+        if self._prologue is not None:
+            self._look(self._prologue, block)
+        return block
+
+    def _watch(self) -> expat.XMLParserType:
+        watcher = expat.ParserCreate()
+        watcher.StartDoctypeDeclHandler = self._refuse
+        watcher.StartElementHandler = self._done
+        return watcher
+
+    def _look(self, watcher: expat.XMLParserType, block: bytes) -> None:
+        try:
+            watcher.Parse(block, not block)
+        except expat.ExpatError:
+            self._prologue = None  # the parser proper will say what is wrong; it is judged again when it is done
+
+    def _refuse(self, name: str, system: str | None, public: str | None, internal: bool) -> None:
+        raise UnsafeXml(where=self._where, why="doctype")
+
+    def _done(self, name: str, attributes: dict[str, str]) -> None:
+        self._prologue = None
+
+
+@contextmanager
+def _opened(source: Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]:
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            yield file, str(source)
+    else:
+        yield source, str(getattr(source, "name", "XML"))
+
+
+@contextmanager
+def _translating(where: str) -> Iterator[None]:
+    try:
+        yield
+    except etree.XMLSyntaxError as error:
+        told = error.msg or ""
+        if "XML_PARSE_HUGE" in told or "Excessive depth" in told or "entity" in told.lower():
+            raise UnsafeXml(where=where, why="limits", line=error.lineno) from error
+        raise PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=told) from error
