@@ -71,8 +71,22 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
 
 @pytest.mark.parametrize(
     "address",
-    "127.0.0.1 10.1.2.3 169.254.169.254 192.168.0.1 0.0.0.1 ::1 fe80::1%eth0 fd00::1 ::ffff:10.0.0.1 64:ff9b::a00:1"
-    " 2002:a00:1:: 224.0.0.1 100.64.0.1 no-address".split(),
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "169.254.169.254",
+        "192.168.0.1",
+        "0.0.0.1",
+        "::1",
+        "fe80::1%eth0",
+        "fd00::1",
+        "::ffff:10.0.0.1",
+        "64:ff9b::a00:1",
+        "2002:a00:1::",
+        "224.0.0.1",
+        "100.64.0.1",
+        "no-address",
+    ],
 )
 def test_private_addresses_are_known_also_where_they_are_wrapped(address: str) -> None:
     assert is_private(address)
