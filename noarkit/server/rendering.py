@@ -9,12 +9,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 import orjson
 
 from noarkit.model import ObjectType
 from noarkit.server.schema import schema, table_name
+from noarkit.server.values import format_timestamp
 
 Row = Sequence[object]
 Object = dict[str, object]
@@ -148,27 +149,6 @@ def business_metadata(stored: object, db: sqlite3.Connection | None = None) -> o
     }
 
 
-def timestamp(stored: object) -> str:
-    """Milliseconds since 1970 as `yyyy-MM-ddTHH:mm:ss.SSSZ`."""
-    days, rest = divmod(_number(stored), 86_400_000)
-    seconds, ms = divmod(rest, 1000)
-    minutes, second = divmod(seconds, 60)
-    hour, minute = divmod(minutes, 60)
-    return f"{_day(days)}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z"
-
-
-@lru_cache(maxsize=4096)
-def _day(days: int) -> str:
-    """The date that many days after 1970-01-01, in the calendar that never changes; also beyond the year 9999."""
-    era, day_of_era = divmod(days + 719_468, 146_097)
-    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    shifted = (5 * day_of_year + 2) // 153
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    year = year_of_era + era * 400 + (month <= 2)
-    return f"{year:04}-{month:02}-{day_of_year - (153 * shifted + 2) // 5 + 1:02}"
-
-
 @cache
 def _plan(family: str, type_name: str, masked: bool, newer: bool) -> _Plan:
     whole = schema()
@@ -182,7 +162,7 @@ def _plan(family: str, type_name: str, masked: bool, newer: bool) -> _Plan:
 def _told_fields(
     object_type: ObjectType, places: Mapping[str, int], masked: bool, newer: bool
 ) -> Iterable[tuple[str, int, Callable[[object], object] | None]]:
-    tellers: Mapping[str, Callable[[object], object]] = {"timestamp": timestamp, "boolean": bool}
+    tellers: Mapping[str, Callable[[object], object]] = {"timestamp": _timestamp, "boolean": bool}
     for field in object_type.fields.values():
         shown = field.viewed and field.name not in ("id", "version") and (newer or not field.newer)
         is_open = field.kind not in ("string", "object") or field.code_list is not None or field.name in _OPEN_TEXTS
@@ -243,7 +223,7 @@ def _metadata_field(db: sqlite3.Connection | None, group: str, field: str, entry
     listed = values if isinstance(values, list) else [values]
     kind = _metadata_kind(db, group, field) or _guessed_kind(listed)
     if kind == "timestamp":
-        listed = [timestamp(value) if isinstance(value, int) else value for value in listed]
+        listed = [format_timestamp(value) if isinstance(value, int) else value for value in listed]
     return {"type": kind, "values": listed}
 
 
@@ -259,6 +239,10 @@ def _guessed_kind(values: Sequence[object]) -> str:
     if isinstance(first, bool):
         return "boolean"
     return "long" if isinstance(first, int) else "double" if isinstance(first, float) else "string"
+
+
+def _timestamp(stored: object) -> str:
+    return format_timestamp(_number(stored))
 
 
 def _number(stored: object) -> int:

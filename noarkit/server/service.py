@@ -17,7 +17,7 @@ from noarkit.server.settings import Settings
 from noarkit.server.wire import Route
 
 # Each area is a module with `statements()` (its own tables, may be none) and `routes()`.
-AREAS: tuple[str, ...] = ("code_lists", "business_metadata")
+AREAS: tuple[str, ...] = ("code_lists", "business_metadata", "query")
 
 
 @dataclass(slots=True)

@@ -1,0 +1,180 @@
+"""A query's tree as one SQL statement: names come from the metamodel, every value is a bound parameter.
+
+The statement yields ids, distinct and in order; whole rows are fetched afterwards for one page only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from noarkit.server.query.language import Between, Compare, Group, Node, Path, parse
+from noarkit.server.query.operands import Operand, operand, pattern
+from noarkit.server.query.paths import MAY_READ, Linked, Paths, Target, joins_sql
+from noarkit.server.query.request import QueryRequest, Scalar, Sort
+from noarkit.server.schema import schema
+from noarkit.server.settings import Settings
+from noarkit.server.wire import Refusal
+
+# SQLite joins at most 64 tables; its expressions may be 1,000 deep, and a row of ANDs is as deep as it is long.
+MAX_TABLES = 60
+_MAX_ROW = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL for the ids of one page and one more, and the family whose ids they are."""
+
+    sql: str
+    operands: tuple[Operand, ...]
+    family: str
+
+
+def compile_query(request: QueryRequest, settings: Settings, *, guarded: bool) -> Statement:
+    """The statement of a request; `guarded` leaves out all that the function `MAY_READ` does not let through."""
+    paths = Paths(request.type, request.joins, settings)
+    tree = parse(request.query)
+    condition = _Conditions(paths, request.parameters, guarded=guarded)
+    where = [f"o.type = '{request.type}'"] if paths.root.types != schema().model.concrete(paths.root.family) else []
+    required: frozenset[Linked] = frozenset()
+    if tree is not None:
+        where.append(condition.sql(tree))
+        required = condition.required(tree)
+    if guarded:
+        where.append(f"{MAY_READ}('{paths.root.family}', o.id)")
+    order, sorted_by = _order(paths, request.sort_order)
+    wanted = condition.wanted()
+    joins = joins_sql(wanted, required, guarded=guarded)
+    if len(joins) >= MAX_TABLES:
+        raise Refusal(400, f"The query joins more than {MAX_TABLES} tables.")
+    repeats = any(linked.link is not None and _may_repeat(linked) for linked in wanted)
+    selected = ["SELECT DISTINCT" if repeats else "SELECT", ", ".join(["o.id", *(sorted_by if repeats else ())])]
+    clauses = [*selected, "FROM", schema().tables[paths.root.family].name, "o", *joins]
+    if where:
+        clauses += ["WHERE", " AND ".join(where)]
+    clauses += ["ORDER BY", order, "LIMIT ? OFFSET ?"]
+    return Statement(" ".join(clauses), (*condition.operands, request.limit + 1, request.offset), paths.root.family)
+
+
+def _may_repeat(linked: Linked) -> bool:
+    link = linked.link
+    return link is not None and link.kind != "column" and not link.single
+
+
+def _order(paths: Paths, sorts: tuple[Sort, ...]) -> tuple[str, list[str]]:
+    """The ORDER BY list, and its columns; ids decide last, the newest first, so that pages never overlap."""
+    columns: list[str] = []
+    terms: list[str] = []
+    for sort in sorts:
+        if paths.is_reference(sort.field):
+            raise Refusal(400, f"sortOrder: {sort.field} is a reference, which cannot be sorted on.")
+        found = paths.field(paths.root, sort.field)
+        if not found.sortable:
+            raise Refusal(400, f"sortOrder: field {sort.field} of {paths.root.name} cannot be sorted on.")
+        columns.append(f'o."{found.name}"')
+        terms.append(f'o."{found.name}" {"DESC" if sort.descending else "ASC"}')
+    if 'o."id"' not in columns:
+        terms.append("o.id DESC")
+    return ", ".join(terms), columns
+
+
+@dataclass(slots=True)
+class _Conditions:
+    """Walks a tree once, gathering operands in the order in which SQL will ask for them."""
+
+    paths: Paths
+    parameters: Mapping[str, Scalar]
+    guarded: bool = field(kw_only=True)
+    operands: list[Operand] = field(default_factory=list)
+    _used: dict[Linked, None] = field(default_factory=dict)
+
+    def sql(self, node: Node) -> str:
+        """The condition as SQL."""
+        if isinstance(node, Compare):
+            return self._compare(node)
+        if isinstance(node, Between):
+            return self._between(node)
+        parts = list(self._alternatives(node) if node.kind == "||" else map(self.sql, node.parts))
+        word = " AND " if node.kind == "&&" else " OR "
+        while len(parts) > _MAX_ROW:
+            rows = (parts[start : start + _MAX_ROW] for start in range(0, len(parts), _MAX_ROW))
+            parts = ["(" + word.join(row) + ")" for row in rows]
+        return "(" + word.join(parts) + ")"
+
+    def required(self, node: Node) -> frozenset[Linked]:
+        """The linked objects without which the condition cannot hold."""
+        if isinstance(node, Group):
+            each = [self.required(part) for part in node.parts]
+            return frozenset.union(*each) if node.kind == "&&" else frozenset.intersection(*each)
+        if isinstance(node, Compare) and node.operator == "=" and self._value(node.param) is None:
+            return frozenset()
+        return frozenset(self.paths.target(node.path).linked.lineage())
+
+    def wanted(self) -> list[Linked]:
+        """The linked objects that the condition speaks of, parents first."""
+        return sorted(self._used, key=lambda linked: linked.depth)
+
+    def _alternatives(self, group: Group) -> Iterator[str]:
+        """The parts of an OR; equalities of one path become one IN, which an index serves at once."""
+        equal: dict[Path, list[Compare]] = {}
+        for part in group.parts:
+            if isinstance(part, Compare) and part.operator == "=" and self._value(part.param) is not None:
+                equal.setdefault(part.path, []).append(part)
+            else:
+                yield self.sql(part)
+        for path, parts in equal.items():
+            target = self._target(path)
+            column = target.sql(guarded=self.guarded)
+            self.operands.extend(self._operand(target, part) for part in parts)
+            yield f"{column} IN ({', '.join('?' * len(parts))})"
+
+    def _compare(self, node: Compare) -> str:
+        target = self._target(node.path)
+        column = target.sql(guarded=self.guarded)
+        if node.operator == "%=":
+            return self._like(node, target, column)
+        if self._value(node.param) is None:
+            return f"{column} IS {'' if node.operator == '=' else 'NOT '}NULL"
+        self.operands.append(self._operand(target, node))
+        return f"{column} {'=' if node.operator == '=' else '<>'} ?"
+
+    def _like(self, node: Compare, target: Target, column: str) -> str:
+        if target.field is None or target.kind not in ("string", "number"):
+            raise Refusal(400, f"{node.path} cannot be compared with %=; only strings and numbers can.")
+        self.operands.append(pattern(self._value(node.param), node.param))
+        return f"{column if target.kind == 'string' else f'CAST({column} AS TEXT)'} GLOB ?"
+
+    def _between(self, node: Between) -> str:
+        target = self._target(node.path)
+        if target.field is None or target.kind not in ("date", "timestamp", "number"):
+            raise Refusal(400, f"{node.path} cannot be compared with a range; only dates, timestamps and numbers can.")
+        column = target.sql(guarded=self.guarded)
+        low, high = ">=" if node.low_inside else ">", "<=" if node.high_inside else "<"
+        parts: list[str] = []
+        for name, sign in ((node.low, low), (node.high, high)):
+            value = self._value(name)
+            if value is None:
+                raise Refusal(400, f'parameter {name} is null; an open end of a range is written "*".')
+            if value != "*":
+                self.operands.append(operand(target.kind, value, name))
+                parts.append(f"{column} {sign} ?")
+        return "(" + " AND ".join(parts) + ")" if parts else f"{column} IS NOT NULL"
+
+    def _target(self, path: Path) -> Target:
+        """What the path leads to; from now on the statement joins what is needed to get there."""
+        target = self.paths.target(path)
+        if target.column != "id":
+            target.linked.reads_table = True
+        for linked in target.linked.lineage():
+            self._used[linked] = None
+            if linked.parent is not None and linked.link is not None and linked.link.kind == "column":
+                linked.parent.reads_table = True
+        return target
+
+    def _operand(self, target: Target, node: Compare) -> Operand:
+        return operand(target.kind, self._value(node.param), node.param)
+
+    def _value(self, name: str) -> Scalar:
+        if name not in self.parameters:
+            raise Refusal(400, f"Parameter {name} is not among the parameters.")
+        return self.parameters[name]

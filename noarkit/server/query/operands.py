@@ -1,0 +1,56 @@
+"""Parameters as SQL operands: each field kind takes what clients really send for it, and nothing else.
+
+Strings are compared by their characters, case and all. `%=` is the same but for `%`, which stands for any run of
+characters, none included; every other character, `_` and `\\` among them, stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from noarkit.server import values
+from noarkit.server.query.request import Scalar
+from noarkit.server.values import BadValue
+from noarkit.server.wire import Refusal
+
+Operand = int | float | str
+
+# SQLite's own limit for a pattern is 50,000 bytes.
+_MAX_PATTERN_BYTES = 40_000
+
+
+def operand(kind: str, value: Scalar, name: str) -> Operand:
+    """The stored form of a parameter that is compared with a field of that kind; `name` is for the Refusal."""
+    try:
+        return _CONVERT[kind](value)
+    except BadValue as bad:
+        raise Refusal(400, f"parameter {name} {bad}.") from None
+
+
+def pattern(value: Scalar, name: str) -> str:
+    """A `%=` parameter as the pattern of SQLite's GLOB, which heeds case."""
+    if isinstance(value, bool) or value is None:
+        raise Refusal(400, f"parameter {name} takes a string.")
+    text = str(operand("string", value, name))
+    found = "".join(_GLOB.get(sign, sign) for sign in text)
+    while "**" in found:
+        found = found.replace("**", "*")
+    if len(found.encode()) > _MAX_PATTERN_BYTES:
+        raise Refusal(400, f"parameter {name} is too long for a pattern.")
+    return found
+
+
+def _text(value: Scalar) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return values.text(value)
+
+
+_GLOB = {"%": "*", "*": "[*]", "?": "[?]", "[": "[[]"}
+_CONVERT: Mapping[str, Callable[[Scalar], Operand]] = {
+    "string": _text,
+    "number": values.whole_number,
+    "boolean": values.truth,
+    "date": values.day,
+    "timestamp": values.timestamp,
+}

@@ -1,0 +1,33 @@
+"""POST /query: one page of objects."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from noarkit.server.query.compile import compile_query
+from noarkit.server.query.guard import deadline, watch_rights
+from noarkit.server.query.request import QueryRequest, read_request
+from noarkit.server.rendering import fetch, render_all
+from noarkit.server.settings import Settings
+from noarkit.server.wire import Answer, Call, Caller
+
+TIME_LIMIT_S = 30.0
+
+
+def query(call: Call) -> Answer:
+    """Answers `{"hasMore", "results"}`; the page and its rows come from one snapshot of the archive."""
+    settings = call.service.settings
+    request = read_request(call.body, settings)
+    with call.service.db.reading() as db:
+        return Answer(body=page(db, request, settings, call.caller))
+
+
+def page(db: sqlite3.Connection, request: QueryRequest, settings: Settings, caller: Caller) -> dict[str, object]:
+    """The page that a request asks for, of what the caller may read."""
+    with deadline(db, TIME_LIMIT_S):
+        guarded = watch_rights(db, caller)
+        statement = compile_query(request, settings, guarded=guarded)
+        ids = [int(row[0]) for row in db.execute(statement.sql, statement.operands).fetchall()]
+        rows = fetch(db, statement.family, ids[: request.limit])
+        results = render_all(db, statement.family, rows, public_use=request.public_use, newer=settings.show_newer)
+    return {"hasMore": len(ids) > request.limit, "results": results}
