@@ -266,10 +266,15 @@ class ArchiveMediaType(ArchiveFault):
 
 
 class ArchiveStrange(ArchiveFault):
-    """An answer that is no answer of a Noark 5 archive (a login page, cut JSON, missing members)."""
+    """An answer that is no answer of a Noark 5 archive (a login page, cut JSON, missing members). Data also: why."""
 
     code = "F313"
     exit_code = 1
+
+    @property
+    def fate_unknown(self) -> bool:
+        # cut JSON under a good status may be the answer to a commit
+        return self.data.get("fate") == "unknown"
 
 
 class ChecksumDiffers(ArchiveFault):
