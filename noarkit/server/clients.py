@@ -1,0 +1,164 @@
+"""`clients.toml`: who may call the archive.
+
+It is readable by its owner alone, complete before anyone looks, and read again when it changes.
+
+`[clients.NAME]` has `secret` and `groups` (matched with the claims of access groups) and may have `name` and `email`;
+`[users.NAME]` the same with `password`, for people who come through a client.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+import threading
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from noarkit.errors import ConfigFault, SecretFault
+from noarkit.safe import atomic
+
+FILE_NAME = "clients.toml"
+FIRST_CLIENTS: Mapping[str, str] = {"admin": "admin", "integration": "integration"}
+
+Kind = Literal["clients", "users"]
+_SECRET_MEMBER: Mapping[Kind, str] = {"clients": "secret", "users": "password"}
+_MEMBERS = frozenset({"groups", "name", "email"})
+_HEAD = """\
+# Who may call this archive. The id of a client is its name; its groups are matched with the claims of access groups.
+# Nobody but the owner may read this file. A change counts from the next call; who is taken out is let out at once.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A client or a user, as the file has it."""
+
+    kind: Kind
+    id: str
+    name: str
+    email: str
+    groups: frozenset[str]
+    secret: str = field(repr=False)
+
+    def mark(self) -> str:
+        """Changes with the secret, so that tokens given out before the change can be told from later ones."""
+        return hashlib.sha256(f"{self.kind}\0{self.id}\0{self.secret}".encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """All accounts of the file, by id; a client and a user never share one. `marks` are worked out once."""
+
+    accounts: Mapping[str, Account]
+    marks: Mapping[str, str]
+
+
+class ClientsFile:
+    """The file as it stands now; reading it again costs one look at its time stamp."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._seen: tuple[int, int, int, int] | None = None
+        self._accounts = Accounts({}, {})
+
+    @property
+    def path(self) -> Path:
+        """Where the file lies."""
+        return self._path
+
+    def current(self) -> Accounts:
+        """The accounts as the file has them now. A file that cannot be used raises `ConfigFault` or `SecretFault`."""
+        seen = self._look()
+        if seen != self._seen:
+            with self._lock:
+                if seen != self._seen:
+                    accounts = _read(self._path)
+                    self._accounts, self._seen = accounts, seen
+        return self._accounts
+
+    def _look(self) -> tuple[int, int, int, int]:
+        try:
+            found = self._path.stat()
+        except OSError as fault:
+            raise ConfigFault(where=str(self._path), why="cannot be read") from fault
+        if os.name == "posix" and stat.S_IMODE(found.st_mode) & 0o077:
+            raise SecretFault(where=str(self._path), why="others than its owner may read it (chmod 600)")
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def open_clients(data_dir: Path) -> ClientsFile:
+    """The clients of the archive in `data_dir`; a new archive gets its first clients, with random secrets."""
+    path = data_dir / FILE_NAME
+    if not path.exists():
+        atomic.write_text(path, _first_text(), mode=0o600)
+    clients = ClientsFile(path)
+    clients.current()
+    return clients
+
+
+def _first_text() -> str:
+    tables = [
+        f'[clients.{name}]\nsecret = "{secrets.token_urlsafe(32)}"\ngroups = ["{group}"]\n'
+        for name, group in FIRST_CLIENTS.items()
+    ]
+    return "\n".join([_HEAD, *tables])
+
+
+def _read(path: Path) -> Accounts:
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+        raise ConfigFault(where=str(path), why=type(fault).__name__) from None  # its text could quote a secret
+    accounts: dict[str, Account] = {}
+    for kind in _SECRET_MEMBER:
+        tables = content.pop(kind, {})
+        if not isinstance(tables, dict):
+            raise ConfigFault(where=f"{path} [{kind}]", why="must be a table")
+        for account_id, table in tables.items():
+            if account_id in accounts:
+                raise ConfigFault(where=f"{path} [{kind}.{account_id}]", why="a client has that name")
+            accounts[account_id] = _read_account(path, kind, account_id, table)
+    if content:
+        raise ConfigFault(where=str(path), why=f"unknown table {next(iter(content))}")
+    return Accounts(accounts, {account_id: account.mark() for account_id, account in accounts.items()})
+
+
+def _read_account(path: Path, kind: Kind, account_id: str, table: object) -> Account:
+    where = f"{path} [{kind}.{account_id}]"
+    if not isinstance(table, dict):
+        raise ConfigFault(where=where, why="must be a table")
+    secret_member = _SECRET_MEMBER[kind]
+    for name in table:
+        if name not in _MEMBERS and name != secret_member:
+            raise ConfigFault(where=where, why=f"unknown member {name}")
+    groups = table.get("groups", [])
+    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+        raise ConfigFault(where=where, why="groups must be a list of texts")
+    return Account(
+        kind=kind,
+        id=account_id,
+        name=_text(where, table, "name", account_id),
+        email=_text(where, table, "email", ""),
+        groups=frozenset(groups),
+        secret=_secret(where, table, secret_member),
+    )
+
+
+def _text(where: str, table: Mapping[str, object], name: str, default: str) -> str:
+    value = table.get(name, default)
+    if not isinstance(value, str):
+        raise ConfigFault(where=where, why=f"{name} must be a text")
+    return value
+
+
+def _secret(where: str, table: Mapping[str, object], name: str) -> str:
+    value = table.get(name)
+    if not isinstance(value, str) or not value:
+        raise SecretFault(where=where, why=f"{name} must be a text that is not empty")
+    return value

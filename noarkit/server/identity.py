@@ -1,0 +1,215 @@
+"""Tokens: given out for a client's secret, kept as hashes, and recognised for every call.
+
+A token is worth what its account is worth now: it dies with its time, with the account's secret, and with the account.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from noarkit.errors import ConfigFault
+from noarkit.server.clients import Account, Accounts, ClientsFile
+from noarkit.server.database import Database
+from noarkit.server.rights import AccountRights, Grants, load_grants
+from noarkit.server.settings import Settings
+from noarkit.server.wire import Answer, Call, Caller, Refusal, Route
+
+REFRESH_TTL_S = 14 * 24 * 3600
+
+_TOKEN_LENGTH = 40
+_LARGEST_CACHE = 10_000
+
+
+def statements() -> Iterator[str]:
+    """The table of tokens; `hash` is all that is kept of one."""
+    yield (
+        "CREATE TABLE token (hash TEXT PRIMARY KEY, kind TEXT NOT NULL, account TEXT NOT NULL, mark TEXT NOT NULL,"
+        " expires_ms INTEGER NOT NULL) WITHOUT ROWID"
+    )
+
+
+def routes() -> list[Route]:
+    """The call by which newer clients ask who they are."""
+    return [Route("GET", "info/me", _me)]
+
+
+def _me(call: Call) -> Answer:
+    return Answer(body={"userId": call.caller.account})
+
+
+class OAuthFault(Exception):
+    """A token request that fails, in the words of OAuth."""
+
+    def __init__(self, status: int, error: str, description: str) -> None:
+        super().__init__(status, error, description)
+        self.answer = Answer(status, {"error": error, "error_description": description})
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    account: str
+    mark: str
+    expires_ms: int
+
+
+class Identity:
+    """Knows the accounts of one archive and what they may; the HTTP face asks it who calls."""
+
+    def __init__(self, db: Database, clients: ClientsFile, settings: Settings, now_ms: Callable[[], int]) -> None:
+        self._db = db
+        self._clients = clients
+        self._settings = settings
+        self._now_ms = now_ms
+        self._tokens: dict[str, _Token] = {}
+        self._grants: dict[str, tuple[int, frozenset[str], Grants]] = {}
+        self._generation = 0
+
+    def rights_changed(self) -> None:
+        """To be said after each commit that changes groups, permissions or modifiers: the next call sees it."""
+        self._generation += 1
+
+    def caller(self, token: str) -> Caller | None:
+        """Who bears the token; None where it is unknown or has expired."""
+        if len(token) != _TOKEN_LENGTH:
+            return None
+        key = _hashed(token)
+        known = self._tokens.get(key) or self._look_up(key)
+        if known is None:
+            return None
+        accounts = self._accounts()
+        if known.expires_ms <= self._now_ms() or accounts.marks.get(known.account) != known.mark:
+            self._tokens.pop(key, None)
+            return None
+        account = accounts.accounts[known.account]
+        return Caller(account.id, account.name, AccountRights(self._grants_of(account)))
+
+    def token(self, form: Mapping[str, str], basic: tuple[str, str] | None) -> Answer:
+        """The answer to a token request: a token with status 200, or the error object of OAuth."""
+        try:
+            return self._grant(form, basic)
+        except OAuthFault as fault:
+            return fault.answer
+
+    def userinfo(self, caller: Caller) -> Answer:
+        """What the token service tells about a caller; the groups stand under the claim that settings name."""
+        account = self._accounts().accounts.get(caller.account)
+        if account is None:
+            raise Refusal(401, "the account is gone")
+        told: dict[str, object] = {
+            "sub": account.id,
+            "preferred_username": account.id,
+            "name": account.name,
+            self._settings.group_claim: sorted(account.groups),
+        }
+        return Answer(body=told | ({"email": account.email} if account.email else {}))
+
+    def _grant(self, form: Mapping[str, str], basic: tuple[str, str] | None) -> Answer:
+        grant = form.get("grant_type", "")
+        if not grant:
+            raise OAuthFault(400, "invalid_request", "grant_type is missing")
+        if grant not in ("client_credentials", "password", "refresh_token"):
+            raise OAuthFault(400, "unsupported_grant_type", f"{grant[:40]} is not a grant type of this service")
+        accounts = self._accounts()
+        client = _client(accounts, form, basic)
+        if grant == "client_credentials":
+            return self._give(accounts, client)
+        if grant == "password":
+            user = _user(accounts, form.get("username", ""), form.get("password", ""))
+            return self._give(accounts, user, refresh_token=_new_token())
+        return self._renew(accounts, form.get("refresh_token", ""))
+
+    def _renew(self, accounts: Accounts, refresh_token: str) -> Answer:
+        with self._db.reading() as db:
+            known = _stored(db, _hashed(refresh_token), "refresh")
+        if known is None or known.expires_ms <= self._now_ms() or accounts.marks.get(known.account) != known.mark:
+            raise OAuthFault(400, "invalid_grant", "the refresh token is unknown or has expired")
+        return self._give(accounts, accounts.accounts[known.account], refresh_token=refresh_token)
+
+    def _give(self, accounts: Accounts, account: Account, refresh_token: str = "") -> Answer:
+        now_ms, lifetime_s = self._now_ms(), self._settings.token_ttl_s
+        access_token, mark = _new_token(), accounts.marks[account.id]
+        with self._db.writing() as db:
+            db.execute("DELETE FROM token WHERE expires_ms <= ?", (now_ms,))
+            _store(db, access_token, "access", _Token(account.id, mark, now_ms + lifetime_s * 1000))
+            if refresh_token:
+                _store(db, refresh_token, "refresh", _Token(account.id, mark, now_ms + REFRESH_TTL_S * 1000))
+        told = {"access_token": access_token, "token_type": "Bearer", "expires_in": lifetime_s, "scope": "openid"}
+        return Answer(body=told | ({"refresh_token": refresh_token} if refresh_token else {}))
+
+    def _look_up(self, key: str) -> _Token | None:
+        with self._db.reading() as db:
+            found = _stored(db, key, "access")
+        if found is not None:
+            if len(self._tokens) >= _LARGEST_CACHE:
+                self._tokens.clear()
+            self._tokens[key] = found
+        return found
+
+    def _grants_of(self, account: Account) -> Grants:
+        generation = self._generation  # taken before the database is read: what changes meanwhile is read again
+        known = self._grants.get(account.id)
+        if known is not None and known[0] == generation and known[1] == account.groups:
+            return known[2]
+        with self._db.reading() as db:
+            grants = load_grants(db, account.groups)
+        self._grants[account.id] = generation, account.groups, grants
+        return grants
+
+    def _accounts(self) -> Accounts:
+        try:
+            return self._clients.current()
+        except ConfigFault as fault:
+            raise Refusal(503, f"clients.toml cannot be used: {fault.data['why']}") from fault
+
+
+def _client(accounts: Accounts, form: Mapping[str, str], basic: tuple[str, str] | None) -> Account:
+    named, secret = basic or (form.get("client_id", ""), form.get("client_secret", ""))
+    if not named:
+        raise OAuthFault(400, "invalid_request", "client_id and client_secret are missing")
+    if form.get("client_id", named) != named:
+        raise OAuthFault(400, "invalid_request", "client_id differs from that of the Authorization header")
+    client = accounts.accounts.get(named)
+    if not _is_secret_of(client, secret) or client is None or client.kind != "clients":
+        raise OAuthFault(401, "invalid_client", "client_id or client_secret is wrong")
+    return client
+
+
+def _user(accounts: Accounts, named: str, password: str) -> Account:
+    user = accounts.accounts.get(named)
+    if not _is_secret_of(user, password) or user is None or user.kind != "users":
+        raise OAuthFault(400, "invalid_grant", "username or password is wrong")
+    return user
+
+
+def _is_secret_of(account: Account | None, given: str) -> bool:
+    """Takes as long for an account that does not exist."""
+    expected = "" if account is None else account.secret
+    same = hmac.compare_digest(_hashed(expected), _hashed(given))
+    return same and account is not None
+
+
+def _stored(db: sqlite3.Connection, key: str, kind: str) -> _Token | None:
+    sql = "SELECT account, mark, expires_ms FROM token WHERE hash = ? AND kind = ?"
+    row = db.execute(sql, (key, kind)).fetchone()
+    return None if row is None else _Token(*row)
+
+
+def _store(db: sqlite3.Connection, token: str, kind: str, known: _Token) -> None:
+    """Keeps a token; one that is already kept stays as it is, so that renewing does not lengthen it."""
+    db.execute(
+        "INSERT OR IGNORE INTO token (hash, kind, account, mark, expires_ms) VALUES (?, ?, ?, ?, ?)",
+        (_hashed(token), kind, known.account, known.mark, known.expires_ms),
+    )
+
+
+def _new_token() -> str:
+    return secrets.token_hex(_TOKEN_LENGTH // 2)
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
