@@ -27,7 +27,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │       ├── ArchiveNotFound         F311           404: not there, or not for us to see
 │       ├── ArchiveMediaType        F312           415
 │       ├── ArchiveStrange          F313           an answer that is no Noark 5 answer
-│       ├── ChecksumDiffers         F314           the archive holds other bytes than we sent, or we got others than it holds
+│       ├── ChecksumDiffers         F314           bytes changed on the way or in the store
 │       ├── NotLetIn                F320  exit 6   401: token or credentials refused
 │       ├── NotAllowed              F321  exit 6   403: a right is missing
 │       └── TrustFault              F322  exit 6   TLS: expired, wrong host, unknown signer

@@ -1,0 +1,335 @@
+"""The settings of a run: flag > environment > profile > file > default, and each value knows where it came from.
+
+`load` reads `noarkit.toml` (the folder's own, then the user's) into one frozen `Config`. A key nobody knows is a fault
+with its line, and with the name that was probably meant.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import zoneinfo
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+from urllib.parse import urlsplit
+
+from noarkit.errors import ConfigFault, SecretOnTheLine
+from noarkit.safe.toml import Document, read_toml
+from noarkit.secrets import SecretSource, secret_source
+
+FILE_NAME = "noarkit.toml"
+PREFIX = "NOARKIT_"
+
+OriginKind = Literal["flag", "environment", "profile", "file", "default"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value came from: its kind, and the option, variable or `file:line`."""
+
+    kind: OriginKind
+    where: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.where}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class TlsConfig:
+    """Whom to trust, and how to show who we are."""
+
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveConfig:
+    """The archive service: where it is, who we are there, and how long we wait."""
+
+    url: str | None = None
+    token_url: str | None = None
+    client_id: str | None = None
+    client_secret: SecretSource | None = None
+    tls: TlsConfig = field(default_factory=TlsConfig)
+    proxy: str | None = None
+    error_header: str | None = None
+    connect_timeout_s: float = 15.0
+    stall_timeout_s: float = 60.0
+    answer_timeout_s: float = 180.0
+    transaction_deadline_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings of a run, and where each came from (`origins`, by dotted key)."""
+
+    archive: ArchiveConfig
+    profile: str | None
+    zone: str
+    lang: str
+    connections: Mapping[str, Mapping[str, object]]
+    origins: Mapping[str, Origin]
+    files: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Everything a config is made of, handed in at the edge."""
+
+    flags: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = Path()
+    file: Path | None = None
+    profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key of the config: how its value is read, what it is where nobody says, and its environment variable."""
+
+    key: str
+    read: Callable[[object, str], object]
+    default: object
+    variable: str
+
+
+def user_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path:
+    """Where the user's own config lies on this system."""
+    if platform == "win32":
+        return Path(environment.get("APPDATA") or Path.home()) / "noarkit"
+    base = environment.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path(environment.get("HOME") or Path.home()) / ".config") / "noarkit"
+
+
+def load(sources: Sources) -> Config:
+    """Reads and checks every file and variable; `ConfigFault` names the first thing that cannot be used."""
+    documents = list(_documents(sources))
+    profile = sources.profile or _named_profile(documents)
+    for document in documents:
+        _refuse_unknown(document)
+    if profile is not None and not any(profile in _profiles(document) for document in documents):
+        known = sorted({name for document in documents for name in _profiles(document)})
+        raise ConfigFault(where=profile, why="no-such-profile", proposal=_proposal(profile, known))
+    layers = list(_layers(sources, documents, profile))
+    values: dict[str, object] = {}
+    origins: dict[str, Origin] = {}
+    for setting in SETTINGS:
+        values[setting.key], origins[setting.key] = _choose(setting, layers)
+    return _assemble(values, origins, documents, profile)
+
+
+def flatten(config: Config) -> Iterator[tuple[str, str, Origin]]:
+    """Every key with its value as a person may see it, and its origin. A secret shows only where it lies."""
+    for setting in SETTINGS:
+        value: object = config
+        for part in setting.key.split("."):
+            value = getattr(value, part)
+        shown = f"*** ({value.shown})" if isinstance(value, SecretSource) else "" if value is None else str(value)
+        yield setting.key, shown, config.origins[setting.key]
+
+
+def _documents(sources: Sources) -> Iterator[Document]:
+    if sources.file is not None:
+        yield read_toml(sources.file)
+        return
+    for path in (sources.folder / FILE_NAME, user_folder(sources.environment) / FILE_NAME):
+        if path.exists():
+            yield read_toml(path)
+
+
+def _named_profile(documents: list[Document]) -> str | None:
+    for document in documents:
+        name = document.data.get("profile")
+        if name is not None:
+            return _text(name, document.where("profile"))
+    return None
+
+
+def _profiles(document: Document) -> Mapping[str, object]:
+    found = document.data.get("profiles", {})
+    return found if isinstance(found, Mapping) else {}
+
+
+_Layer = Callable[[Setting], tuple[object, Origin] | None]
+
+
+def _layers(sources: Sources, documents: list[Document], profile: str | None) -> Iterator[_Layer]:
+    yield partial(_from_mapping, sources.flags, "flag")
+    yield partial(_from_mapping, sources.environment, "environment")
+    if profile is not None:
+        for document in documents:
+            yield partial(_from_document, document, f"profiles.{profile}.")
+    for document in documents:
+        yield partial(_from_document, document, "")
+
+
+def _from_mapping(
+    given: Mapping[str, str], kind: Literal["flag", "environment"], setting: Setting
+) -> tuple[object, Origin] | None:
+    name = setting.key if kind == "flag" else setting.variable
+    if name not in given or (kind == "environment" and not given[name]):
+        return None
+    if setting.key == "archive.client_secret":
+        return {"env": name}, Origin(kind, name)
+    return given[name], Origin(kind, name)
+
+
+def _from_document(document: Document, prefix: str, setting: Setting) -> tuple[object, Origin] | None:
+    found: object = document.data
+    for part in _parts(prefix + setting.key):
+        if not isinstance(found, Mapping) or part not in found:
+            return None
+        found = found[part]
+    return found, Origin("profile" if prefix else "file", document.where(prefix + setting.key))
+
+
+def _parts(key: str) -> list[str]:
+    return key.split(".")
+
+
+def _choose(setting: Setting, layers: list[_Layer]) -> tuple[object, Origin]:
+    for layer in layers:
+        found = layer(setting)
+        if found is not None:
+            value, origin = found
+            return setting.read(value, origin.where), origin
+    return setting.default, Origin("default")
+
+
+def _assemble(
+    values: Mapping[str, object], origins: Mapping[str, Origin], documents: list[Document], profile: str | None
+) -> Config:
+    under = {key.removeprefix("archive."): value for key, value in values.items() if key.startswith("archive.")}
+    tls = {key.removeprefix("tls."): under.pop(key) for key in list(under) if key.startswith("tls.")}
+    connections: dict[str, Mapping[str, object]] = {}
+    for document in reversed(documents):
+        connections.update(_connections(document))
+    return Config(
+        archive=ArchiveConfig(tls=TlsConfig(**tls), **under),  # type: ignore[arg-type]  # each was read by its setting
+        profile=profile,
+        zone=str(values["zone"]),
+        lang=str(values["lang"]),
+        connections=MappingProxyType(connections),
+        origins=MappingProxyType(dict(origins)),
+        files=tuple(document.path for document in documents),
+    )
+
+
+def _connections(document: Document) -> Iterator[tuple[str, Mapping[str, object]]]:
+    found = document.data.get("connections", {})
+    if not isinstance(found, Mapping):
+        raise ConfigFault(where=document.where("connections"), why="not-a-table")
+    for name, entry in found.items():
+        if not isinstance(entry, Mapping):
+            raise ConfigFault(where=document.where(f"connections.{name}"), why="not-a-table")
+        yield name, MappingProxyType(dict(entry))
+
+
+def _refuse_unknown(document: Document) -> None:
+    ours = {name: value for name, value in document.data.items() if name not in ("profile", "profiles", "connections")}
+    _judge(document, ours, "", "")
+    profiles = document.data.get("profiles", {})
+    if not isinstance(profiles, Mapping):
+        raise ConfigFault(where=document.where("profiles"), why="not-a-table")
+    for name, table in profiles.items():
+        if not isinstance(table, Mapping):
+            raise ConfigFault(where=document.where(f"profiles.{name}"), why="not-a-table")
+        _judge(document, table, f"profiles.{name}.", "")
+
+
+def _judge(document: Document, table: Mapping[str, object], prefix: str, above: str) -> None:
+    """Holds the keys of one table to those there are; what lies below a setting is judged when it is read."""
+    known = [setting.key for setting in SETTINGS]
+    for name, value in table.items():
+        key = above + name
+        where = document.where(prefix + key)
+        if key in known:
+            continue
+        if not any(other.startswith(key + ".") for other in known):
+            raise ConfigFault(where=where, why="unknown-key", key=prefix + key, proposal=_proposal(key, sorted(known)))
+        if not isinstance(value, Mapping):
+            raise ConfigFault(where=where, why="not-a-table")
+        _judge(document, value, prefix, key + ".")
+
+
+def _proposal(name: str, known: list[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, known, 1)), None)
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigFault(where=where, why="not-text")
+    return value.strip()
+
+
+def _address(value: object, where: str) -> str:
+    text = _text(value, where)
+    if text.startswith("embedded:"):
+        return text
+    try:
+        split = urlsplit(text)
+        _ = split.port
+    except ValueError as error:
+        raise ConfigFault(where=where, why="not-an-address") from error
+    if split.username is not None or split.password is not None:
+        raise SecretOnTheLine(where=where)
+    if split.scheme not in ("http", "https") or not split.hostname:
+        raise ConfigFault(where=where, why="not-an-address")
+    return text.rstrip("/")
+
+
+def _path(value: object, where: str) -> Path:
+    return Path(os.path.expanduser(_text(value, where)))  # noqa: PTH111  # a ~ nobody knows stays as it stands
+
+
+def _seconds(value: object, where: str) -> float:
+    try:
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise ValueError
+        seconds = float(value)
+        if not 0 <= seconds < 1e9:
+            raise ValueError
+    except ValueError as error:
+        raise ConfigFault(where=where, why="not-seconds") from error
+    return seconds
+
+
+def _zone(value: object, where: str) -> str:
+    name = _text(value, where)
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ConfigFault(where=where, why="no-such-zone") from error
+    return name
+
+
+def _language(value: object, where: str) -> str:
+    name = _text(value, where)
+    if name not in ("en", "nb"):
+        raise ConfigFault(where=where, why="no-such-language")
+    return name
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("archive.url", _address, None, "NOARKIT_ARCHIVE"),
+    Setting("archive.token_url", _address, None, "NOARKIT_TOKEN_URL"),
+    Setting("archive.client_id", _text, None, "NOARKIT_CLIENT_ID"),
+    Setting("archive.client_secret", secret_source, None, "NOARKIT_CLIENT_SECRET"),
+    Setting("archive.tls.ca", _path, None, "NOARKIT_ARCHIVE_CA"),
+    Setting("archive.tls.cert", _path, None, "NOARKIT_ARCHIVE_CERT"),
+    Setting("archive.tls.key", _path, None, "NOARKIT_ARCHIVE_KEY"),
+    Setting("archive.proxy", _address, None, "NOARKIT_PROXY"),
+    Setting("archive.error_header", _text, None, "NOARKIT_ERROR_HEADER"),
+    Setting("archive.connect_timeout_s", _seconds, 15.0, "NOARKIT_CONNECT_TIMEOUT_S"),
+    Setting("archive.stall_timeout_s", _seconds, 60.0, "NOARKIT_STALL_TIMEOUT_S"),
+    Setting("archive.answer_timeout_s", _seconds, 180.0, "NOARKIT_ANSWER_TIMEOUT_S"),
+    Setting("archive.transaction_deadline_s", _seconds, 60.0, "NOARKIT_TRANSACTION_DEADLINE_S"),
+    Setting("zone", _zone, "Europe/Oslo", "NOARKIT_ZONE"),
+    Setting("lang", _language, "en", "NOARKIT_LANG"),
+)
