@@ -48,10 +48,17 @@ class Archive(Protocol):
         ...
 
     def download(
-        self, file_id: str, target: Path, *, rendition: Rendition = "original", expected_sha256: str | None = None
+        self,
+        file_id: str,
+        target: Path,
+        *,
+        rendition: Rendition = "original",
+        expected_sha256: str | None = None,
+        durable: bool = True,
     ) -> Downloaded:
         """Streams a file of the archive to `target`, which appears whole or not at all, hashed as it passes.
 
+        With `durable=False` it is not forced to disk: for files of a folder that is synced as a whole.
         Raises `ArchiveNotFound`, `ChecksumDiffers` where it is not the file expected, `DiskFull`.
         """
         ...

@@ -1,0 +1,151 @@
+"""What may be tried again, and for how long: a wrapper of the archive port. Nothing is tried again anywhere else.
+
+Reads are repeated after any fault that may pass. A change is repeated only where it is known not to have taken effect;
+one whose fate is unknown is raised at once, for those who can ask the archive what became of it.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from noarkit.archive.port import Archive
+from noarkit.archive.values import (
+    Action,
+    Call,
+    Downloaded,
+    Json,
+    Page,
+    Query,
+    Rendition,
+    SavedObject,
+    Upload,
+    Uploaded,
+)
+from noarkit.errors import ArchiveBusy, ArchiveConflict, ArchiveFault
+from noarkit.events import Event, Listener, nobody
+
+T = TypeVar("T")
+Effect = Literal["none", "orphan", "change"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How patient we are with one call: waits double from `first_s` to `most_s`, `patience_s` in all; a conflict is tried
+    again `conflicts` times at most."""
+
+    first_s: float = 0.5
+    most_s: float = 30.0
+    patience_s: float = 300.0
+    conflicts: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Time and chance, which tests bring along."""
+
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    chance: Callable[[], float] = random.random
+
+
+class Retrying:
+    """`Archive` around another one. When the archive names a time to come back, all threads wait for it."""
+
+    def __init__(
+        self, archive: Archive, policy: Policy | None = None, *, outside: Outside | None = None, tell: Listener = nobody
+    ) -> None:
+        self._archive = archive
+        self._policy = policy or Policy()
+        self._outside = outside or Outside()
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._not_before_s = 0.0
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        """See `Archive.transaction`."""
+        return self._patiently("transaction", "change", lambda: self._archive.transaction(actions))
+
+    def query(self, query: Query) -> Page:
+        """See `Archive.query`."""
+        return self._patiently("query", "none", lambda: self._archive.query(query))
+
+    def upload(self, content: Upload) -> Uploaded:
+        """See `Archive.upload`. Bytes that cannot be read twice are sent once."""
+        if not content.reopenable:
+            return self._archive.upload(content)
+        return self._patiently("upload", "orphan", lambda: self._archive.upload(content))
+
+    def download(
+        self,
+        file_id: str,
+        target: Path,
+        *,
+        rendition: Rendition = "original",
+        expected_sha256: str | None = None,
+        durable: bool = True,
+    ) -> Downloaded:
+        """See `Archive.download`."""
+
+        def once() -> Downloaded:
+            return self._archive.download(
+                file_id, target, rendition=rendition, expected_sha256=expected_sha256, durable=durable
+            )
+
+        return self._patiently("download", "none", once)
+
+    def call(self, call: Call) -> Json:
+        """See `Archive.call`."""
+        return self._patiently(call.name, "change" if call.changes else "none", lambda: self._archive.call(call))
+
+    def close(self) -> None:
+        """See `Archive.close`."""
+        self._archive.close()
+
+    def _patiently(self, name: str, effect: Effect, once: Callable[[], T]) -> T:
+        waited_s, attempt, conflicts = 0.0, 0, 0
+        while True:
+            waited_s += self._wait_for_all(self._policy.patience_s - waited_s)
+            try:
+                return once()
+            except ArchiveFault as fault:
+                conflicts += isinstance(fault, ArchiveConflict)
+                wait_s = self._wait_s(fault, attempt)
+                if not self._may_repeat(fault, effect, conflicts) or waited_s + wait_s > self._policy.patience_s:
+                    raise
+                self._tell(Event("archive_retry", {"call": name, "code": fault.code, "wait_s": round(wait_s, 3)}))
+                self._hold_all(fault, wait_s)
+            self._outside.sleep(wait_s)
+            waited_s += wait_s
+            attempt += 1
+
+    def _may_repeat(self, fault: ArchiveFault, effect: Effect, conflicts: int) -> bool:
+        if not fault.transient or (isinstance(fault, ArchiveConflict) and conflicts > self._policy.conflicts):
+            return False
+        return effect != "change" or not fault.fate_unknown
+
+    def _wait_s(self, fault: ArchiveFault, attempt: int) -> float:
+        """What the archive asked for, else a doubling wait of which half is chance, so that many do not come as one."""
+        told = fault.data.get("retry_after_s")
+        full_s = min(self._policy.most_s, self._policy.first_s * 2 ** min(attempt, 32))
+        if isinstance(told, int | float):
+            return float(told) + self._outside.chance() * min(full_s, 1.0)
+        return full_s * (0.5 + self._outside.chance() / 2)
+
+    def _hold_all(self, fault: ArchiveFault, wait_s: float) -> None:
+        if isinstance(fault, ArchiveBusy) and "retry_after_s" in fault.data:
+            with self._lock:
+                self._not_before_s = max(self._not_before_s, self._outside.clock() + wait_s)
+
+    def _wait_for_all(self, patience_s: float) -> float:
+        """Waits where another thread was told to come back later; says how long."""
+        wait_s = min(self._not_before_s - self._outside.clock(), patience_s)
+        if wait_s <= 0:
+            return 0.0
+        self._outside.sleep(wait_s)
+        return wait_s

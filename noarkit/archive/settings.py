@@ -1,0 +1,152 @@
+"""How an archive is reached: address, account, trust, proxy, patience. Checked before anything is sent."""
+
+from __future__ import annotations
+
+import ipaddress
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import httpcore
+import httpx
+
+from noarkit.archive.token import Credentials
+from noarkit.archive.transport import Patience, Route
+from noarkit.archive.trust import Trust, context
+from noarkit.config import ArchiveConfig
+from noarkit.errors import ConfigFault, SecretOnTheLine
+from noarkit.secrets import Secret
+
+SERVICE_PATH = "/noark5/v1"
+TOKEN_PATH = "/idp/oauth2/token"  # noqa: S105  # an address, no secret
+ERROR_HEADER = "X-Noark-Error-Response-Type"
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy to go through, and who we are to it. Its address is http://; the archive's TLS goes inside."""
+
+    url: str
+    user: str | None = None
+    secret: Secret | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSettings:
+    """All a session needs. `base_url` is the base without /noark5/v1.
+
+    `token_url` defaults to the base's own scheme, host and port. `proxy="environment"` asks for the proxies that the
+    environment names; otherwise it is never looked at. Plain HTTP is for this machine alone, unless `plain_http`.
+    """
+
+    base_url: str
+    credentials: Credentials
+    token_url: str | None = None
+    trust: Trust = field(default_factory=Trust)
+    proxy: Proxy | Literal["environment"] | None = None
+    patience: Patience = field(default_factory=Patience)
+    error_header: str = ERROR_HEADER
+    max_connections: int = 32
+    max_answer_bytes: int = 512 * 1024 * 1024
+    plain_http: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where calls and token requests go."""
+
+    service: httpx.URL
+    token: httpx.URL
+
+
+def settings_of(config: ArchiveConfig, environment: Mapping[str, str]) -> ArchiveSettings:
+    """The settings a config means; its secret is read now. Raises `ConfigFault`, `SecretFault`."""
+    if config.url is None or config.client_id is None or config.client_secret is None:
+        missing = "url" if config.url is None else "client_id" if config.client_id is None else "client_secret"
+        raise ConfigFault(where=f"archive.{missing}", why="not-set")
+    return ArchiveSettings(
+        base_url=config.url,
+        credentials=Credentials(config.client_id, config.client_secret.read(environment)),
+        token_url=config.token_url,
+        trust=Trust(config.tls.ca, config.tls.cert, config.tls.key),
+        proxy=Proxy(config.proxy) if config.proxy else None,
+        patience=Patience(config.connect_timeout_s, config.stall_timeout_s, config.answer_timeout_s),
+        error_header=config.error_header or ERROR_HEADER,
+    )
+
+
+def addresses_of(settings: ArchiveSettings) -> Addresses:
+    """The addresses, checked. Raises `ConfigFault`, and `SecretOnTheLine` where one holds a password."""
+    base = _checked(settings.base_url, "archive.url", settings.plain_http)
+    service = base.path.rstrip("/").removesuffix(SERVICE_PATH) + SERVICE_PATH
+    token = settings.token_url or str(base.copy_with(path=TOKEN_PATH, query=None, fragment=None))
+    return Addresses(base.copy_with(path=service), _checked(token, "archive.token_url", settings.plain_http))
+
+
+def route_of(settings: ArchiveSettings, addresses: Addresses) -> Route:
+    """How connections are made. Raises `ConfigFault`, `SecretFault`."""
+    needs_tls = "https" in (addresses.service.scheme, addresses.token.scheme)
+    return Route(
+        ssl_context=context(settings.trust) if needs_tls else None,
+        proxy=_proxy(settings.proxy, addresses.service),
+        max_connections=settings.max_connections,
+    )
+
+
+def pool_url(url: httpx.URL) -> httpcore.URL:
+    """The same address as the connection pool wants it."""
+    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+
+
+def _checked(text: str, where: str, plain_http: bool) -> httpx.URL:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise ConfigFault(where=where, why="not-an-address") from error
+    if url.userinfo:
+        raise SecretOnTheLine(where=where)
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ConfigFault(where=where, why="not-an-address")
+    if url.query or url.fragment:
+        raise ConfigFault(where=where, why="address-with-query")
+    if url.scheme == "http" and not plain_http and not _is_this_machine(url.host):
+        raise ConfigFault(where=where, why="plain-http")
+    return url
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _proxy(proxy: Proxy | Literal["environment"] | None, service: httpx.URL) -> httpcore.Proxy | None:
+    if proxy is None:
+        return None
+    if proxy == "environment":
+        return _environment_proxy(service)
+    url = httpx.URL(proxy.url)
+    if url.userinfo:
+        raise SecretOnTheLine(where="archive.proxy")
+    if url.scheme != "http" or not url.host:
+        raise ConfigFault(where="archive.proxy", why="proxy-not-http")
+    auth = None
+    if proxy.user is not None:
+        auth = (proxy.user.encode(), proxy.secret.reveal().encode() if proxy.secret else b"")
+    return httpcore.Proxy(pool_url(url), auth=auth)
+
+
+def _environment_proxy(service: httpx.URL) -> httpcore.Proxy | None:
+    """The proxy that the environment names for this address; there a password in the address is the custom."""
+    named = urllib.request.getproxies().get(service.scheme)
+    if not named or urllib.request.proxy_bypass(service.host):
+        return None
+    url = httpx.URL(named if "://" in named else f"http://{named}")
+    if url.scheme != "http":
+        raise ConfigFault(where=f"{service.scheme}_proxy", why="proxy-not-http")
+    auth = (url.username.encode(), url.password.encode()) if url.userinfo else None
+    return httpcore.Proxy(pool_url(url), auth=auth)

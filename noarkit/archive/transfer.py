@@ -1,0 +1,121 @@
+"""Bytes up and bytes down, hashed while they pass, in blocks, never held whole.
+
+An upload that turns out longer or shorter than promised is a changed item: it is broken off and never becomes whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, unquote_to_bytes
+
+from noarkit.archive.answers import Asked, strange
+from noarkit.archive.transport import Reply
+from noarkit.archive.values import Downloaded, Upload
+from noarkit.errors import ChecksumDiffers, ItemChanged, ItemUnreadable, RunFault
+from noarkit.safe import atomic
+from noarkit.safe.digest import BLOCK_BYTES, Readable
+
+_AT_ONCE_BYTES = 64 * 1024
+_NOT_PLAIN = re.compile(r'[^ !#-\[\]-~]|"')
+_EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)", re.IGNORECASE)
+_PLAIN_NAME = re.compile(r'filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))', re.IGNORECASE)
+
+
+class Body:
+    """The body of an upload, read once. Small ones are read at once, so that they leave with their headers."""
+
+    def __init__(self, content: Upload, stream: Readable) -> None:
+        self._name = content.name
+        self._stream = stream
+        self._hash = hashlib.sha256()
+        self.size_bytes = 0
+        self.whole = False
+        self.promised_bytes = content.size_bytes if content.size_bytes is not None else _size_on_disk(stream)
+
+    @property
+    def sha256(self) -> str:
+        """Of what was read so far."""
+        return self._hash.hexdigest()
+
+    def content(self) -> bytes | Body:
+        """What to give the transport: bytes where they are few, else this body, to be iterated."""
+        if self.promised_bytes is None or self.promised_bytes > _AT_ONCE_BYTES:
+            return self
+        return b"".join(self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = self.promised_bytes
+        while left is None or left > 0:
+            block = self._read(BLOCK_BYTES if left is None else min(left, BLOCK_BYTES))
+            if not block:
+                break
+            self._hash.update(block)
+            self.size_bytes += len(block)
+            left = None if left is None else left - len(block)
+            yield block
+        if left is not None and (left > 0 or self._read(1)):
+            raise ItemChanged(key=self._name, why="size")
+        self.whole = True
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except OSError as error:
+            raise ItemUnreadable(key=self._name, why=os.strerror(error.errno) if error.errno else "read") from error
+
+
+def disposition(name: str) -> bytes:
+    """The Content-Disposition header of an upload: an ASCII name for the old, the real name for the others."""
+    real = name.encode("utf-8", "replace")
+    plain = _NOT_PLAIN.sub("_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=utf-8''{quote(real, safe='')}".encode("ascii")
+
+
+def told_name(header: str | None) -> str | None:
+    """The file name a download tells, as it stands there: only for show, never a path to write to."""
+    if header is None:
+        return None
+    if extended := _EXTENDED_NAME.search(header):
+        try:
+            return unquote_to_bytes(extended[2]).decode(extended[1])
+        except (LookupError, UnicodeDecodeError):
+            pass
+    if plain := _PLAIN_NAME.search(header):
+        return re.sub(r"\\(.)", r"\1", plain[1]) if plain[1] is not None else plain[2]
+    return None
+
+
+def receive(reply: Reply, target: Path, asked: Asked, *, expected_sha256: str | None, durable: bool) -> Downloaded:
+    """Writes a download to `target`, whole or not at all. Raises `ChecksumDiffers`, `DiskFull`, `RunFault`."""
+    if (reply.header(b"content-encoding") or "identity").lower() != "identity":
+        raise strange(asked, "encoded")
+    digest = hashlib.sha256()
+    size_bytes = 0
+    try:
+        with atomic.writing(target, sync=durable) as file:
+            for block in reply.pieces():
+                digest.update(block)
+                size_bytes += file.write(block)
+            if expected_sha256 is not None and digest.hexdigest() != expected_sha256.lower():
+                raise ChecksumDiffers(call=asked.call, ours=expected_sha256.lower(), theirs=digest.hexdigest())
+    except OSError as error:
+        raise RunFault(where=str(target), why=os.strerror(error.errno) if error.errno else "write") from error
+    name = told_name(reply.header(b"content-disposition"))
+    return Downloaded(target, digest.hexdigest(), size_bytes, name, reply.header(b"content-type"))
+
+
+def _size_on_disk(stream: Readable) -> int | None:
+    """The size of an open file, where the stream is one and stands at its start; None where nobody can say."""
+    descriptor = getattr(stream, "fileno", None)
+    if descriptor is None:
+        return None
+    try:
+        found = os.fstat(descriptor())
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None

@@ -1,0 +1,121 @@
+"""Values of the port ↔ JSON of the wire. What comes in is checked just as far as we rely on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import orjson
+
+from noarkit.archive.answers import Asked, strange
+from noarkit.archive.values import Action, Delete, Json, Link, Page, Query, Save, SavedObject, wire_timestamp
+from noarkit.errors import UsageFault
+
+
+def transaction_body(actions: Sequence[Action]) -> bytes:
+    """The body of a transaction."""
+    return json_body({"actions": [_action(action) for action in actions]})
+
+
+def query_body(query: Query) -> bytes:
+    """The body of a query. `publicUse` is always said: left out, it would withhold what is screened."""
+    members: dict[str, object] = {
+        "type": query.type,
+        "limit": query.limit,
+        "offset": query.offset,
+        "publicUse": query.public_use,
+        "query": query.where,
+        "parameters": query.parameters,
+        "joins": query.joins,
+        "sortOrder": [{"field": name, "order": order} for name, order in query.order],
+    }
+    return json_body(members)
+
+
+def json_body(members: Mapping[str, object]) -> bytes:
+    """Any body. Raises `UsageFault` for a value that cannot be sent: a text that is no text, a time without zone."""
+    try:
+        return orjson.dumps(members, default=_value, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    except orjson.JSONEncodeError as error:
+        raise UsageFault(what="unsendable", why=str(error)) from error
+
+
+def saved_of(answer: Mapping[str, object], asked: Asked) -> dict[str, SavedObject]:
+    """The saved objects in the answer to a transaction."""
+    saved = answer.get("saved")
+    if not isinstance(saved, dict):
+        raise strange(asked, "no-saved")
+    return {name: object_of(one, asked) for name, one in saved.items()}
+
+
+def page_of(answer: Mapping[str, object], asked: Asked) -> Page:
+    """The page in the answer to a query."""
+    results = answer.get("results")
+    if not isinstance(results, list):
+        raise strange(asked, "no-results")
+    return Page(tuple([object_of(one, asked) for one in results]), answer.get("hasMore") in (True, "true"))
+
+
+def object_of(value: object, asked: Asked) -> SavedObject:
+    """An object of the archive. Ids, versions and link targets come as text or number, and become text."""
+    if not isinstance(value, dict):
+        raise strange(asked, "object")
+    try:
+        fields, links = value.get("fields") or {}, value.get("links") or {}
+        return SavedObject(
+            value["type"],
+            _text(value["id"]),
+            _text(value["version"]),
+            fields if isinstance(fields, dict) else {},
+            {name: _text(target) for name, target in links.items() if target is not None},
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise strange(asked, "object") from error
+
+
+def file_id_of(answer: Mapping[str, object], asked: Asked) -> str:
+    """The id in the answer to an upload."""
+    try:
+        return _text(answer["id"])
+    except (KeyError, TypeError) as error:
+        raise strange(asked, "no-id") from error
+
+
+def as_json(value: object, asked: Asked) -> Json:
+    """Parsed JSON as what it is."""
+    if value is None or isinstance(value, bool | int | float | str | list | dict):
+        return value
+    raise strange(asked, "not-json")
+
+
+def _action(action: Action) -> dict[str, object]:
+    members: dict[str, object] = {"type": action.type, "id": action.id}
+    if isinstance(action, Save):
+        members |= {"action": "save", "fields": action.fields}
+    elif isinstance(action, Delete):
+        members["action"] = "delete"
+    elif isinstance(action, Link):
+        return members | {"action": "link", "ref": action.reference, "linkToId": action.targets}
+    else:
+        return members | {"action": "unlink", "ref": action.reference, "unlinkFromId": action.targets}
+    if action.version is not None:
+        members["version"] = action.version
+    return members
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise TypeError(value)
+
+
+def _value(value: object) -> object:
+    if isinstance(value, datetime):
+        return wire_timestamp(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    raise TypeError(value)
