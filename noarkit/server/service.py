@@ -1,23 +1,48 @@
-"""One running archive: its settings, database, file store, clock, and the areas it is made of.
+"""One running archive: its settings, databases, files, clock, and the areas it is made of.
 
-`open_service` makes the tables of every area in a new folder, or opens the folder as it was left.
+`open_service` makes the tables of every area in a new folder, or opens the folder as it was left. `start` begins the
+work that nobody waits for: sweeping, writing logs, bulk jobs.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from noarkit.errors import ConfigFault
 from noarkit.server import schema
+from noarkit.server.clients import open_clients
 from noarkit.server.database import Database
-from noarkit.server.settings import Settings
+from noarkit.server.files import Files
+from noarkit.server.identity import Identity
+from noarkit.server.read_log import ReadLog
+from noarkit.server.settings import Settings, read_settings
 from noarkit.server.wire import Route
+from noarkit.server.workers import Worker
+
+LOGGER = logging.getLogger("noarkit.server")
 
 # Each area is a module with `statements()` (its own tables, may be none) and `routes()`.
-AREAS: tuple[str, ...] = ("code_lists", "business_metadata", "query")
+AREAS: tuple[str, ...] = (
+    "transaction",
+    "query",
+    "uploads",
+    "downloads",
+    "code_lists",
+    "business_metadata",
+    "identity",
+    "access",
+    "fulltext",
+    "logs",
+    "bulk",
+)
+_SWEEP_EVERY_S = 60.0
+_FLUSH_EVERY_S = 0.5
 
 
 @dataclass(slots=True)
@@ -27,41 +52,73 @@ class Service:
     data_dir: Path
     settings: Settings
     db: Database
+    files: Files
+    read_log: ReadLog
     now_s: Callable[[], float]
+    identity: Identity
+    workers: list[Worker] = field(default_factory=list)
 
     def now_ms(self) -> int:
         """Now, in milliseconds since 1970 UTC."""
         return int(self.now_s() * 1000)
 
+    def start(self) -> None:
+        """Begins the background work; close() ends it."""
+        self.workers += [
+            Worker("archive-sweep", self.files.sweep, _SWEEP_EVERY_S),
+            Worker("archive-read-log", self.read_log.flush, _FLUSH_EVERY_S),
+        ]
+        for worker in self.workers:
+            worker.start()
+
     def close(self) -> None:
-        """Ends the connections."""
+        """Ends the background work and the connections."""
+        for worker in self.workers:
+            worker.stop()
+        self.read_log.close()
+        self.files.close()
         self.db.close()
 
 
 def open_service(data_dir: Path, settings: Settings | None = None, now_s: Callable[[], float] = time.time) -> Service:
-    """Opens the archive in `data_dir`, making it first where it is new."""
+    """Opens the archive in `data_dir`, making it first where it is new. Raises ConfigFault where it is no archive."""
     data_dir.mkdir(parents=True, exist_ok=True)
+    settings = settings or read_settings(data_dir)
+    clients = open_clients(data_dir)
     path = data_dir / "archive.db"
-    fresh = not path.exists() or path.stat().st_size == 0
     db = Database(path)
-    if fresh:
+    version = _schema_version(db)
+    if version is None:
         db.make(_all_statements())
-    return Service(data_dir, settings or Settings(), db, now_s)
+    elif version != schema.SCHEMA_VERSION:
+        db.close()
+        raise ConfigFault(where=str(path), why=f"made by another version of the archive service (tables {version})")
+    files = Files(data_dir, db, ttl_s=settings.upload_ttl_s, now_s=now_s)
+    identity = Identity(db, clients, settings, lambda: int(now_s() * 1000))
+    return Service(data_dir, settings, db, files, ReadLog(data_dir), now_s, identity)
 
 
 def all_routes() -> list[Route]:
     """The routes of every area."""
-    return [route for area in AREAS for route in _area(area).routes()]
+    return [route for area in _areas() for route in area.routes()]
+
+
+def _schema_version(db: Database) -> int | None:
+    with db.reading() as reader:
+        made = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'archive_schema'").fetchone()
+        return None if made is None else int(reader.execute("SELECT version FROM archive_schema").fetchone()[0])
 
 
 def _all_statements() -> Iterator[str]:
     yield "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID"
     yield "CREATE TABLE archive_schema (version INTEGER NOT NULL)"
-    yield f"INSERT INTO archive_schema VALUES ({schema.SCHEMA_VERSION})"
+    yield f"INSERT INTO archive_schema VALUES ({schema.SCHEMA_VERSION:d})"  # noqa: S608  # a number of our own
     yield from schema.statements()
-    for area in AREAS:
-        yield from _area(area).statements()
+    for area in _areas():
+        yield from area.statements()
 
 
-def _area(name: str):  # type: ignore[no-untyped-def]  # replaced by imports below once every area stands
-    return importlib.import_module(f"noarkit.server.{name}")
+def _areas():  # type: ignore[no-untyped-def]  # replaced by imports below once every area stands
+    names = [f"noarkit.server.{area}" for area in AREAS]
+    found = [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
+    return [area for area in found if hasattr(area, "statements")]

@@ -1,0 +1,285 @@
+"""The HTTP face of one archive: who calls, what is asked, and an answer for everything that may come.
+
+Areas are plain functions and run in threads, so that no call holds up another; uploads and downloads stream on the
+event loop. Whatever is wrong with a request gets its 4xx; what nobody foresaw gets a 500 with an id and one line in the
+log that names the id, the call and the place in the code, never what the request held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import errno
+import logging
+import sqlite3
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import parse_qsl, unquote_plus
+
+import orjson
+
+from noarkit.server.exchange import BodyLimits, Disconnected, Exchange, Receive, Scope, Send
+from noarkit.server.routing import Found, NotFound, RouteTable
+from noarkit.server.service import Service
+from noarkit.server.wire import Answer, Call, Caller, Refusal, Route
+
+LOGGER = logging.getLogger("noarkit.server")
+
+_THREADS = 12
+_FORM_LIMIT_BYTES = 64 * 1024
+_TOKEN_PATHS = ("idp/oauth2/token", "oauth2/token")
+_USERINFO_PATHS = ("idp/oauth2/userinfo", "oauth2/userinfo")
+_CHALLENGE = {b"www-authenticate": b"Bearer"}
+
+
+class Doors(Protocol):
+    """Who comes in: tokens are given out and recognised here."""
+
+    def caller(self, token: str) -> Caller | None:
+        """Who bears the token; None where it is unknown or has expired."""
+        ...
+
+    def token(self, form: Mapping[str, str], basic: tuple[str, str] | None) -> Answer:
+        """The answer to a token request: a token with status 200, or the error object of the token service."""
+        ...
+
+    def userinfo(self, caller: Caller) -> Answer:
+        """What the token service tells about a caller."""
+        ...
+
+
+Streaming = Callable[[Exchange, Caller, Mapping[str, str]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What a route leads to: one of an area's handler, a stream, or a call of the token service."""
+
+    route: Route | None = None
+    stream: Streaming | None = None
+    open_door: Callable[[Exchange], Awaitable[None]] | None = None
+
+
+class ArchiveApp:
+    """The ASGI application of one archive; close() ends its threads."""
+
+    def __init__(
+        self, service: Service, doors: Doors, routes: list[Route], streams: Mapping[tuple[str, str], Streaming]
+    ) -> None:
+        self._service = service
+        self._doors = doors
+        self._pool = ThreadPoolExecutor(_THREADS, "archive-call")
+        self._limits = BodyLimits(service.settings.max_json_bytes, service.settings.body_idle_timeout_s)
+        self._routes: RouteTable[_Target] = RouteTable()
+        for route in routes:
+            self._routes.add(route.method, route.path, _Target(route=route))
+        for (method, path), stream in streams.items():
+            self._routes.add(method, path, _Target(stream=stream))
+        self._add_token_service()
+
+    def close(self) -> None:
+        """Waits for the calls that are at work, then ends the threads."""
+        self._pool.shutdown(wait=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+        elif scope["type"] == "http":
+            await self._serve(Exchange(scope, receive, send))
+
+    async def _serve(self, exchange: Exchange) -> None:
+        raw_path: bytes = exchange.scope.get("raw_path") or b"/"
+        found = self._routes.find(exchange.method, raw_path)
+        if isinstance(found, NotFound):
+            await _say_not_found(exchange, found)
+            return
+        try:
+            await self._dispatch(exchange, found)
+        except Refusal as refusal:
+            await exchange.refuse(refusal, headers=_CHALLENGE if refusal.status == 401 else None)
+        except Disconnected:
+            LOGGER.debug("%s: the client left before its request was whole", found.name)
+        except Exception as fault:  # noqa: BLE001  # the last door: whatever it is, the client gets an answer
+            await self._say_unforeseen(exchange, found.name, fault)
+
+    async def _dispatch(self, exchange: Exchange, found: Found[_Target]) -> None:
+        target = found.target
+        if target.open_door is not None:
+            await target.open_door(exchange)
+            return
+        caller = self._caller(exchange)
+        if target.stream is not None:
+            await target.stream(exchange, caller, _query(exchange))
+        elif target.route is not None:
+            await self._call(exchange, target.route, found.parts, caller)
+
+    async def _call(self, exchange: Exchange, route: Route, parts: Mapping[str, str], caller: Caller) -> None:
+        content = b""
+        if route.has_body:
+            _check_media_type(exchange)
+            content = await exchange.body(self._limits)
+
+        def work() -> Answer:
+            body = self._parse(content) if route.has_body else None
+            return route.handler(Call(self._service, caller, parts, _query(exchange), body))
+
+        await exchange.answer(await self._in_thread(work))
+
+    def _caller(self, exchange: Exchange) -> Caller:
+        token = _bearer(exchange.header(b"authorization"))
+        caller = self._doors.caller(token) if token else None
+        if caller is None:
+            raise Refusal(401, "the bearer token is missing, unknown or has expired")
+        return caller
+
+    def _parse(self, content: bytes) -> object:
+        try:
+            body: object = orjson.loads(content)
+        except orjson.JSONDecodeError as fault:
+            raise Refusal(400, f"the body is not JSON in UTF-8 (line {fault.lineno}, column {fault.colno})") from None
+        if not isinstance(body, dict):
+            raise Refusal(400, "the body must be a JSON object")
+        if _deeper_than(body, self._service.settings.max_json_depth):
+            raise Refusal(400, f"the body is nested deeper than {self._service.settings.max_json_depth} levels")
+        return body
+
+    async def _in_thread(self, work: Callable[[], Answer]) -> Answer:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def _add_token_service(self) -> None:
+        for path in _TOKEN_PATHS:
+            self._routes.add("POST", path, _Target(open_door=self._token), at_root=True)
+        for path in _USERINFO_PATHS:
+            for method in ("GET", "POST"):
+                self._routes.add(method, path, _Target(open_door=self._userinfo), at_root=True)
+
+    async def _token(self, exchange: Exchange) -> None:
+        if exchange.media_type() not in ("application/x-www-form-urlencoded", ""):
+            raise Refusal(415, "a token request is a form: application/x-www-form-urlencoded")
+        content = await exchange.body(BodyLimits(_FORM_LIMIT_BYTES, self._limits.idle_s))
+        form = _form(content)
+        basic = _basic(exchange.header(b"authorization"))
+        answer = await self._in_thread(lambda: self._doors.token(form, basic))
+        challenge = {b"www-authenticate": b"Basic"} if answer.status == 401 else {}
+        uncached = {b"cache-control": b"no-store", b"pragma": b"no-cache"}
+        await exchange.send(answer.status, _json(answer), b"application/json", headers=challenge | uncached)
+
+    async def _userinfo(self, exchange: Exchange) -> None:
+        caller = self._caller(exchange)
+        await exchange.answer(await self._in_thread(lambda: self._doors.userinfo(caller)))
+
+    async def _say_unforeseen(self, exchange: Exchange, name: str, fault: Exception) -> None:
+        refusal = _translated(fault)
+        if exchange.answered:
+            LOGGER.error("%s: broke off its answer: %s", name, _where(fault))
+            raise fault
+        error_id = await exchange.refuse(refusal)
+        if refusal.status >= 500:
+            LOGGER.error("%s %s: %s: %s", error_id, name, refusal.status, _where(fault))
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    while True:
+        message = await receive()
+        await send({"type": message["type"] + ".complete"})
+        if message["type"] == "lifespan.shutdown":
+            return
+
+
+async def _say_not_found(exchange: Exchange, found: NotFound) -> None:
+    if found.allowed:
+        allow = ", ".join(found.allowed)
+        refusal = Refusal(405, f"this address takes {allow}")
+        await exchange.refuse(refusal, headers={b"allow": allow.encode()})
+    else:
+        await exchange.refuse(Refusal(404, "no such call"))
+
+
+def _translated(fault: Exception) -> Refusal:
+    """What the client is told about a fault that no area foresaw."""
+    if isinstance(fault, OverflowError):
+        return Refusal(400, "a number is out of range")
+    full = isinstance(fault, OSError) and fault.errno in (errno.ENOSPC, errno.EDQUOT)
+    if full or (isinstance(fault, sqlite3.OperationalError) and fault.sqlite_errorname == "SQLITE_FULL"):
+        return Refusal(503, "the archive's disk is full")
+    if isinstance(fault, sqlite3.OperationalError) and fault.sqlite_errorname.startswith("SQLITE_BUSY"):
+        return Refusal(503, "the archive is busy")
+    return Refusal(500, "unforeseen fault in the archive service")
+
+
+def _where(fault: Exception) -> str:
+    frames = traceback.extract_tb(fault.__traceback__)
+    places = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames[-4:]))
+    return f"{type(fault).__name__} at {places}"
+
+
+def _check_media_type(exchange: Exchange) -> None:
+    media_type = exchange.media_type()
+    if media_type not in ("application/json", ""):
+        raise Refusal(415, f"the body must be application/json, not {media_type}")
+    charset = _charset(exchange.header(b"content-type") or b"")
+    if charset not in ("", "utf-8", "utf8", "us-ascii"):
+        raise Refusal(400, f"the body must be in UTF-8, not {charset}")
+    encoding = (exchange.header(b"content-encoding") or b"identity").strip().lower()
+    if encoding != b"identity":
+        raise Refusal(415, f"the content encoding {encoding.decode('latin-1')} is not supported")
+
+
+def _charset(content_type: bytes) -> str:
+    for parameter in content_type.decode("latin-1").split(";")[1:]:
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip('"').lower()
+    return ""
+
+
+def _query(exchange: Exchange) -> dict[str, str]:
+    raw: bytes = exchange.scope.get("query_string", b"")
+    if not raw:
+        return {}
+    return dict(parse_qsl(raw.decode("latin-1"), keep_blank_values=True, encoding="utf-8", errors="replace"))
+
+
+def _form(content: bytes) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(content.decode("utf-8"), keep_blank_values=True, max_num_fields=100))
+    except ValueError:
+        raise Refusal(400, "the body is not a form in UTF-8") from None
+
+
+def _bearer(header: bytes | None) -> str:
+    if header is None or header[:7].lower() != b"bearer ":
+        return ""
+    return header[7:].strip().decode("latin-1")
+
+
+def _basic(header: bytes | None) -> tuple[str, str] | None:
+    if header is None or header[:6].lower() != b"basic ":
+        return None
+    try:
+        name, _, secret = base64.b64decode(header[6:].strip(), validate=True).decode("utf-8").partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return unquote_plus(name), unquote_plus(secret)
+
+
+def _json(answer: Answer) -> bytes:
+    return answer.raw if answer.raw is not None else orjson.dumps(answer.body)
+
+
+def _deeper_than(body: object, levels: int) -> bool:
+    level: list[object] = [body]
+    for _ in range(levels):
+        level = [
+            value
+            for holder in level
+            for value in (holder.values() if isinstance(holder, dict) else holder if isinstance(holder, list) else ())
+            if isinstance(value, (dict, list))
+        ]
+        if not level:
+            return False
+    return True

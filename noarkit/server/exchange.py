@@ -1,0 +1,199 @@
+"""One HTTP exchange: its headers, its body within limits, and its one answer in the form the client asked for.
+
+A body that stops coming is given up, a body over the limit is never held, and what the client still sends after an
+early answer is read away for a while, so that the answer reaches it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from noarkit.server.wire import Answer, Refusal
+
+# The shapes are the ASGI specification's own: message values are of any type there.
+Scope = MutableMapping[str, Any]  # Any: as the ASGI specification has it
+Message = MutableMapping[str, Any]  # Any: as the ASGI specification has it
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_ERROR_FORMAT = re.compile(rb"x-[\x21-\x7e]+-error-response-type\Z")
+_JSON = b"application/json"
+_TEXT = b"text/plain; charset=utf-8"
+# The slowest body that is still believed to be on its way, once its first idle time-out has passed.
+_SLOWEST_BYTES_PER_S = 1024
+_DRAIN_BYTES = 16 * 1024 * 1024
+_DRAIN_S = 5.0
+
+
+class Disconnected(Exception):
+    """The client went away before its request was whole; nobody waits for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimits:
+    """How much of a body is taken (0 = no limit) and how long its next piece may be away."""
+
+    max_bytes: int
+    idle_s: float
+
+
+class Exchange:
+    """One request and its answer; made anew for each request."""
+
+    __slots__ = ("_answered", "_body_ended", "_receive", "_send", "headers", "method", "scope")
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.scope = scope
+        self.method: str = scope["method"]
+        self.headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self._receive = receive
+        self._send = send
+        self._body_ended = False
+        self._answered = False
+
+    @property
+    def answered(self) -> bool:
+        """True once an answer has begun."""
+        return self._answered
+
+    def header(self, name: bytes) -> bytes | None:
+        """The first header of that lower-case name."""
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None
+
+    def media_type(self) -> str:
+        """The request's media type without parameters, lower-case; empty where it names none."""
+        value = self.header(b"content-type") or b""
+        return value.split(b";", 1)[0].strip().lower().decode("latin-1")
+
+    def wants_json_errors(self) -> bool:
+        """True where the client chose JSON errors by the vendor's header, whoever the vendor is."""
+        return any(
+            value.split(b";", 1)[0].strip().lower() == _JSON
+            for name, value in self.headers
+            if name[:2] == b"x-" and _ERROR_FORMAT.match(name)
+        )
+
+    async def pieces(self, limits: BodyLimits) -> bytes:
+        """The next piece of the body, empty at its end. Refuses with 408 what stops coming."""
+        if self._body_ended:
+            return b""
+        try:
+            async with asyncio.timeout(limits.idle_s):
+                message = await self._receive()
+        except TimeoutError:
+            raise Refusal(408, "the body of the request was not finished in time") from None
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        if not message.get("more_body", False):
+            self._body_ended = True
+        piece: bytes = message.get("body", b"")
+        return piece
+
+    @property
+    def body_ended(self) -> bool:
+        """True once the whole body has been read."""
+        return self._body_ended
+
+    async def body(self, limits: BodyLimits) -> bytes:
+        """The whole body. Refuses with 413 what is too large and with 408 what never ends."""
+        declared = self.header(b"content-length")
+        if declared and declared.isdigit() and 0 < limits.max_bytes < int(declared):
+            raise _too_large(limits)
+        first = await self.pieces(limits)
+        if self._body_ended:
+            return _within(first, limits)
+        started, length, pieces = time.monotonic(), len(first), [first]
+        while not self._body_ended:
+            allowed_s = started + limits.idle_s + length / _SLOWEST_BYTES_PER_S - time.monotonic()
+            patience = BodyLimits(limits.max_bytes, max(0.0, min(limits.idle_s, allowed_s)))
+            piece = await self.pieces(patience)
+            length += len(piece)
+            if 0 < limits.max_bytes < length:
+                raise _too_large(limits)
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    async def answer(self, answer: Answer) -> None:
+        """Sends a good answer as JSON."""
+        if answer.raw is not None:
+            content = answer.raw
+        elif answer.body is None:
+            content = b""
+        else:
+            content = orjson.dumps(answer.body)
+        await self.send(answer.status, content, _JSON)
+
+    async def refuse(self, refusal: Refusal, *, headers: Mapping[bytes, bytes] | None = None) -> str:
+        """Sends why not, in the format the client chose; returns the id of this occurrence."""
+        error_id = str(uuid.uuid4())
+        if self.wants_json_errors():
+            told = {"errorId": error_id, "description": refusal.description, "status": refusal.status}
+            await self.send(refusal.status, orjson.dumps(told), _JSON, headers=headers)
+        else:
+            content = refusal.description.encode("utf-8", "replace")
+            await self.send(refusal.status, content, _TEXT, headers=headers)
+        return error_id
+
+    async def send(
+        self, status: int, content: bytes, media_type: bytes, *, headers: Mapping[bytes, bytes] | None = None
+    ) -> None:
+        """Sends one whole answer, after the rest of the request was read away."""
+        extra = list((headers or {}).items())
+        if not self._body_ended and not await self._drained():
+            extra.append((b"connection", b"close"))
+        listed = [(b"content-length", str(len(content)).encode())] if status != 204 else []
+        if content:
+            listed.append((b"content-type", media_type))
+        self._answered = True
+        await self._send({"type": "http.response.start", "status": status, "headers": listed + extra})
+        await self._send({"type": "http.response.body", "body": content, "more_body": False})
+
+    async def begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        """Begins an answer whose body follows in pieces."""
+        if not self._body_ended and not await self._drained():
+            headers = [*headers, (b"connection", b"close")]
+        self._answered = True
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def piece(self, content: bytes, *, more: bool) -> None:
+        """Sends a piece of the answer's body; the last has `more=False`."""
+        await self._send({"type": "http.response.body", "body": content, "more_body": more})
+
+    async def _drained(self) -> bool:
+        """Reads away what still comes, for a while; True where the request ended and the connection can go on."""
+        if not self._may_have_body():
+            return True
+        if self.header(b"expect"):
+            return False
+        ends, length = time.monotonic() + _DRAIN_S, 0
+        while not self._body_ended and length < _DRAIN_BYTES and time.monotonic() < ends:
+            try:
+                length += len(await self.pieces(BodyLimits(0, 1.0)))
+            except (Refusal, Disconnected):
+                return False
+        return self._body_ended
+
+    def _may_have_body(self) -> bool:
+        length = self.header(b"content-length")
+        return (length is not None and length != b"0") or self.header(b"transfer-encoding") is not None
+
+
+def _within(content: bytes, limits: BodyLimits) -> bytes:
+    if 0 < limits.max_bytes < len(content):
+        raise _too_large(limits)
+    return content
+
+
+def _too_large(limits: BodyLimits) -> Refusal:
+    return Refusal(413, f"the body of the request is over the limit of {limits.max_bytes} bytes")

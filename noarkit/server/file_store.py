@@ -1,0 +1,165 @@
+"""The bytes of the archive: files named by their SHA-256, under DIR/files/ab/.
+
+A file appears whole: written under a temporary name and renamed. What is there already is compared, byte for byte, and
+kept, so that a file made durable once is never replaced. Nothing is durable before `make_durable` (or
+`Incoming.place`, for large files) has returned.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import itertools
+import os
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Protocol
+
+# From so many files on, one flush of the whole file system is cheaper than one of each file and its folders.
+_FLUSH_ALL_FROM = 9
+_BLOCK_BYTES = 1024 * 1024
+
+
+class _Digest(Protocol):
+    def update(self, data: bytes, /) -> None: ...
+
+    def hexdigest(self) -> str: ...
+
+
+class Incoming:
+    """A large file on its way in: write() its blocks in order, then close() and place(), or give_up()."""
+
+    def __init__(self, store: FileStore, path: Path) -> None:
+        self._store = store
+        self._path = path
+        self._file = path.open("wb", buffering=0)
+        self._digest: _Digest = hashlib.sha256()
+        self.size_bytes = 0
+
+    def write(self, block: bytes) -> None:
+        """Hashes and writes a block; meant for a thread."""
+        self._digest.update(block)
+        view = memoryview(block)
+        while view:
+            view = view[self._file.write(view) :]
+        self.size_bytes += len(block)
+
+    def close(self) -> str:
+        """Makes the bytes durable; returns their SHA-256."""
+        os.fsync(self._file.fileno())
+        self._file.close()
+        return self._digest.hexdigest()
+
+    def place(self) -> None:
+        """Gives the content its name, durably."""
+        sha256 = self._digest.hexdigest()
+        self._store.place(self._path, sha256)
+        self._store.make_durable([sha256])
+
+    def give_up(self) -> None:
+        """Forgets what came, unless it was placed."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
+
+class FileStore:
+    """The files of one archive folder."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._incoming = root / "incoming"
+        self._numbers = itertools.count(1)
+        self._incoming.mkdir(parents=True, exist_ok=True)
+        for left in self._incoming.iterdir():
+            left.unlink()
+
+    def path(self, sha256: str) -> Path:
+        """Where a content lies, or would."""
+        return Path(f"{self._root}/{sha256[:2]}/{sha256}")
+
+    def write(self, content: bytes) -> Path:
+        """Writes a small content under a temporary name, to be placed."""
+        path = self._temporary()
+        # a bare descriptor: this is the one place where a Python file object's cost can be felt
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(descriptor, view) :]
+        finally:
+            os.close(descriptor)
+        return path
+
+    def begin(self) -> Incoming:
+        """A large file begins to come in."""
+        return Incoming(self, self._temporary())
+
+    def place(self, temporary: Path, sha256: str) -> None:
+        """Renames a whole temporary file to its name, unless the same content stands there already."""
+        path = self.path(sha256)
+        if path.exists() and _same(path, temporary):
+            temporary.unlink()
+            return
+        try:
+            temporary.rename(path)
+        except FileNotFoundError:
+            path.parent.mkdir(exist_ok=True)
+            temporary.rename(path)
+
+    def make_durable(self, contents: Collection[str]) -> None:
+        """Returns when the contents and their names survive a loss of power. Raises FileNotFoundError."""
+        if len(contents) >= _FLUSH_ALL_FROM and sys.platform == "linux":
+            for sha256 in contents:
+                self.path(sha256).stat()
+            _flush_file_system(self._root)
+            return
+        folders: set[Path] = set()
+        for sha256 in contents:
+            path = self.path(sha256)
+            _flush(path)
+            folders |= {path.parent, self._root}
+        if sys.platform != "win32":
+            for folder in folders:
+                _flush(folder)
+
+    def remove(self, sha256: str) -> None:
+        """Removes a content, if it is there."""
+        self.path(sha256).unlink(missing_ok=True)
+
+    def contents(self) -> Iterator[Path]:
+        """Every content in the store."""
+        for folder in self._root.iterdir():
+            if len(folder.name) == 2:
+                yield from folder.iterdir()
+
+    def _temporary(self) -> Path:
+        return Path(f"{self._incoming}/{next(self._numbers)}")
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.stat().st_size != other.stat().st_size:
+        return False
+    with one.open("rb") as first, other.open("rb") as second:
+        while block := first.read(_BLOCK_BYTES):
+            if block != second.read(_BLOCK_BYTES):
+                return False
+    return True
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _flush_file_system(path: Path) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        if libc.syncfs(descriptor) != 0:
+            raise OSError(ctypes.get_errno(), "syncfs")
+    finally:
+        os.close(descriptor)

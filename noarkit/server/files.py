@@ -1,0 +1,304 @@
+"""Who uploaded what, which of it the archive refers to, and what may go.
+
+Uploads stand in `uploads.db`, private to their uploader and gone after a while. What a committed document version
+refers to stands in `stored_file` in the archive's own database, in the same transaction as the version: that, and
+nothing else, is the truth about what must be kept. A content goes when neither an upload nor a stored file has its
+SHA-256.
+
+A transaction that links files calls `claim` for each, `made_durable` just before it commits, and `release` for the
+files of the versions that it deletes; nothing needs to be undone where it rolls back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+import sqlite3
+import threading
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from noarkit.server.database import Database, allocate
+from noarkit.server.file_store import FileStore, Incoming
+from noarkit.server.wire import Refusal
+
+# How long a transaction may take from its claim to its commit, at the most.
+_CLAIM_S = 900
+_IDS_AT_ONCE = 4096
+_OCTETS = "application/octet-stream"
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_MORE_MEDIA_TYPES = (
+    (f"{_OFFICE}.wordprocessingml.document", ".docx"),
+    (f"{_OFFICE}.spreadsheetml.sheet", ".xlsx"),
+    (f"{_OFFICE}.presentationml.presentation", ".pptx"),
+    ("application/vnd.oasis.opendocument.text", ".odt"),
+    ("application/vnd.oasis.opendocument.spreadsheet", ".ods"),
+    ("application/vnd.ms-outlook", ".msg"),
+    ("message/rfc822", ".eml"),
+)
+_UPLOAD_TABLE = (
+    "CREATE TABLE IF NOT EXISTS upload (file_id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, size_bytes INTEGER NOT NULL,"
+    " name TEXT NOT NULL, media_type TEXT NOT NULL, account TEXT NOT NULL, uploaded_s REAL NOT NULL,"
+    " durable INTEGER NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS upload_sha256 ON upload (sha256)",
+    "CREATE INDEX IF NOT EXISTS upload_age ON upload (uploaded_s)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What is known of a file; `durable` where it needs no flush any more."""
+
+    file_id: int
+    sha256: str
+    size_bytes: int
+    name: str
+    media_type: str
+    account: str
+    durable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What an upload said about itself."""
+
+    name: str
+    media_type: str
+    account: str
+
+
+def statements() -> Iterator[str]:
+    """The tables of files that document versions refer to, of their light PDFs, and of what may go."""
+    yield (
+        "CREATE TABLE stored_file (file_id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, size_bytes INTEGER NOT NULL,"
+        " name TEXT NOT NULL, media_type TEXT NOT NULL, account TEXT NOT NULL)"
+    )
+    yield "CREATE INDEX stored_file_sha256 ON stored_file (sha256)"
+    yield "CREATE TABLE light_pdf (file_id INTEGER PRIMARY KEY, light_file_id INTEGER NOT NULL)"
+    yield "CREATE TABLE released_file (file_id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL)"
+
+
+class Files:
+    """The files of one archive, and the uploads that are not yet part of it."""
+
+    def __init__(self, data_dir: Path, archive: Database, *, ttl_s: float, now_s: Callable[[], float]) -> None:
+        self.store = FileStore(data_dir / "files")
+        self._uploads = Database(data_dir / "uploads.db", synchronous="NORMAL")
+        self._uploads.make(_UPLOAD_TABLE)
+        self._archive = archive
+        self._ttl_s = ttl_s
+        self._now_s = now_s
+        self._ids: list[range] = []
+        self._ids_lock = threading.Lock()
+        # held while an upload's row is written, and while a content is judged and removed
+        self._presence = threading.Lock()
+
+    def close(self) -> None:
+        """Ends the connections."""
+        self._uploads.close()
+
+    # -- arriving
+
+    def ids_left(self) -> int:
+        """How many file ids can be given out without the archive's database."""
+        with self._ids_lock:
+            return sum(map(len, self._ids))
+
+    def more_ids(self) -> None:
+        """Takes a block of file ids from the archive's database; they are never given twice, not even after a crash."""
+        with self._archive.writing() as db:
+            first = allocate(db, "file", _IDS_AT_ONCE)
+        with self._ids_lock:
+            self._ids.append(range(first, first + _IDS_AT_ONCE))
+
+    def keep(self, content: bytes, arrival: Arrival) -> int:
+        """Keeps a small upload; returns its file id. Quick enough for the event loop while `ids_left()` is not 0."""
+        sha256 = hashlib.sha256(content).hexdigest()
+        temporary = self.store.write(content)
+        file_id = self._record(sha256, len(content), arrival, durable=False)
+        self.store.place(temporary, sha256)
+        return file_id
+
+    def finish(self, incoming: Incoming, arrival: Arrival) -> int:
+        """Keeps a large upload whose blocks have all been written; returns its file id."""
+        sha256 = incoming.close()
+        file_id = self._record(sha256, incoming.size_bytes, arrival, durable=True)
+        incoming.place()
+        return file_id
+
+    def _record(self, sha256: str, size_bytes: int, arrival: Arrival, *, durable: bool) -> int:
+        # the row comes before the name: from then on no sweep removes the content
+        file_id = self._next_id()
+        about = (arrival.name, arrival.media_type, arrival.account)
+        with self._presence, self._uploads.writing() as db:
+            db.execute(
+                "INSERT INTO upload VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (file_id, sha256, size_bytes, *about, self._now_s(), durable),
+            )
+        return file_id
+
+    def _next_id(self) -> int:
+        with self._ids_lock:
+            block = self._ids[0]
+            rest = block[1:]
+            if rest:
+                self._ids[0] = rest
+            else:
+                del self._ids[0]
+            return block[0]
+
+    # -- being referred to
+
+    def claim(self, db: sqlite3.Connection, file_id: str, account: str) -> FileFacts:
+        """Makes an upload a file of the archive, in the writer's transaction `db`.
+
+        Refuses with 400 where the id is unknown or its upload has gone, with 403 where it is another account's.
+        The uploader may refer to one file from several versions.
+        """
+        number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
+        stored = self.stored(db, number)
+        facts = stored or self._upload(number)
+        if facts is None:
+            raise Refusal(400, f"referanseDokumentfil: there is no uploaded file {file_id}")
+        if facts.account != account:
+            raise Refusal(403, f"referanseDokumentfil: file {file_id} was uploaded by another account")
+        if stored is None:
+            facts_row = (number, facts.sha256, facts.size_bytes, facts.name, facts.media_type, account)
+            db.execute("INSERT INTO stored_file VALUES (?, ?, ?, ?, ?, ?)", facts_row)
+            db.execute("DELETE FROM released_file WHERE file_id = ?", (number,))
+        return facts
+
+    def made_durable(self, claims: Collection[FileFacts]) -> None:
+        """Returns when the claimed files would survive a loss of power; called just before the commit."""
+        waiting = {facts.sha256 for facts in claims if not facts.durable}
+        if not waiting:
+            return
+        try:
+            self.store.make_durable(waiting)
+        except FileNotFoundError as fault:
+            raise Refusal(400, "referanseDokumentfil: an uploaded file has gone; upload it again") from fault
+
+    def release(self, db: sqlite3.Connection, file_ids: Collection[str]) -> None:
+        """Lets go of files whose versions are gone, in the writer's transaction; those still referred to stay."""
+        for file_id in file_ids:
+            number = int(file_id)
+            used = db.execute(
+                "SELECT 1 FROM o_dokumentversjon WHERE referanseDokumentfil = ? LIMIT 1", (file_id,)
+            ).fetchone()
+            if used is None:
+                light = db.execute("DELETE FROM light_pdf WHERE file_id = ? RETURNING light_file_id", (number,))
+                for gone in (number, *(row[0] for row in light.fetchall())):
+                    self._release(db, gone)
+
+    def set_light_pdf(self, db: sqlite3.Connection, file_id: int, light: FileFacts | None) -> None:
+        """Gives a stored file its light PDF (claimed before), or takes it away."""
+        row = db.execute("DELETE FROM light_pdf WHERE file_id = ? RETURNING light_file_id", (file_id,)).fetchone()
+        if light is not None:
+            db.execute("INSERT INTO light_pdf VALUES (?, ?)", (file_id, light.file_id))
+        if row is not None and (light is None or row[0] != light.file_id):
+            self._release(db, row[0])
+
+    @staticmethod
+    def _release(db: sqlite3.Connection, number: int) -> None:
+        row = db.execute("DELETE FROM stored_file WHERE file_id = ? RETURNING sha256", (number,)).fetchone()
+        if row is not None:
+            db.execute("INSERT OR REPLACE INTO released_file VALUES (?, ?)", (number, row[0]))
+
+    # -- being read
+
+    @staticmethod
+    def stored(db: sqlite3.Connection, file_id: int) -> FileFacts | None:
+        """A file that the archive refers to."""
+        row = db.execute("SELECT * FROM stored_file WHERE file_id = ?", (file_id,)).fetchone()
+        return None if row is None else FileFacts(*row)
+
+    @staticmethod
+    def light_pdf(db: sqlite3.Connection, file_id: int) -> FileFacts | None:
+        """The light PDF of a file that the archive refers to."""
+        row = db.execute(
+            "SELECT stored_file.* FROM light_pdf JOIN stored_file ON stored_file.file_id = light_pdf.light_file_id"
+            " WHERE light_pdf.file_id = ?",
+            (file_id,),
+        ).fetchone()
+        return None if row is None else FileFacts(*row)
+
+    def uploaded(self, file_id: int, account: str) -> FileFacts | None:
+        """An upload of that account that is still there."""
+        facts = self._upload(file_id)
+        return facts if facts is not None and facts.account == account else None
+
+    def _upload(self, file_id: int) -> FileFacts | None:
+        with self._uploads.reading() as db:
+            row = db.execute("SELECT * FROM upload WHERE file_id = ?", (file_id,)).fetchone()
+        if row is None or row[6] + self._ttl_s < self._now_s():
+            return None
+        number, sha256, size_bytes, name, media_type, account, _, durable = row
+        known_type = _media_type(media_type, name)
+        return FileFacts(number, sha256, size_bytes, name, known_type, account, bool(durable))
+
+    # -- going
+
+    def sweep(self) -> None:
+        """Removes uploads whose time is over and the contents that nothing refers to any more."""
+        self._sweep_uploads()
+        self._sweep_released()
+
+    def sweep_strays(self) -> None:
+        """Removes contents that no row knows: what a loss of power left between a file's name and its row."""
+        oldest_s = self._now_s() - self._ttl_s - _CLAIM_S
+        for path in self.store.contents():
+            if path.stat().st_mtime < oldest_s:
+                self._remove_unless_wanted(path.name)
+
+    def _sweep_uploads(self) -> None:
+        # a claim made at the last moment has until then to commit
+        before_s = self._now_s() - self._ttl_s - _CLAIM_S
+        with self._uploads.reading() as db:
+            gone = db.execute("SELECT file_id, sha256 FROM upload WHERE uploaded_s < ?", (before_s,)).fetchall()
+        for number, sha256 in gone:
+            self._forget_upload(number)
+            self._remove_unless_wanted(sha256)
+
+    def _sweep_released(self) -> None:
+        with self._archive.reading() as db:
+            gone = db.execute("SELECT file_id, sha256 FROM released_file").fetchall()
+        for number, sha256 in gone:
+            with self._archive.reading() as db:
+                back = self.stored(db, number) is not None
+            if not back:
+                self._forget_upload(number)
+                self._remove_unless_wanted(sha256)
+        if gone:
+            with self._archive.writing() as db:
+                db.executemany("DELETE FROM released_file WHERE file_id = ?", [(number,) for number, _ in gone])
+
+    def _forget_upload(self, number: int) -> None:
+        with self._uploads.writing() as db:
+            db.execute("DELETE FROM upload WHERE file_id = ?", (number,))
+
+    def _remove_unless_wanted(self, sha256: str) -> None:
+        with self._presence:
+            with self._uploads.reading() as uploads:
+                wanted = uploads.execute("SELECT 1 FROM upload WHERE sha256 = ?", (sha256,)).fetchone()
+            if wanted is None:
+                with self._archive.reading() as archive:
+                    wanted = archive.execute("SELECT 1 FROM stored_file WHERE sha256 = ?", (sha256,)).fetchone()
+            if wanted is None:
+                self.store.remove(sha256)
+
+
+@cache
+def _media_types() -> mimetypes.MimeTypes:
+    known = mimetypes.MimeTypes()
+    for media_type, ending in _MORE_MEDIA_TYPES:
+        known.add_type(media_type, ending)
+    return known
+
+
+def _media_type(named: str, name: str) -> str:
+    """What the upload called itself, else what its name says: the cheap answer, and the same on every machine."""
+    if named not in ("", _OCTETS):
+        return named
+    return _media_types().guess_type(name)[0] or _OCTETS

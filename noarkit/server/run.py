@@ -1,0 +1,250 @@
+"""Runs the archive of a folder: one process a folder, ready before it says so, stopped in order.
+
+Nothing is printed here; who starts it is told through `ready` and does the talking.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from noarkit.errors import ConfigFault, RunLocked
+from noarkit.safe import atomic
+from noarkit.server.asgi import ArchiveApp, Streaming
+from noarkit.server.connection import ArchiveConnection
+from noarkit.server.downloads import DownloadCall
+from noarkit.server.service import Service, all_routes, open_service
+from noarkit.server.uploads import UploadCall
+
+LOGGER = logging.getLogger("noarkit.server")
+SERVING_FILE = "serving.json"
+LOG_FILE = "server.log"
+CLIENTS_FILE = "clients.toml"
+
+_LOCK_FILE = "serving.lock"
+_STREAM_THREADS = 6
+_BACKLOG = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen; port 0 takes a free one. With a certificate and its key the archive speaks TLS."""
+
+    host: str = "127.0.0.1"
+    port: int = 8083
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a client needs to know once the port is open: base URL, token URL, and where its credentials lie."""
+
+    url: str
+    token_url: str
+    clients: Path
+
+
+def serve(
+    data_dir: Path,
+    address: Address | None = None,
+    *,
+    faults: Path | None = None,
+    ready: Callable[[Ready], None] = lambda ready: None,
+    stopping: threading.Event | None = None,
+) -> None:
+    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stopping`; calls at work are finished first.
+
+    A second signal ends it at once. Raises RunLocked where another process serves the folder, ConfigFault where the
+    address, certificate, settings or fault script cannot be used.
+    """
+    address = address or Address()
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with _locked(data_dir), _bound(address) as listener, _logged(data_dir / LOG_FILE):
+        service = open_service(data_dir)
+        try:
+            _run(service, address, listener, faults=faults, ready=ready, stopping=stopping)
+        finally:
+            service.close()
+
+
+def _run(
+    service: Service,
+    address: Address,
+    listener: socket.socket,
+    *,
+    faults: Path | None,
+    ready: Callable[[Ready], None],
+    stopping: threading.Event | None,
+) -> None:
+    threads = ThreadPoolExecutor(_STREAM_THREADS, "archive-bytes")
+    streams: dict[tuple[str, str], Streaming] = {
+        ("POST", "upload"): UploadCall(service, threads),
+        ("GET", "download"): DownloadCall(service, threads),
+    }
+    app = ArchiveApp(service, service.identity, all_routes(), streams)
+    told = _ready(service.data_dir, address, listener)
+    serving = service.data_dir / SERVING_FILE
+    server = _Server(_config(app, address, service), lambda: _announce(serving, told, ready), stopping)
+    try:
+        service.start()
+        server.run(sockets=[listener])
+    finally:
+        serving.unlink(missing_ok=True)
+        app.close()
+        threads.shutdown(wait=True)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which says when the port is open and leaves what a signal means to the command line."""
+
+    def __init__(self, config: uvicorn.Config, opened: Callable[[], None], stopping: threading.Event | None) -> None:
+        super().__init__(config)
+        self._opened = opened
+        self._stopping = stopping
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Opens the port, then says so."""
+        await super().startup(sockets)
+        self._opened()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Looks whether it shall stop."""
+        if self._stopping is not None and self._stopping.is_set():
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The first signal drains, the second ends."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Notes a signal."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def _config(app: ArchiveApp, address: Address, service: Service) -> uvicorn.Config:
+    settings = service.settings
+    idle = max(1, int(settings.connection_idle_timeout_s))
+    connection = type("Connection", (ArchiveConnection,), {"idle_s": settings.connection_idle_timeout_s})
+    config = uvicorn.Config(
+        app,
+        http=connection,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=idle,
+        timeout_graceful_shutdown=settings.shutdown_timeout_s,
+        ssl_certfile=address.tls_cert,
+        ssl_keyfile=address.tls_key,
+    )
+    try:
+        config.load()
+    except OSError as fault:  # ssl.SSLError is one
+        raise ConfigFault(where=str(address.tls_cert), why=str(fault)) from fault
+    return config
+
+
+def _ready(data_dir: Path, address: Address, listener: socket.socket) -> Ready:
+    scheme = "https" if address.tls_cert else "http"
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    root = f"{scheme}://{host}:{listener.getsockname()[1]}"
+    return Ready(f"{root}/rms/api/public", f"{root}/idp/oauth2/token", data_dir / CLIENTS_FILE)
+
+
+def _announce(serving: Path, told: Ready, ready: Callable[[Ready], None]) -> None:
+    about = {"url": told.url, "token_url": told.token_url, "clients": str(told.clients), "pid": os.getpid()}
+    atomic.write_text(serving, json.dumps(about) + "\n", mode=0o600)
+    ready(told)
+
+
+@contextlib.contextmanager
+def _bound(address: Address) -> Iterator[socket.socket]:
+    if (address.tls_cert is None) != (address.tls_key is None):
+        raise ConfigFault(where="TLS", why="a certificate and its key go together")
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((address.host, address.port))
+        except OSError as fault:
+            raise ConfigFault(where=f"{address.host}:{address.port}", why=fault.strerror or str(fault)) from fault
+        yield listener
+    finally:
+        listener.close()
+
+
+@contextlib.contextmanager
+def _locked(data_dir: Path) -> Iterator[None]:
+    """Holds the folder for this process; the lock dies with it."""
+    with (data_dir / _LOCK_FILE).open("a+", encoding="utf-8") as lock:
+        try:
+            _lock(lock.fileno())
+        except OSError as fault:
+            lock.seek(0)
+            raise RunLocked(where=str(data_dir), owner=lock.read(200).strip()) from fault
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        lock.flush()
+        yield
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextlib.contextmanager
+def _logged(path: Path) -> Iterator[None]:
+    """Sends the service's log to a file of the archive folder: times, ids and places, never what a call held."""
+    handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    loggers = [LOGGER, logging.getLogger("uvicorn.error")]
+    before = [(logger, logger.propagate, logger.level) for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.propagate = False
+    LOGGER.setLevel(logging.INFO)
+    loggers[1].setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, propagate, level in before:
+            logger.removeHandler(handler)
+            logger.propagate = propagate
+            logger.setLevel(level)
+        handler.close()

@@ -1,0 +1,165 @@
+"""POST upload: bytes come in, a file id goes out.
+
+A small body is kept on the event loop itself, in one go; a large one is hashed and written in a thread, a block at a
+time, while the next block comes. What is cut off leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from urllib.parse import unquote_to_bytes
+
+from noarkit.server import files
+from noarkit.server.exchange import BodyLimits, Exchange
+from noarkit.server.file_store import Incoming
+from noarkit.server.files import Arrival
+from noarkit.server.service import Service
+from noarkit.server.wire import Caller, Refusal, Route
+
+PERMISSION = "Store documents"
+
+_SMALL_BYTES = 256 * 1024
+_BLOCK_BYTES = 1024 * 1024
+_IDS_LOW = 1024
+_MAX_NAME = 1024
+_JSON = b"application/json"
+_PARAMETER = re.compile(r""";\s*([!#$%&'*+.^_`|~\w-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)""")
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def statements() -> Iterator[str]:
+    """The tables of files."""
+    return files.statements()
+
+
+def routes() -> list[Route]:
+    """None: an upload streams."""
+    return []
+
+
+class UploadCall:
+    """The upload call of one archive."""
+
+    def __init__(self, service: Service, threads: Executor) -> None:
+        self._files = service.files
+        self._threads = threads
+        self._max_bytes = service.settings.max_upload_bytes
+        self._limits = BodyLimits(self._max_bytes, service.settings.body_idle_timeout_s)
+        self._refill: asyncio.Future[None] | None = None
+
+    async def __call__(self, exchange: Exchange, caller: Caller, query: Mapping[str, str]) -> None:
+        """Takes one upload."""
+        if PERMISSION not in caller.rights.service:
+            raise Refusal(403, f'the service permission "{PERMISSION}" is missing')
+        name = file_name(exchange.header(b"content-disposition"))
+        arrival = Arrival(name, exchange.media_type(), caller.account)
+        self._check_length(exchange)
+        first = await exchange.pieces(self._limits)
+        pieces, length = [first], len(first)
+        while not exchange.body_ended and length <= _SMALL_BYTES:
+            pieces.append(await exchange.pieces(self._limits))
+            length += len(pieces[-1])
+        await self._ids_ready()
+        if exchange.body_ended and length <= _SMALL_BYTES:
+            self._check_size(length)
+            file_id = self._files.keep(b"".join(pieces), arrival)
+        else:
+            file_id = await self._take_large(exchange, pieces, arrival)
+        await exchange.send(200, b'{"id":"%d"}' % file_id, _JSON)
+
+    async def _take_large(self, exchange: Exchange, pieces: list[bytes], arrival: Arrival) -> int:
+        incoming = self._files.store.begin()
+        loop = asyncio.get_running_loop()
+        try:
+            await self._write_all(exchange, pieces, incoming)
+            return await loop.run_in_executor(self._threads, self._files.finish, incoming, arrival)
+        except BaseException:
+            incoming.give_up()
+            raise
+
+    async def _write_all(self, exchange: Exchange, pieces: list[bytes], incoming: Incoming) -> None:
+        loop = asyncio.get_running_loop()
+        length = sum(map(len, pieces))
+        total = length
+        writing: asyncio.Future[None] | None = None
+        try:
+            while True:
+                while length < _BLOCK_BYTES and not exchange.body_ended:
+                    piece = await exchange.pieces(self._limits)
+                    pieces.append(piece)
+                    length += len(piece)
+                    total += len(piece)
+                    self._check_size(total)
+                if writing is not None:
+                    await writing
+                if not pieces:
+                    return
+                writing = loop.run_in_executor(self._threads, incoming.write, b"".join(pieces))
+                pieces, length = [], 0
+        finally:
+            if writing is not None:
+                await asyncio.wait([writing])
+
+    async def _ids_ready(self) -> None:
+        left = self._files.ids_left()
+        if left < _IDS_LOW and self._refill is None:
+            loop = asyncio.get_running_loop()
+            self._refill = loop.run_in_executor(self._threads, self._files.more_ids)
+            self._refill.add_done_callback(self._refilled)
+        if left < 1:
+            while self._files.ids_left() < 1 and self._refill is not None:
+                await asyncio.wait([self._refill])
+
+    def _refilled(self, refill: asyncio.Future[None]) -> None:
+        self._refill = None
+
+    def _check_length(self, exchange: Exchange) -> None:
+        declared = exchange.header(b"content-length")
+        if self._max_bytes and declared and declared.isdigit():
+            self._check_size(int(declared))
+
+    def _check_size(self, size_bytes: int) -> None:
+        if 0 < self._max_bytes < size_bytes:
+            raise Refusal(413, f"the file is over the limit of {self._max_bytes} bytes")
+
+
+def file_name(disposition: bytes | None) -> str:
+    """The name that a Content-Disposition gives; `filename*` wins. Refuses with 400 what is no name.
+
+    Of a path only the last part is kept.
+    """
+    if disposition is None:
+        raise Refusal(400, "Content-Disposition: a filename or filename* is needed")
+    parameters = {name.lower(): value.strip() for name, value in _PARAMETER.findall(disposition.decode("latin-1"))}
+    if "filename*" in parameters:
+        name = _extended(parameters["filename*"].strip('"'))
+    elif "filename" in parameters:
+        name = _plain(parameters["filename"])
+    else:
+        raise Refusal(400, "Content-Disposition: a filename or filename* is needed")
+    name = name.replace("\\", "/").rsplit("/", 1)[-1].strip()
+    if name in ("", ".", "..") or len(name) > _MAX_NAME or _UNFIT.search(name):
+        raise Refusal(400, "Content-Disposition: the file name is empty, too long or holds control characters")
+    return name
+
+
+def _extended(value: str) -> str:
+    charset, quote, rest = value.partition("'")
+    _, second, encoded = rest.partition("'")
+    if not quote or not second or charset.lower() not in ("utf-8", "utf8") or not encoded.isascii():
+        raise Refusal(400, "Content-Disposition: filename* must be utf-8''percent-encoded")
+    try:
+        return unquote_to_bytes(encoded).decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refusal(400, "Content-Disposition: filename* must be utf-8''percent-encoded") from None
+
+
+def _plain(value: str) -> str:
+    if value.startswith('"'):
+        value = re.sub(r"\\(.)", r"\1", value[1:-1])
+    if not value.isascii():
+        raise Refusal(400, "Content-Disposition: filename must be ASCII; use filename* for other names")
+    return value

@@ -1,0 +1,52 @@
+"""A thread that does one kind of work: when woken, and every so often."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+LOGGER = logging.getLogger("noarkit.server")
+
+
+class Worker:
+    """Runs `step` again and again until stop(); wake() makes it run at once. A failing step is logged."""
+
+    def __init__(self, name: str, step: Callable[[], None], every_s: float) -> None:
+        self._step = step
+        self._every_s = every_s
+        self._woken = threading.Event()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    @property
+    def stopping(self) -> bool:
+        """True once stop() was called; a long step should look at it and end early."""
+        return self._stopping
+
+    def start(self) -> None:
+        """Begins; the first step runs at once."""
+        self._woken.set()
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Lets the next step run at once."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """Ends after the step at work."""
+        self._stopping = True
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping:
+            self._woken.wait(self._every_s)
+            self._woken.clear()
+            if self._stopping:
+                return
+            try:
+                self._step()
+            except Exception as fault:  # noqa: BLE001  # a background thread must outlive whatever one step met
+                LOGGER.error("%s: %s", self._thread.name, type(fault).__name__)
