@@ -209,7 +209,8 @@ class GraphBuilder:
             if key and key not in self._known
         }
         rows = db.execute(
-            "SELECT entity.key, n, entity.type, unit, bundle FROM json_each(?) j CROSS JOIN entity ON entity.key = j.value",
+            "SELECT entity.key, n, entity.type, unit, bundle"
+            " FROM json_each(?) j CROSS JOIN entity ON entity.key = j.value",
             (_json(list(keys)),),
         )
         for key, number, kind, unit, bundle in rows:

@@ -21,6 +21,8 @@ from noarkit.graph.entity import Content, FieldValue
 
 GRAPH_VERSION = 1
 
+Position = tuple[int, int, int]
+
 _TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # state: mapped, set_aside, skipped; code and data say why not
@@ -96,8 +98,8 @@ class Chunk:
     actions: int
     json_bytes: int
     bytes: int
-    first: tuple[int, int, int]
-    last: tuple[int, int, int]
+    first: Position
+    last: Position
 
 
 class GraphStore:
@@ -152,9 +154,9 @@ class GraphStore:
         """How many rows a table holds; `table` and `where` are never data."""
         return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0])  # noqa: S608  # our own words
 
-    def entities(self, chunk: Chunk) -> Iterator[Planned]:
-        """The entities of a chunk, in the order of loading."""
-        yield from self._entities("(unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?)", (*chunk.first, *chunk.last))
+    def between(self, first: Position, last: Position) -> Iterator[Planned]:
+        """The entities of a range of the order, both ends included."""
+        yield from self._entities("(unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?)", (*first, *last))
 
     def all_entities(self) -> Iterator[Planned]:
         """Every entity in the order of loading, by one cursor."""
@@ -164,12 +166,12 @@ class GraphStore:
         """One entity by its number."""
         return next(self._entities("n = ?", (n,)))
 
-    def links(self, chunk: Chunk) -> dict[int, list[PlannedLink]]:
-        """The links that go with a chunk's entities (not the late ones), by entity."""
+    def links_between(self, first: Position, last: Position) -> dict[int, list[PlannedLink]]:
+        """The links that go with the entities of a range (not the late ones), by entity."""
         rows = self.db.execute(
             "SELECT link.entity, link.name, link.other FROM entity CROSS JOIN link ON link.entity = entity.n"
             " WHERE (unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?) AND NOT link.late",
-            (*chunk.first, *chunk.last),
+            (*first, *last),
         )
         found: dict[int, list[PlannedLink]] = {}
         for entity, name, other in rows:
@@ -183,12 +185,12 @@ class GraphStore:
         ):
             yield PlannedLink(entity, name, other, late=True)
 
-    def contents(self, chunk: Chunk) -> dict[int, Content]:
-        """The contents of a chunk's document versions, by entity."""
+    def contents_between(self, first: Position, last: Position) -> dict[int, Content]:
+        """The contents of the document versions of a range, by entity."""
         rows = self.db.execute(
             "SELECT content.* FROM entity CROSS JOIN content ON content.entity = entity.n"
             " WHERE (unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?)",
-            (*chunk.first, *chunk.last),
+            (*first, *last),
         )
         return {row[0]: Content(*row[1:]) for row in rows}
 
@@ -202,6 +204,22 @@ class GraphStore:
         where, values = ("WHERE shard = ?", (shard,)) if shard is not None else ("", ())
         for row in self.db.execute(f"SELECT * FROM chunk {where} ORDER BY shard, n", values):  # noqa: S608  # our own words
             yield _chunk(row)
+
+    def needed_ids(self, shard: int) -> Iterator[int]:
+        """The numbers whose archive ids matter to a shard: its own entities, their parents, the ends of their links."""
+        chunks = list(self.chunks(shard))
+        if not chunks:
+            return
+        span = (*chunks[0].first, *chunks[-1].last)
+        inside = "(unit, bundle, n) BETWEEN (?1,?2,?3) AND (?4,?5,?6)"
+        rows = self.db.execute(
+            f"SELECT n FROM entity WHERE {inside} UNION SELECT parent FROM entity WHERE {inside} AND parent IS NOT NULL"
+            f" UNION SELECT link.other FROM entity JOIN link ON link.entity = entity.n WHERE {inside} AND NOT late"
+            " AND link.other IS NOT NULL",
+            span,
+        )
+        for row in rows:
+            yield int(row[0])
 
     def shards(self) -> list[tuple[int, str, int, int]]:
         """Every shard: number, kind (spine, unit, links), entities, bytes."""

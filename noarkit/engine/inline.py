@@ -1,0 +1,44 @@
+"""Runs leases in this process, one after another: for small runs, for tests, and where processes are not wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from noarkit.load.lease import Lease, Outcome
+from noarkit.load.work import Control, Workshop, work
+
+
+class InlineWorkers:
+    """One worker that advances when outcomes are asked for."""
+
+    def __init__(self, workshop: Workshop, control: Control | None = None) -> None:
+        self._stop = False
+        self._control = control or Control(time.time, time.sleep, lambda: self._stop)
+        self._stack = ExitStack()
+        self._bench = self._stack.enter_context(workshop())
+        self._current: tuple[int, Iterator[Outcome]] | None = None
+
+    @property
+    def free(self) -> int:
+        return 0 if self._current else 1
+
+    def start(self, lease: Lease) -> None:
+        self._current = (lease.shard, work(lease, self._bench, self._control))
+
+    def outcomes(self) -> list[tuple[int, Outcome]]:
+        if self._current is None:
+            return []
+        shard, outcomes = self._current
+        said = next(outcomes, None)
+        if said is None:
+            self._current = None
+            return []
+        return [(shard, said)]
+
+    def ask_to_stop(self) -> None:
+        self._stop = True
+
+    def close(self) -> None:
+        self._stack.close()

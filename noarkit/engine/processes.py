@@ -1,0 +1,119 @@
+"""Runs leases in child processes, one shard each: small requests want processes, not threads.
+
+A child says what happened through a pipe, in order. A child that dies is told as a lost worker; its siblings go on. A
+child ends by itself when its pipe breaks, so none outlives the coordinator.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
+from noarkit.load.work import Control, Workshop, work
+
+LOST = "F431"
+_PATIENCE_S = 1.0
+
+
+@dataclass(slots=True)
+class _Child:
+    process: BaseProcess
+    pipe: Connection
+    shard: int | None = None
+
+
+class ProcessWorkers:
+    """`count` children, started when first needed."""
+
+    def __init__(self, workshop: Workshop, count: int) -> None:
+        self._workshop = workshop
+        self._count = count
+        self._children: list[_Child] = []
+        self._stopping = False
+
+    @property
+    def free(self) -> int:
+        busy = sum(child.shard is not None for child in self._children)
+        return 0 if self._stopping else self._count - busy
+
+    def start(self, lease: Lease) -> None:
+        child = next((child for child in self._children if child.shard is None), None) or self._spawn()
+        child.shard = lease.shard
+        child.pipe.send(lease)
+
+    def outcomes(self) -> list[tuple[int, Outcome]]:
+        busy = {child.pipe: child for child in self._children if child.shard is not None}
+        said: list[tuple[int, Outcome]] = []
+        for pipe in wait(list(busy), timeout=_PATIENCE_S):
+            said.extend(self._hear(busy[pipe]))  # type: ignore[index]  # wait returns what it was given
+        return said
+
+    def ask_to_stop(self) -> None:
+        if self._stopping:
+            return
+        self._stopping = True
+        for child in self._children:
+            if child.process.pid is not None and child.process.is_alive():
+                os.kill(child.process.pid, signal.SIGUSR1)
+
+    def close(self) -> None:
+        for child in self._children:
+            child.pipe.close()
+        for child in self._children:
+            child.process.join(5)
+            if child.process.is_alive():
+                child.process.kill()
+                child.process.join()
+
+    def _spawn(self) -> _Child:
+        context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
+        ours, theirs = context.Pipe()
+        inherited = [child.pipe for child in self._children] + [ours]
+        process = context.Process(target=_live, args=(self._workshop, theirs, inherited), daemon=True)
+        process.start()
+        theirs.close()
+        child = _Child(process, ours)
+        self._children.append(child)
+        return child
+
+    def _hear(self, child: _Child) -> list[tuple[int, Outcome]]:
+        shard = child.shard
+        if shard is None:
+            return []
+        said: list[tuple[int, Outcome]] = []
+        try:
+            while child.shard is not None and child.pipe.poll():
+                outcome: Outcome = child.pipe.recv()
+                said.append((shard, outcome))
+                if isinstance(outcome, ShardDone | ShardStopped):
+                    child.shard = None
+        except (EOFError, ConnectionError):
+            self._children.remove(child)
+            child.process.join()
+            said.append((shard, ShardStopped(shard, LOST, 5, {"exit": child.process.exitcode})))
+        return said
+
+
+def _live(workshop: Workshop, pipe: Connection, inherited: list[Connection]) -> None:
+    """A child's life: leases in, outcomes out, until the pipe ends."""
+    for other in inherited:
+        other.close()
+    asked: list[bool] = []
+    signal.signal(signal.SIGUSR1, lambda *_: asked.append(True))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides when to drain
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    control = Control(time.time, time.sleep, lambda: bool(asked))
+    try:
+        with workshop() as bench:
+            while True:
+                lease: Lease = pipe.recv()
+                for outcome in work(lease, bench, control):
+                    pipe.send(outcome)
+    except (EOFError, ConnectionError):
+        return

@@ -1,0 +1,110 @@
+"""A chunk's entities → the actions of one transaction. Pure: the same input gives the same actions.
+
+Every entity is saved under a temporary id made from its number and linked to its parent; parents come first. The guard,
+where there is one, goes in front with the version it must still have; the anchor hangs on the first entity that can
+bear an external id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from noarkit.archive.values import Action, FieldValue, Link, Save
+from noarkit.graph.store import Planned, PlannedLink
+from noarkit.load.lease import Guard, RunFacts
+from noarkit.load.lookup import uuid_of
+from noarkit.model import metamodel
+
+GUARD_TYPE = "Klasse"
+_ANCHOR = "anchor"
+_BEARERS = {
+    "AbstraktMappe": "refMappe",
+    "AbstraktRegistrering": "refRegistrering",
+    "Dokument": "refDokument",
+    "Dokumentversjon": "refDokumentversjon",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The actions, and which entities have nothing to hang under (by number: the parent that is missing)."""
+
+    actions: tuple[Action, ...]
+    orphans: Mapping[int, int]
+
+
+def temporary_id(n: int) -> str:
+    """The id an entity goes by inside one transaction."""
+    return f"e{n}"
+
+
+def compose(
+    entities: Iterable[Planned],
+    links: Mapping[int, list[PlannedLink]],
+    known: Mapping[int, str],
+    files: Mapping[int, str],
+    facts: RunFacts,
+) -> Composed:
+    """The saves and links of `entities`; `known` are ids in the archive, `files` upload ids by version."""
+    actions: list[Action] = []
+    orphans: dict[int, int] = {}
+    made: set[int] = set()
+    plain = _plain_fields(facts)
+    for entity in entities:
+        parent = entity.parent
+        if parent is not None and parent not in made and parent not in known:
+            orphans[entity.n] = parent
+            continue
+        me = temporary_id(entity.n)
+        made.add(entity.n)
+        actions.append(Save(entity.type, me, _fields(entity, plain[entity.type], files, facts)))
+        if parent is not None and entity.parent_link is not None:
+            target = known[parent] if parent in known else temporary_id(parent)
+            actions.append(Link(entity.type, me, entity.parent_link, (target,)))
+        for link in links.get(entity.n, ()):
+            other = known.get(link.other) or (temporary_id(link.other) if link.other in made else None)
+            if other is None:
+                orphans[entity.n] = link.other
+            else:
+                actions.append(Link(entity.type, me, link.name, (other,)))
+    return Composed(tuple(actions), orphans)
+
+
+def guarded(actions: tuple[Action, ...], guard: Guard | None, facts: RunFacts, chunk_key: str) -> tuple[Action, ...]:
+    """The actions with guard and anchor: what is really sent."""
+    anchor = facts.anchor(chunk_key)
+    first: list[Action] = []
+    if guard is not None:
+        first.append(Save(GUARD_TYPE, guard.id, {"beskrivelse": anchor}, version=guard.version))
+    return (*first, *actions, *_anchor(actions, facts, anchor))
+
+
+def _anchor(actions: tuple[Action, ...], facts: RunFacts, anchor: str) -> tuple[Action, ...]:
+    model = metamodel()
+    for action in actions:
+        link = _BEARERS.get(model.types[action.type].family) if isinstance(action, Save) else None
+        if link is not None:
+            fields = {"eksterntSystem": facts.anchor_system, "eksternID": anchor}
+            return (Save("EksternId", _ANCHOR, fields), Link("EksternId", _ANCHOR, link, (action.id,)))
+    return ()
+
+
+def _fields(
+    entity: Planned, allowed: frozenset[str], files: Mapping[int, str], facts: RunFacts
+) -> dict[str, FieldValue]:
+    fields: dict[str, FieldValue] = {name: value for name, value in entity.fields.items() if name in allowed}
+    if facts.sets_system_fields and "uuid" not in fields:
+        fields["uuid"] = uuid_of(facts, entity.key)
+    if entity.n in files:
+        fields["referanseDokumentfil"] = files[entity.n]
+    return fields
+
+
+def _plain_fields(facts: RunFacts) -> dict[str, frozenset[str]]:
+    """What the account may write, by type."""
+    writable = ("x", "cw") if facts.sets_system_fields else ("x",)
+    return {
+        name: frozenset(field.name for field in kind.fields.values() if field.save in writable)
+        for name, kind in metamodel().types.items()
+    }

@@ -1,0 +1,119 @@
+"""Gets a chunk's bytes into the archive: gate, read, hash, upload, check that the source stood still.
+
+An upload that is too old to be safe, or whose fate is unknown, is forgotten and made again: the archive sweeps what
+nothing refers to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Upload
+from noarkit.errors import ItemChanged, SourceFault
+from noarkit.graph.entity import Content
+from noarkit.safe.digest import Readable
+
+TOO_OLD_S = 50 * 60
+_LARGE_BYTES = 8 * 1024 * 1024
+
+
+class ContentStream(Readable, Protocol):
+    """A content's bytes, and afterwards whether the source stood still."""
+
+    def still_the_same(self) -> bool: ...
+
+
+OpenContent = Callable[[Content], AbstractContextManager[ContentStream]]
+Gate = Callable[[Content, OpenContent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A file of the archive that no object refers to yet."""
+
+    id: str
+    sha256: str
+    size_bytes: int
+    at: float
+
+
+def no_gate(content: Content, open_content: OpenContent, /) -> None:
+    """Lets every content pass."""
+
+
+class Contents:
+    """Uploads contents for one worker; remembers what it uploaded until it is linked."""
+
+    def __init__(self, archive: Archive, open_content: OpenContent, now_s: Callable[[], float], gate: Gate) -> None:
+        self._archive = archive
+        self._open = open_content
+        self._now_s = now_s
+        self._gate = gate
+        self._filed: dict[int, Filed] = {}
+
+    def file(self, contents: Mapping[int, Content]) -> tuple[dict[int, Filed], dict[int, SourceFault]]:
+        """Every content as a file of the archive, or the fault of its source; archive faults are raised."""
+        wanted = {n: content for n, content in contents.items() if not self._fresh(n)}
+        faults: dict[int, SourceFault] = {}
+        large = [n for n, content in wanted.items() if (content.size_bytes or 0) > _LARGE_BYTES]
+        if len(large) > 1:
+            with ThreadPoolExecutor(2) as pool:
+                filed = list(pool.map(lambda n: (n, self._try(wanted[n])), wanted))
+        else:
+            filed = [(n, self._try(content)) for n, content in wanted.items()]
+        for n, outcome in filed:
+            if isinstance(outcome, SourceFault):
+                faults[n] = outcome
+            else:
+                self._filed[n] = outcome
+        return {n: self._filed[n] for n in contents if n in self._filed}, faults
+
+    def forget(self, numbers: Iterator[int] | list[int]) -> None:
+        """These are linked, or their fate is unknown."""
+        for n in numbers:
+            self._filed.pop(n, None)
+
+    def sha256(self, content: Content) -> str:
+        """The sha256 of a content as it is now, read once."""
+        import hashlib
+
+        whole = hashlib.sha256()
+        with self._open(content) as stream:
+            while block := stream.read(1024 * 1024):
+                whole.update(block)
+            if not stream.still_the_same():
+                raise ItemChanged(key=content.locator, why="while-reading")
+        return whole.hexdigest()
+
+    def _fresh(self, n: int) -> bool:
+        filed = self._filed.get(n)
+        return filed is not None and self._now_s() - filed.at < TOO_OLD_S
+
+    def _try(self, content: Content) -> Filed | SourceFault:
+        try:
+            return self._upload(content)
+        except SourceFault as fault:
+            return fault
+
+    def _upload(self, content: Content) -> Filed:
+        self._gate(content, self._open)
+        began = self._now_s()
+        still: list[bool] = []
+
+        @contextmanager
+        def opened() -> Iterator[Readable]:
+            with self._open(content) as stream:
+                yield stream
+                still.append(stream.still_the_same())
+
+        uploaded = self._archive.upload(Upload(content.name, opened, content.size_bytes))
+        if not still or not still[-1]:
+            raise ItemChanged(key=content.locator, why="while-reading")
+        if content.sha256 is not None and content.sha256 != uploaded.sha256:
+            raise ItemChanged(key=content.locator, why="other-content")
+        return Filed(uploaded.id, uploaded.sha256, uploaded.size_bytes, began)

@@ -1,0 +1,189 @@
+"""Hands out shards and commits what comes back. It alone writes the journal.
+
+The spine goes first and alone, then the unit shards side by side, then the links between them. A worker that is lost
+leaves its shard's open chunks in doubt; whoever gets the shard next settles them first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from noarkit.errors import gravest
+from noarkit.events import Event, Listener
+from noarkit.graph.store import GraphStore
+from noarkit.load.journal import Journal
+from noarkit.load.lease import (
+    BundleLeftOut,
+    BytesMoved,
+    ChunkDone,
+    ChunkInDoubt,
+    Guard,
+    Lease,
+    Outcome,
+    RunFacts,
+    ShardDone,
+    ShardStopped,
+)
+
+
+class Workers(Protocol):
+    """Who runs leases: this process, children, other machines. Engines implement it."""
+
+    @property
+    def free(self) -> int:
+        """How many more leases may be started now."""
+        ...
+
+    def start(self, lease: Lease) -> None:
+        """Gives a lease to a free worker."""
+        ...
+
+    def outcomes(self) -> list[tuple[int, Outcome]]:
+        """What workers said since the last call, by shard; waits until there is something or a second has passed.
+
+        A worker that died without ending its lease is told as ShardStopped with code F431.
+        """
+        ...
+
+    def ask_to_stop(self) -> None:
+        """Every worker ends after the chunk it is at."""
+        ...
+
+    def close(self) -> None:
+        """Ends the workers."""
+        ...
+
+
+@dataclass(slots=True)
+class Stopping:
+    """Why a run is to stop before its end, if it is: set by signals and limits, read after every outcome."""
+
+    exit_code: int = 0
+    reason: str = ""
+
+    def ask(self, exit_code: int, reason: str) -> None:
+        """Asks for a tidy stop; the gravest reason is kept."""
+        if not self.reason or gravest(exit_code, self.exit_code) == exit_code:
+            self.exit_code, self.reason = exit_code, reason
+
+    def __bool__(self) -> bool:
+        return bool(self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the coordinator works with."""
+
+    journal: Journal
+    graph: GraphStore
+    facts: RunFacts
+    guard_for: Callable[[int], Guard | None]
+    tell: Listener
+    now_s: Callable[[], float]
+    limits: Callable[[], None] = lambda: None
+
+
+@dataclass(slots=True)
+class _State:
+    running: set[int] = field(default_factory=set)
+    exit_code: int = 0
+    failed: set[int] = field(default_factory=set)
+
+
+class Coordinator:
+    """One run's loop."""
+
+    def __init__(self, given: Given, workers: Workers, stopping: Stopping) -> None:
+        self._given = given
+        self._journal = given.journal
+        self._workers = workers
+        self._stopping = stopping
+        self._state = _State()
+
+    def run(self) -> int:
+        """Loads every open shard; returns the gravest exit code met (0 where nothing stopped it)."""
+        for kind in ("spine", "unit", "links"):
+            shards = [n for n, shard_kind in self._journal.open_shards() if shard_kind == kind]
+            self._run_all(shards, kind)
+            if self._stopping or self._state.failed:
+                break
+        return gravest(self._state.exit_code, self._stopping.exit_code)
+
+    def _run_all(self, shards: Iterable[int], kind: str) -> None:
+        waiting = list(reversed(list(shards)))
+        state = self._state
+        while waiting or state.running:
+            while waiting and self._workers.free and not self._stopping and not state.failed:
+                self._start(waiting.pop(), kind)
+            if not state.running:
+                return
+            for shard, outcomes in _by_shard(self._workers.outcomes()):
+                self._journal.record(shard, outcomes)
+                for outcome in outcomes:
+                    self._hear(shard, outcome)
+            self._given.limits()
+            if self._stopping or state.failed:
+                self._workers.ask_to_stop()
+
+    def _start(self, shard: int, kind: str) -> None:
+        journal, graph = self._journal, self._given.graph
+        guard = journal.guard(shard)
+        if guard is None and kind == "unit":
+            guard = self._given.guard_for(shard)
+            if guard is not None:
+                journal.keep_guard(shard, guard)
+        attempt = journal.lease(shard)
+        late = tuple(journal.late_links()) if kind == "links" else ()
+        needed = {n for link in late for n in (link[0], link[2])} if late else set(graph.needed_ids(shard))
+        lease = Lease(
+            shard=shard,
+            kind=kind,
+            attempt=attempt,
+            facts=self._given.facts,
+            tasks=journal.tasks(shard),
+            known=journal.ids(needed),
+            guard=guard,
+            excluded=frozenset(journal.left_out()),
+            late_links=late,
+        )
+        self._state.running.add(shard)
+        self._given.tell(Event("shard_started", {"shard": shard, "kind": kind, "attempt": attempt}))
+        self._workers.start(lease)
+
+    def _hear(self, shard: int, outcome: Outcome) -> None:
+        tell = self._given.tell
+        if isinstance(outcome, ChunkDone):
+            data = {"shard": shard, "chunk": outcome.chunk, "made": len(outcome.made), "already": len(outcome.already)}
+            tell(Event("chunk_done", data))
+        elif isinstance(outcome, ChunkInDoubt):
+            tell(Event("chunk_in_doubt", {"shard": shard, "chunk": outcome.chunk, "code": outcome.code}))
+        elif isinstance(outcome, BundleLeftOut):
+            tell(Event(outcome.state, {"shard": shard, "bundle": outcome.bundle, "code": outcome.code}))
+        elif isinstance(outcome, BytesMoved):
+            tell(Event("bytes", {"bytes": outcome.bytes}))
+        elif isinstance(outcome, ShardDone):
+            self._journal.release(shard, done=True)
+            self._state.running.discard(shard)
+            tell(Event("shard_done", {"shard": shard}))
+        elif isinstance(outcome, ShardStopped):
+            self._shard_stopped(shard, outcome)
+
+    def _shard_stopped(self, shard: int, outcome: ShardStopped) -> None:
+        self._state.running.discard(shard)
+        if outcome.code == "F431":
+            self._journal.doubt(shard, self._given.now_s())
+        self._journal.release(shard, done=False)
+        if outcome.code is not None:
+            self._state.failed.add(shard)
+            self._state.exit_code = gravest(self._state.exit_code, outcome.exit_code)
+            data = {"shard": shard, "code": outcome.code, **outcome.data}
+            self._given.tell(Event("shard_stopped", data))
+
+
+def _by_shard(said: list[tuple[int, Outcome]]) -> list[tuple[int, list[Outcome]]]:
+    gathered: dict[int, list[Outcome]] = {}
+    for shard, outcome in said:
+        gathered.setdefault(shard, []).append(outcome)
+    return list(gathered.items())

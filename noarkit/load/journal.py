@@ -1,0 +1,278 @@
+"""run.db: what is known to have happened in a run. One process writes it; anyone may read it.
+
+States of a chunk: planned → intent → done, with in_doubt and refused. States of an entity: done, already_there,
+set_aside, refused; an entity without a row is planned. Every change is durable when the method returns.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from noarkit.errors import DiskFull, JournalFault
+from noarkit.graph.store import Chunk, GraphStore
+from noarkit.load.lease import (
+    BundleLeftOut,
+    ChunkDone,
+    ChunkInDoubt,
+    ChunkSent,
+    ChunkSplit,
+    ChunkTask,
+    Guard,
+    LinksMade,
+    Outcome,
+)
+
+JOURNAL_VERSION = 1
+
+Row = tuple[Any, ...]  # sqlite3 does not type its rows
+
+_TABLES = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE shard (n INTEGER PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL)",
+    "CREATE TABLE chunk (key TEXT PRIMARY KEY, shard INTEGER NOT NULL, place INTEGER NOT NULL, state TEXT NOT NULL,"
+    " first_unit INTEGER, first_bundle INTEGER, first_n INTEGER,"
+    " last_unit INTEGER, last_bundle INTEGER, last_n INTEGER, sent_at REAL, code TEXT) WITHOUT ROWID",
+    "CREATE INDEX chunk_shard ON chunk (shard, first_unit, first_bundle, first_n)",
+    "CREATE TABLE entity (n INTEGER PRIMARY KEY, state TEXT NOT NULL, id TEXT, file TEXT, sha256 TEXT, bytes INTEGER)",
+    "CREATE TABLE left_out (bundle INTEGER PRIMARY KEY, state TEXT NOT NULL, code TEXT NOT NULL, data TEXT NOT NULL)",
+    "CREATE TABLE guard (shard INTEGER PRIMARY KEY, id TEXT NOT NULL, version TEXT NOT NULL)",
+    "CREATE TABLE late_link (entity INTEGER NOT NULL, name TEXT NOT NULL, other INTEGER NOT NULL, state TEXT NOT NULL,"
+    " PRIMARY KEY (entity, name, other)) WITHOUT ROWID",
+    "CREATE TABLE event (n INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL)",
+)
+
+
+class Journal:
+    """An open run.db, WAL and synchronous=FULL."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._translated():
+            fresh = not path.exists()
+            if fresh:
+                path.touch(mode=0o600)
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                self._make()
+        version = self.meta("version")
+        if version is None or int(version) > JOURNAL_VERSION:
+            raise JournalFault(where=str(path), why=f"version {version}")
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._db.close()
+
+    def meta(self, name: str) -> str | None:
+        """One remembered fact of the run."""
+        with self._translated():
+            row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def remember(self, **facts: str) -> None:
+        """Keeps facts of the run."""
+        with self._changing() as db:
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
+
+    def adopt(self, graph: GraphStore) -> None:
+        """Writes every shard and chunk of the plan as planned; harmless when repeated."""
+        with self._changing() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO shard VALUES (?, ?, 'planned', 0)", [shard[:2] for shard in graph.shards()]
+            )
+            if db.execute("SELECT count(*) FROM chunk").fetchone()[0] == 0:
+                db.executemany(_CHUNK_ROW, (_chunk_row(chunk) for chunk in graph.chunks()))
+            late = ((link.entity, link.name, link.other) for link in graph.late_links())
+            db.executemany("INSERT OR IGNORE INTO late_link VALUES (?, ?, ?, 'planned')", late)
+
+    def lease(self, shard: int) -> int:
+        """Makes the intents of all open chunks of a shard durable; returns the number of this attempt."""
+        with self._changing() as db:
+            db.execute("UPDATE chunk SET state = 'intent' WHERE shard = ? AND state = 'planned'", (shard,))
+            row = db.execute(
+                "UPDATE shard SET state = 'leased', attempt = attempt + 1 WHERE n = ? RETURNING attempt", (shard,)
+            ).fetchone()
+        return int(row[0])
+
+    def release(self, shard: int, *, done: bool) -> None:
+        """The lease has ended. A shard is done only where every chunk is."""
+        with self._changing() as db:
+            db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if done else "open", shard))
+
+    def doubt_all(self, at: float) -> int:
+        """After a crash: what was leased and has no outcome may have been sent until `at`. Returns how many chunks."""
+        leased = [row[0] for row in self._rows("SELECT n FROM shard WHERE state = 'leased'", ())]
+        return sum(self.doubt(shard, at) for shard in leased)
+
+    def doubt(self, shard: int, at: float) -> int:
+        """A worker was lost: the open chunks of its shard may have been sent until `at`. Returns how many."""
+        with self._changing() as db:
+            changed = db.execute(
+                "UPDATE chunk SET state = 'in_doubt', sent_at = ? WHERE shard = ? AND state IN ('intent', 'in_doubt')",
+                (at, shard),
+            ).rowcount
+            db.execute("UPDATE shard SET state = 'open' WHERE n = ?", (shard,))
+        return changed
+
+    def tasks(self, shard: int) -> tuple[ChunkTask, ...]:
+        """The chunks of a shard that have no outcome yet, in order."""
+        rows = self._rows(
+            "SELECT key, first_unit, first_bundle, first_n, last_unit, last_bundle, last_n, state, sent_at FROM chunk"
+            " WHERE shard = ? AND state IN ('planned', 'intent', 'in_doubt')"
+            " ORDER BY first_unit, first_bundle, first_n",
+            (shard,),
+        )
+        return tuple(
+            ChunkTask(key, (fu, fb, fn), (lu, lb, ln), sent_at if state == "in_doubt" else None)
+            for key, fu, fb, fn, lu, lb, ln, state, sent_at in rows
+        )
+
+    def open_shards(self) -> list[tuple[int, str]]:
+        """The shards that are not done, in order: number and kind."""
+        return [(n, kind) for n, kind in self._rows("SELECT n, kind FROM shard WHERE state != 'done' ORDER BY n", ())]
+
+    def ids(self, numbers: Iterable[int]) -> dict[int, str]:
+        """The archive's ids of entities, where they are known."""
+        asked = orjson.dumps(list(numbers)).decode()
+        rows = self._rows(
+            "SELECT n, id FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE id IS NOT NULL", (asked,)
+        )
+        return dict(rows)
+
+    def left_out(self) -> dict[int, tuple[str, str, dict[str, object]]]:
+        """Bundles that were set aside or refused: state, code, data."""
+        rows = self._rows("SELECT bundle, state, code, data FROM left_out ORDER BY bundle", ())
+        return {bundle: (state, code, orjson.loads(data)) for bundle, state, code, data in rows}
+
+    def guard(self, shard: int) -> Guard | None:
+        """The guard of a shard, as last known."""
+        rows = self._rows("SELECT id, version FROM guard WHERE shard = ?", (shard,))
+        return Guard(*rows[0]) if rows else None
+
+    def keep_guard(self, shard: int, guard: Guard) -> None:
+        """Remembers a shard's guard."""
+        with self._changing() as db:
+            db.execute("INSERT OR REPLACE INTO guard VALUES (?, ?, ?)", (shard, guard.id, guard.version))
+
+    def record(self, shard: int, outcomes: Iterable[Outcome]) -> None:
+        """Commits what a worker said, in one transaction."""
+        with self._changing() as db:
+            for outcome in outcomes:
+                self._record_one(db, shard, outcome)
+
+    def note(self, at: float, name: str, data: Mapping[str, object]) -> None:
+        """Writes one line of the run's story."""
+        with self._changing() as db:
+            db.execute("INSERT INTO event (at, name, data) VALUES (?, ?, ?)", (at, name, orjson.dumps(data).decode()))
+
+    def late_links(self) -> Iterator[tuple[int, str, int]]:
+        """Links between units that are not made yet."""
+        yield from self._rows(
+            "SELECT entity, name, other FROM late_link WHERE state = 'planned' ORDER BY entity, name, other", ()
+        )
+
+    def take_up_again(self, code: str | None = None) -> int:
+        """Opens what was set aside or refused (all, or one fault code) for another try; returns how many bundles."""
+        with self._changing() as db:
+            where, values = ("WHERE code = ?", (code,)) if code else ("", ())
+            bundles = [row[0] for row in db.execute(f"SELECT bundle FROM left_out {where}", values)]  # noqa: S608  # our own words
+            for bundle in bundles:
+                db.execute("DELETE FROM left_out WHERE bundle = ?", (bundle,))
+                db.execute(
+                    "UPDATE chunk SET state = 'planned', sent_at = NULL WHERE state IN ('done', 'refused')"
+                    " AND first_bundle <= ? AND last_bundle >= ?",
+                    (bundle, bundle),
+                )
+            db.execute("UPDATE shard SET state = 'open' WHERE n IN (SELECT shard FROM chunk WHERE state = 'planned')")
+        return len(bundles)
+
+    def chunk_counts(self) -> dict[str, int]:
+        """How many chunks are in which state."""
+        return dict(self._rows("SELECT state, count(*) FROM chunk GROUP BY state", ()))
+
+    def entity_counts(self) -> dict[str, int]:
+        """How many entities are in which state."""
+        return dict(self._rows("SELECT state, count(*) FROM entity GROUP BY state", ()))
+
+    def uploaded_bytes(self) -> int:
+        """The bytes of all files that stand in the archive through this run."""
+        return int(self._rows("SELECT coalesce(sum(bytes), 0) FROM entity WHERE state = 'done'", ())[0][0])
+
+    def _record_one(self, db: sqlite3.Connection, shard: int, outcome: Outcome) -> None:
+        if isinstance(outcome, ChunkDone):
+            rows = [(n, "done", id_, *outcome.files.get(n, (None, None, None))) for n, id_ in outcome.made.items()]
+            rows += [(n, "already_there", id_, None, None, None) for n, id_ in outcome.already.items()]
+            db.executemany("INSERT OR REPLACE INTO entity VALUES (?, ?, ?, ?, ?, ?)", rows)
+            db.execute("UPDATE chunk SET state = 'done', code = NULL WHERE key = ?", (outcome.chunk,))
+            if outcome.guard_version is not None:
+                db.execute("UPDATE guard SET version = ? WHERE shard = ?", (outcome.guard_version, shard))
+        elif isinstance(outcome, ChunkSent):
+            db.execute("UPDATE chunk SET sent_at = ? WHERE key = ?", (outcome.at, outcome.chunk))
+        elif isinstance(outcome, ChunkInDoubt):
+            db.execute(
+                "UPDATE chunk SET state = 'in_doubt', sent_at = ?, code = ? WHERE key = ?",
+                (outcome.at, outcome.code, outcome.chunk),
+            )
+        elif isinstance(outcome, ChunkSplit):
+            db.execute("DELETE FROM chunk WHERE key = ?", (outcome.chunk,))
+            db.executemany(
+                _CHUNK_ROW,
+                ((half.key, shard, i, "intent", *half.first, *half.last) for i, half in enumerate(outcome.halves)),
+            )
+        elif isinstance(outcome, LinksMade):
+            db.executemany(
+                "UPDATE late_link SET state = 'done' WHERE entity = ? AND name = ? AND other = ?", outcome.links
+            )
+        elif isinstance(outcome, BundleLeftOut):
+            db.execute(
+                "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?, ?)",
+                (outcome.bundle, outcome.state, outcome.code, orjson.dumps(outcome.data, default=str).decode()),
+            )
+
+    def _make(self) -> None:
+        self._db.execute("BEGIN")
+        for table in _TABLES:
+            self._db.execute(table)
+        self._db.execute("INSERT INTO meta VALUES ('version', ?)", (str(JOURNAL_VERSION),))
+        self._db.execute("COMMIT")
+
+    def _rows(self, statement: str, values: tuple[object, ...]) -> list[Row]:
+        with self._translated():
+            return self._db.execute(statement, values).fetchall()
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with self._translated():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as cause:
+            if "full" in str(cause):
+                raise DiskFull(where=str(self.path)) from cause
+            raise JournalFault(where=str(self.path), why=str(cause)) from cause
+
+
+_CHUNK_ROW = (
+    "INSERT INTO chunk (key, shard, place, state, first_unit, first_bundle, first_n, last_unit, last_bundle, last_n)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def _chunk_row(chunk: Chunk) -> tuple[object, ...]:
+    return (chunk.key, chunk.shard, chunk.n, "planned", *chunk.first, *chunk.last)

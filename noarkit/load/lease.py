@@ -1,0 +1,163 @@
+"""What a worker is given and what it answers. Plain, frozen, picklable: the same in one process or on many machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from noarkit.graph.store import Position
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What holds for the whole run: names decided by the plan, and what the preflight proved.
+
+    `plan` is the head of the plan's sha256; every anchor and guard names it. `fresh` says that nothing of this
+    external system was in the archive when the run began, so that source keys need no look-up.
+    """
+
+    plan: str
+    external_system: str
+    honours_versions: bool
+    sets_system_fields: bool
+    fresh: bool
+    deadline_s: float
+    settle_pause_s: float = 1.0
+    attempts: int = 5
+
+    @property
+    def anchor_system(self) -> str:
+        """The eksterntSystem of anchors, apart from the source's own."""
+        return "noarkit:chunk"
+
+    def anchor(self, chunk_key: str) -> str:
+        """The name a chunk goes by in the archive; the same in every attempt."""
+        return f"{self.plan}/{chunk_key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The object whose version every chunk of a shard must carry, so that of two sends only one can land."""
+
+    id: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkTask:
+    """A chunk to be loaded: its place in the order, and when it may last have been sent (None: never)."""
+
+    key: str
+    first: Position
+    last: Position
+    sent_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One shard for one worker. The intents of all its chunks are durable before it is handed out.
+
+    `known` are the archive's ids of entities that these chunks may refer to or already hold (spine, earlier chunks,
+    earlier tries); `excluded` are bundles that were set aside or refused before.
+    """
+
+    shard: int
+    kind: str
+    attempt: int
+    facts: RunFacts
+    tasks: tuple[ChunkTask, ...]
+    known: Mapping[int, str]
+    guard: Guard | None
+    excluded: frozenset[int] = frozenset()
+    late_links: tuple[tuple[int, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSent:
+    """A transaction is about to leave, at this time."""
+
+    chunk: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDone:
+    """The archive's ids of all entities of a chunk: made now, or already there before."""
+
+    chunk: str
+    made: Mapping[int, str]
+    already: Mapping[int, str] = field(default_factory=dict)
+    files: Mapping[int, tuple[str, str, int]] = field(default_factory=dict)
+    guard_version: str | None = None
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkInDoubt:
+    """No answer came; the chunk waits to be settled."""
+
+    chunk: str
+    code: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSplit:
+    """The archive refused a chunk; its halves stand in its place, with sub-keys."""
+
+    chunk: str
+    halves: tuple[ChunkTask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BundleLeftOut:
+    """A record (or folder) of a chunk that is not loaded: `set_aside` by its source, or `refused` by the archive."""
+
+    bundle: int
+    state: str
+    code: str
+    data: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class BytesMoved:
+    """Progress: bytes uploaded since the last time."""
+
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinksMade:
+    """Late links that stand in the archive now: (entity, reference, other)."""
+
+    links: tuple[tuple[int, str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardDone:
+    """Every chunk of the lease has its outcome."""
+
+    shard: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShardStopped:
+    """The worker stopped before the end: by an archive fault, or because it was asked to (no fault)."""
+
+    shard: int
+    code: str | None
+    exit_code: int
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+Outcome = (
+    ChunkSent
+    | ChunkDone
+    | ChunkInDoubt
+    | ChunkSplit
+    | BundleLeftOut
+    | BytesMoved
+    | LinksMade
+    | ShardDone
+    | ShardStopped
+)

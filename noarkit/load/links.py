@@ -1,0 +1,77 @@
+"""Makes the links that cross shards, when everything they join stands.
+
+A link that is there already is never made again: each is asked for before its first send in a run, and after doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Link, Query
+from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused
+from noarkit.graph.store import GraphStore
+from noarkit.load.lease import BundleLeftOut, Lease, LinksMade, Outcome
+from noarkit.load.sending import Clock
+
+LateLink = tuple[int, str, int]
+_LINKS_AT_ONCE = 200
+
+
+class LinkLoader:
+    """Works through a lease's late links in portions."""
+
+    def __init__(self, lease: Lease, archive: Archive, graph: GraphStore, clock: Clock) -> None:
+        self._lease = lease
+        self._archive = archive
+        self._graph = graph
+        self._clock = clock
+
+    def load(self) -> Iterator[Outcome]:
+        """Every link of the lease; a link whose ends were left out is passed by."""
+        links = [
+            link for link in self._lease.late_links if link[0] in self._lease.known and link[2] in self._lease.known
+        ]
+        for start in range(0, len(links), _LINKS_AT_ONCE):
+            yield from self._portion(links[start : start + _LINKS_AT_ONCE])
+
+    def _portion(self, links: Sequence[LateLink]) -> Iterator[Outcome]:
+        types = {n: self._graph.entity(n).type for n, _, _ in links}
+        for attempt in range(self._lease.facts.attempts):
+            open_links = [link for link in links if not self._stands(link, types)]
+            if not open_links:
+                break
+            sent_at = self._clock.now_s()
+            try:
+                self._archive.transaction([self._action(link, types) for link in open_links])
+                break
+            except (ArchiveRefused, ArchiveNotFound) as fault:
+                yield from self._one_by_one(open_links, types, fault)
+                return
+            except ArchiveFault as fault:
+                if not fault.transient or attempt + 1 == self._lease.facts.attempts:
+                    raise
+                if fault.fate_unknown:
+                    self._clock.wait_until(sent_at + self._lease.facts.deadline_s)
+        yield LinksMade(tuple(links))
+
+    def _one_by_one(
+        self, links: Sequence[LateLink], types: Mapping[int, str], fault: ArchiveFault
+    ) -> Iterator[Outcome]:
+        if len(links) == 1:
+            bundle = self._graph.entity(links[0][0]).bundle
+            yield BundleLeftOut(bundle, "refused", fault.code, {**fault.data, "link": links[0][1]})
+            yield LinksMade(tuple(links))
+            return
+        for link in links:
+            yield from self._portion([link])
+
+    def _stands(self, link: LateLink, types: Mapping[int, str]) -> bool:
+        entity, name, other = link
+        known = self._lease.known
+        query = Query(types[entity], f"id = @a && {name}.id = @b", {"@a": known[entity], "@b": known[other]}, limit=1)
+        return bool(self._archive.query(query).objects)
+
+    def _action(self, link: LateLink, types: Mapping[int, str]) -> Link:
+        entity, name, other = link
+        return Link(types[entity], self._lease.known[entity], name, (self._lease.known[other],))

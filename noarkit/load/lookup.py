@@ -1,0 +1,133 @@
+"""Asks the archive what is there. Nothing here changes anything.
+
+Three ways to find an object again: by the EksternId that bears its source key, by the uuid made from its key (where the
+account may write uuids), and by its natural key: what was sent, under the parent it was sent for, in the order sent.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Page, Query, SavedObject
+from noarkit.graph.store import Planned
+from noarkit.load.lease import RunFacts
+from noarkit.model import metamodel
+
+T = TypeVar("T")
+
+_NAMESPACE = uuid.UUID("6f2f9d0e-6f0b-5c58-9f0e-2f0c4f7f5a11")
+_KEYS_A_QUERY = 100
+_OWNERS = ("refMappe", "refRegistrering", "refDokument", "refDokumentversjon")
+# volatile or filled in by the archive: not part of what identifies an object under its parent
+_NOT_NATURAL = frozenset({"uuid", "virksomhetsspesifikkeMetadata", "referanseDokumentfil", "skjerming"})
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What an EksternId hangs on: the owner's type family link and its id."""
+
+    link: str
+    id: str
+
+
+def uuid_of(facts: RunFacts, key: str) -> str:
+    """The uuid an entity goes by in every archive: the uuid5 of its external system and key."""
+    return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}"))
+
+
+def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[str, Owner]:
+    """The objects that bear these external ids, by key; a key that several bear is answered with the oldest."""
+    found: dict[str, Owner] = {}
+    for some in _portions(list(keys)):
+        parameters = {f"@k{i}": key for i, key in enumerate(some)}
+        where = "eksterntSystem = @s && (" + " || ".join(f"eksternID = @k{i}" for i in range(len(some))) + ")"
+        query = Query("EksternId", where, {"@s": system, **parameters}, order=(("id", "asc"),))
+        for external in everything(archive, query):
+            key = str(external.fields.get("eksternID"))
+            owner = next((Owner(link, external.links[link]) for link in _OWNERS if link in external.links), None)
+            if owner is not None:
+                found.setdefault(key, owner)
+    return found
+
+
+def system_is_known(archive: Archive, system: str) -> bool:
+    """True where any object bears an external id of this system."""
+    query = Query("EksternId", "eksterntSystem = @s", {"@s": system}, limit=1)
+    return bool(archive.query(query).objects)
+
+
+def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) -> dict[int, str]:
+    """The ids of those entities that stand in the archive under their uuids."""
+    by_type: dict[str, list[Planned]] = {}
+    for entity in entities:
+        by_type.setdefault(entity.type, []).append(entity)
+    found: dict[int, str] = {}
+    for kind, members in by_type.items():
+        for some in _portions(members):
+            numbers = {uuid_of(facts, entity.key): entity.n for entity in some}
+            parameters = {f"@u{i}": name for i, name in enumerate(numbers)}
+            where = " || ".join(f"uuid = {name}" for name in parameters)
+            for one in everything(archive, Query(kind, where, parameters)):
+                number = numbers.get(str(one.fields.get("uuid")))
+                if number is not None:
+                    found[number] = one.id
+    return found
+
+
+def ids_by_nature(
+    archive: Archive, facts: RunFacts, entities: Sequence[Planned], known: Mapping[int, str]
+) -> dict[int, str]:
+    """The ids of those entities that can be found by external id, or under a parent known or found on the way."""
+    wanted = {entity.key: entity.n for entity in entities if entity.type not in ("EksternId",)}
+    owners = owners_of_keys(archive, facts.external_system, wanted)
+    found = {wanted[key]: owner.id for key, owner in owners.items()}
+    taken: set[str] = set(found.values())
+    children: dict[tuple[str, str, str], list[SavedObject]] = {}
+    for entity in entities:
+        parent = found.get(entity.parent or 0) or known.get(entity.parent or 0)
+        if entity.n in found or parent is None or entity.parent_link is None:
+            continue
+        asked = (entity.type, entity.parent_link, parent)
+        if asked not in children:
+            children[asked] = list(_children(archive, *asked))
+        match = next((one for one in children[asked] if one.id not in taken and _alike(entity, one)), None)
+        if match is not None:
+            found[entity.n] = match.id
+            taken.add(match.id)
+    return found
+
+
+def everything(archive: Archive, query: Query) -> Iterator[SavedObject]:
+    """Every object a query means, page by page."""
+    offset = 0
+    while True:
+        page: Page = archive.query(
+            Query(query.type, query.where, query.parameters, query.joins, query.order, query.limit, offset, False)
+        )
+        yield from page.objects
+        offset += len(page.objects)
+        if not page.has_more or not page.objects:
+            return
+
+
+def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[SavedObject]:
+    return everything(archive, Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),)))
+
+
+def _alike(entity: Planned, one: SavedObject) -> bool:
+    fields = metamodel().types[entity.type].fields
+    for name, value in entity.fields.items():
+        if name in _NOT_NATURAL or value is None or (name in fields and fields[name].save != "x"):
+            continue
+        if fields[name].kind in ("string", "number", "boolean") and one.fields.get(name) != value:
+            return False
+    return True
+
+
+def _portions(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), _KEYS_A_QUERY):
+        yield items[start : start + _KEYS_A_QUERY]

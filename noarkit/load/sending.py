@@ -1,0 +1,303 @@
+"""Loads one chunk: settles what is in doubt, looks up what is there, uploads, sends, and learns the ids.
+
+Yields outcomes in the order they become true. What a source cannot give or the archive refuses is left out bundle by
+bundle; the rest of the chunk goes on. Archive faults that stop the shard are raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Action, Query, SavedObject
+from noarkit.errors import (
+    ArchiveConflict,
+    ArchiveFault,
+    ArchiveNotFound,
+    ArchiveRefused,
+    ChecksumDiffers,
+)
+from noarkit.graph.store import GraphStore, Planned
+from noarkit.load import lookup
+from noarkit.load.compose import GUARD_TYPE, compose, guarded, temporary_id
+from noarkit.load.contents import Contents, Filed
+from noarkit.load.lease import (
+    BundleLeftOut,
+    ChunkDone,
+    ChunkInDoubt,
+    ChunkSent,
+    ChunkSplit,
+    ChunkTask,
+    Guard,
+    Lease,
+    Outcome,
+)
+from noarkit.load.revisit import changed_versions
+
+_RECORDS = frozenset({"Basisregistrering", "Journalpost", "Moeteregistrering", "Arkivnotat"})
+_FOLDERS = frozenset({"Mappe", "Saksmappe", "Moetemappe"})
+
+Wait = Callable[[float], None]
+
+
+@dataclass(slots=True)
+class _Rest:
+    """What of a chunk is still to be made, and what was found on the way."""
+
+    entities: list[Planned]
+    already: dict[int, str] = field(default_factory=dict)
+    files: dict[int, Filed] = field(default_factory=dict)
+
+
+class ChunkLoader:
+    """Loads the chunks of one lease. `wait_until` sleeps until a wall-clock time, or raises where the run must stop."""
+
+    def __init__(self, lease: Lease, archive: Archive, graph: GraphStore, contents: Contents, clock: Clock) -> None:
+        self._lease = lease
+        self._facts = lease.facts
+        self._archive = archive
+        self._graph = graph
+        self._contents = contents
+        self._clock = clock
+        self._known = dict(lease.known)
+        self._excluded = set(lease.excluded)
+        self._guard = lease.guard
+        self._settled_keys: set[str] = set()
+        self._there: set[str] = set()
+
+    def settle_all(self, tasks: Iterable[ChunkTask]) -> None:
+        """One wait for everything in doubt: after the deadline of the latest, asks which chunks are there, twice."""
+        doubtful = {task.key: task.sent_at for task in tasks if task.sent_at is not None}
+        if not doubtful:
+            return
+        self._clock.wait_until(max(doubtful.values()) + self._facts.deadline_s)
+        self._settled_keys = set(doubtful)
+        self._there = self._anchored(doubtful)
+        if len(self._there) < len(doubtful):
+            self._clock.wait_until(self._clock.now_s() + self._facts.settle_pause_s)
+            self._there |= self._anchored(doubtful)
+        self._guard = self._guard_now()
+
+    def load(self, task: ChunkTask) -> Iterator[Outcome]:
+        """One chunk, to its last half."""
+        waiting = [task]
+        while waiting:
+            for outcome in self._load(waiting.pop()):
+                if isinstance(outcome, ChunkSplit):
+                    waiting.extend(reversed(outcome.halves))
+                yield outcome
+
+    def _load(self, task: ChunkTask) -> Iterator[Outcome]:
+        rest = _Rest(self._open_entities(task))
+        made: dict[int, str] = {}
+        if task.sent_at is not None:
+            if task.key not in self._settled_keys:
+                made = self._settle(task, rest.entities, task.sent_at)
+            elif task.key in self._there:
+                made = self._learn(rest.entities)
+            self._learned(made, rest)
+        if not self._facts.fresh:
+            yield from self._set_apart_what_is_there(rest)
+        yield from self._file_contents(task, rest)
+        yield from self._send(task, rest, made)
+
+    def _open_entities(self, task: ChunkTask) -> list[Planned]:
+        rows = self._graph.between(task.first, task.last)
+        return [row for row in rows if row.bundle not in self._excluded and row.n not in self._known]
+
+    def _learned(self, ids: Mapping[int, str], rest: _Rest) -> None:
+        self._known.update(ids)
+        rest.entities = [entity for entity in rest.entities if entity.n not in ids]
+
+    # what is there already
+
+    def _set_apart_what_is_there(self, rest: _Rest) -> Iterator[Outcome]:
+        bearers = {entity.key: entity for entity in rest.entities if entity.type in _RECORDS | _FOLDERS}
+        owners = lookup.owners_of_keys(self._archive, self._facts.external_system, bearers)
+        there = {bearers[key].bundle: owner.id for key, owner in owners.items()}
+        if not there:
+            return
+        records = {bearers[key].n: owner.id for key, owner in owners.items() if bearers[key].type in _RECORDS}
+        revisit = [entity for entity in rest.entities if entity.bundle in there]
+        revisited, faults = changed_versions(self._archive, self._contents, self._graph, revisit, records)
+        for bundle, fault in faults.items():
+            self._excluded.add(bundle)
+            yield BundleLeftOut(bundle, "set_aside", fault.code, dict(fault.data))
+        self._known.update(there)
+        self._known.update(revisited.documents)
+        for entity in revisit:
+            if entity.n not in revisited.new and entity.bundle not in faults:
+                rest.already[entity.n] = self._known.get(entity.n, "")
+        rest.entities = [
+            entity
+            for entity in rest.entities
+            if (entity.bundle not in there or entity.n in revisited.new) and entity.bundle not in faults
+        ]
+
+    # contents
+
+    def _file_contents(self, task: ChunkTask, rest: _Rest) -> Iterator[Outcome]:
+        open_ones = {entity.n for entity in rest.entities if entity.type == "Dokumentversjon"}
+        contents = self._graph.contents_between(task.first, task.last) if open_ones else {}
+        wanted = {n: content for n, content in contents.items() if n in open_ones}
+        rest.files, faults = self._contents.file(wanted)
+        bundles = {entity.n: entity.bundle for entity in rest.entities if entity.n in faults}
+        for n, fault in faults.items():
+            if bundles[n] not in self._excluded:
+                yield self._leave_out(rest, bundles[n], "set_aside", fault.code, fault.data)
+
+    def _leave_out(self, rest: _Rest, bundle: int, state: str, code: str, data: Mapping[str, object]) -> BundleLeftOut:
+        self._excluded.add(bundle)
+        rest.entities = [entity for entity in rest.entities if entity.bundle != bundle]
+        return BundleLeftOut(bundle, state, code, dict(data))
+
+    # sending
+
+    def _send(self, task: ChunkTask, rest: _Rest, made: dict[int, str]) -> Iterator[Outcome]:
+        last: ArchiveFault | None = None
+        for attempt in range(self._facts.attempts):
+            composed, left_out = self._compose(task, rest)
+            yield from left_out
+            if not composed:
+                yield self._done(task, rest, made, {}, settled=bool(made))
+                return
+            sent_at = self._clock.now_s()
+            yield ChunkSent(task.key, sent_at)
+            try:
+                saved = self._archive.transaction(guarded(composed, self._guard, self._facts, task.key))
+            except (ArchiveRefused, ArchiveNotFound) as fault:
+                yield from self._refused(task, rest, made, fault)
+                return
+            except ArchiveFault as fault:
+                last = fault
+                found = yield from self._after(task, rest, fault, sent_at, attempt)
+                made.update(found)
+                self._learned(found, rest)
+                yield from self._file_contents(task, rest)
+                continue
+            yield self._done(task, rest, made, saved)
+            return
+        if last is not None:
+            raise last
+
+    def _compose(self, task: ChunkTask, rest: _Rest) -> tuple[tuple[Action, ...], list[Outcome]]:
+        left_out: list[Outcome] = []
+        links = self._graph.links_between(task.first, task.last)
+        while True:
+            files = {n: filed.id for n, filed in rest.files.items()}
+            composed = compose(rest.entities, links, self._known, files, self._facts)
+            if not composed.orphans:
+                return composed.actions, left_out
+            bundles = {entity.n: entity.bundle for entity in rest.entities}
+            for bundle in sorted({bundles[n] for n in composed.orphans}):
+                left_out.append(self._leave_out(rest, bundle, "refused", "F332", {}))
+
+    def _after(
+        self, task: ChunkTask, rest: _Rest, fault: ArchiveFault, sent_at: float, attempt: int
+    ) -> Generator[Outcome, None, dict[int, str]]:
+        """What to do about a transaction that got no good answer; returns the ids it turns out to have made."""
+        if fault.fate_unknown:
+            self._contents.forget(list(rest.files))
+            yield ChunkInDoubt(task.key, fault.code, sent_at)
+            return self._settle(task, rest.entities, sent_at)
+        if isinstance(fault, ArchiveConflict):
+            if self._anchored((task.key,)):
+                return self._learn(rest.entities)
+            self._guard = self._guard_now()
+            self._clock.wait_until(self._clock.now_s() + min(0.05 * 2**attempt, 5.0))
+            return {}
+        raise fault
+
+    def _refused(self, task: ChunkTask, rest: _Rest, made: dict[int, str], fault: ArchiveFault) -> Iterator[Outcome]:
+        bundles = sorted({entity.bundle for entity in rest.entities})
+        if len(bundles) == 1:
+            yield self._leave_out(rest, bundles[0], "refused", fault.code, fault.data)
+            yield self._done(task, rest, made, {})
+            return
+        if made or rest.already:
+            yield ChunkDone(task.key + "+", {n: self._known[n] for n in made}, rest.already)
+        yield ChunkSplit(task.key, _halves(task, rest.entities))
+
+    def _done(
+        self,
+        task: ChunkTask,
+        rest: _Rest,
+        made: dict[int, str],
+        saved: Mapping[str, SavedObject],
+        *,
+        settled: bool = False,
+    ) -> ChunkDone:
+        ids = {entity.n: saved[temporary_id(entity.n)].id for entity in rest.entities} if saved else {}
+        self._known.update(ids)
+        self._contents.forget(list(rest.files))
+        if self._guard is not None and self._guard.id in saved:
+            self._guard = Guard(self._guard.id, saved[self._guard.id].version)
+        self._check_sums(rest, saved)
+        files = {
+            n: (filed.id, filed.sha256, filed.size_bytes) for n, filed in rest.files.items() if n in ids or n in made
+        }
+        version = self._guard.version if self._guard else None
+        return ChunkDone(task.key, {**made, **ids}, rest.already, files, version, settled)
+
+    def _check_sums(self, rest: _Rest, saved: Mapping[str, SavedObject]) -> None:
+        for n, filed in rest.files.items():
+            one = saved.get(temporary_id(n))
+            theirs = None if one is None else one.fields.get("sjekksum")
+            if theirs is not None and str(theirs).lower() != filed.sha256:
+                raise ChecksumDiffers(key=temporary_id(n), ours=filed.sha256, theirs=str(theirs))
+
+    # settling
+
+    def _settle(self, task: ChunkTask, entities: Sequence[Planned], sent_at: float) -> dict[int, str]:
+        """Waits out the archive's deadline, asks, and asks once more; the ids where the chunk is there."""
+        self._clock.wait_until(sent_at + self._facts.deadline_s)
+        if not self._anchored((task.key,)):
+            self._clock.wait_until(self._clock.now_s() + self._facts.settle_pause_s)
+            if not self._anchored((task.key,)):
+                self._guard = self._guard_now()
+                return {}
+        self._guard = self._guard_now()
+        return self._learn(entities)
+
+    def _anchored(self, keys: Iterable[str]) -> set[str]:
+        """Which of these chunks are in the archive, by their anchors or by what the guard says last landed."""
+        names = {self._facts.anchor(key): key for key in keys}
+        there = {names[name] for name in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names)}
+        if self._guard is not None:
+            guards = self._archive.query(Query(GUARD_TYPE, "id = @id", {"@id": self._guard.id}, limit=1)).objects
+            last = [str(guard.fields.get("beskrivelse")) for guard in guards]
+            there.update(names[name] for name in last if name in names)
+        return there
+
+    def _learn(self, entities: Sequence[Planned]) -> dict[int, str]:
+        if self._facts.sets_system_fields:
+            return lookup.ids_by_uuid(self._archive, self._facts, entities)
+        return lookup.ids_by_nature(self._archive, self._facts, entities, self._known)
+
+    def _guard_now(self) -> Guard | None:
+        if self._guard is None:
+            return None
+        found = self._archive.query(Query(GUARD_TYPE, "id = @id", {"@id": self._guard.id}, limit=1)).objects
+        return Guard(found[0].id, found[0].version) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time as the worker sees it: the wall clock, and a sleep that raises where the run must stop."""
+
+    now_s: Callable[[], float]
+    wait_until: Wait
+
+
+def _halves(task: ChunkTask, entities: Iterable[Planned]) -> tuple[ChunkTask, ...]:
+    """Two chunks in place of one, cut between bundles, with sub-keys that the cut decides."""
+    rows = list(entities)
+    bundles = sorted({(row.unit, row.bundle) for row in rows})
+    middle = bundles[len(bundles) // 2]
+    left = [(row.unit, row.bundle, row.n) for row in rows if (row.unit, row.bundle) < middle]
+    right = [(row.unit, row.bundle, row.n) for row in rows if (row.unit, row.bundle) >= middle]
+    return (
+        ChunkTask(f"{task.key}.0", task.first, max(left)),
+        ChunkTask(f"{task.key}.1", min(right), task.last),
+    )

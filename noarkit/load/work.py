@@ -1,0 +1,82 @@
+"""One leased shard, chunk by chunk: the same generator runs in this process, in a child, or on another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from noarkit.archive.port import Archive
+from noarkit.errors import NoarkitError, Paused
+from noarkit.graph.store import GraphStore
+from noarkit.load.contents import Contents, Gate, OpenContent
+from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
+from noarkit.load.links import LinkLoader
+from noarkit.load.sending import ChunkLoader, Clock
+from noarkit.load.spine import SpineLoader
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A worker's own tools: its connection to the archive, its reader of the graph, its way to the source."""
+
+    archive: Archive
+    graph: GraphStore
+    open_content: OpenContent
+    gate: Gate
+
+
+class Workshop(Protocol):
+    """Makes the tools anew in the process that is to use them. It must be picklable where workers are processes."""
+
+    def __call__(self) -> AbstractContextManager[Bench]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """How the coordinator reaches a worker: time, a sleep that ends early, and whether to stop after this chunk."""
+
+    now_s: Callable[[], float]
+    sleep_s: Callable[[float], None]
+    stopping: Callable[[], bool]
+
+    def wait_until(self, moment_s: float) -> None:
+        """Sleeps until a wall-clock time; Paused where the run is to stop meanwhile."""
+        while (left := moment_s - self.now_s()) > 0:
+            if self.stopping():
+                raise Paused()
+            self.sleep_s(min(left, 0.5))
+
+
+def work(lease: Lease, bench: Bench, control: Control) -> Iterator[Outcome]:
+    """Everything a lease asks for. Ends with ShardDone, or with ShardStopped where it had to stop."""
+    try:
+        stopped = yield from _work(lease, bench, control)
+    except Paused:
+        yield ShardStopped(lease.shard, None, 0)
+        return
+    except NoarkitError as fault:
+        yield ShardStopped(lease.shard, fault.code, fault.exit_code, dict(fault.data))
+        return
+    yield ShardStopped(lease.shard, None, 0) if stopped else ShardDone(lease.shard)
+
+
+def _work(lease: Lease, bench: Bench, control: Control) -> Generator[Outcome, None, bool]:
+    clock = Clock(control.now_s, control.wait_until)
+    if lease.kind == "links":
+        yield from LinkLoader(lease, bench.archive, bench.graph, clock).load()
+        return False
+    loader: SpineLoader | ChunkLoader
+    if lease.kind == "spine":
+        loader = SpineLoader(lease, bench.archive, bench.graph, clock)
+    else:
+        contents = Contents(bench.archive, bench.open_content, control.now_s, bench.gate)
+        loader = ChunkLoader(lease, bench.archive, bench.graph, contents, clock)
+    if isinstance(loader, ChunkLoader):
+        loader.settle_all(lease.tasks)
+    for task in lease.tasks:
+        if control.stopping():
+            return True
+        yield from loader.load(task)
+    return False
