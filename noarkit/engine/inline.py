@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from noarkit.load.lease import Lease, Outcome
+from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.load.work import Control, Workshop, work
 
 
@@ -32,10 +32,9 @@ class InlineWorkers:
             return []
         shard, outcomes = self._current
         said = next(outcomes, None)
-        if said is None:
+        if said is None or isinstance(said, ShardDone | ShardStopped):
             self._current = None
-            return []
-        return [(shard, said)]
+        return [] if said is None else [(shard, said)]
 
     def ask_to_stop(self) -> None:
         self._stop = True

@@ -7,12 +7,14 @@ child ends by itself when its pipe breaks, so none outlives the coordinator.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
+import sys
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
+from multiprocessing.synchronize import Event
 
 from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.load.work import Control, Workshop, work
@@ -35,12 +37,13 @@ class ProcessWorkers:
         self._workshop = workshop
         self._count = count
         self._children: list[_Child] = []
-        self._stopping = False
+        self._context = _context()
+        self._stop = self._context.Event()
 
     @property
     def free(self) -> int:
         busy = sum(child.shard is not None for child in self._children)
-        return 0 if self._stopping else self._count - busy
+        return 0 if self._stop.is_set() else self._count - busy
 
     def start(self, lease: Lease) -> None:
         child = next((child for child in self._children if child.shard is None), None) or self._spawn()
@@ -55,12 +58,7 @@ class ProcessWorkers:
         return said
 
     def ask_to_stop(self) -> None:
-        if self._stopping:
-            return
-        self._stopping = True
-        for child in self._children:
-            if child.process.pid is not None and child.process.is_alive():
-                os.kill(child.process.pid, signal.SIGUSR1)
+        self._stop.set()
 
     def close(self) -> None:
         for child in self._children:
@@ -72,10 +70,10 @@ class ProcessWorkers:
                 child.process.join()
 
     def _spawn(self) -> _Child:
-        context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
-        ours, theirs = context.Pipe()
+        ours, theirs = self._context.Pipe()
         inherited = [child.pipe for child in self._children] + [ours]
-        process = context.Process(target=_live, args=(self._workshop, theirs, inherited), daemon=True)
+        life = (self._workshop, theirs, inherited, self._stop)
+        process = self._context.Process(target=_live, args=life, daemon=True)
         process.start()
         theirs.close()
         child = _Child(process, ours)
@@ -100,15 +98,20 @@ class ProcessWorkers:
         return said
 
 
-def _live(workshop: Workshop, pipe: Connection, inherited: list[Connection]) -> None:
+def _context() -> ForkContext | SpawnContext:
+    """Children by fork where the system has it: they start in milliseconds and need no pickled secrets."""
+    if sys.platform.startswith("linux"):
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")
+
+
+def _live(workshop: Workshop, pipe: Connection, inherited: list[Connection], stop: Event) -> None:
     """A child's life: leases in, outcomes out, until the pipe ends."""
     for other in inherited:
         other.close()
-    asked: list[bool] = []
-    signal.signal(signal.SIGUSR1, lambda *_: asked.append(True))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides when to drain
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    control = Control(time.time, time.sleep, lambda: bool(asked))
+    control = Control(time.time, time.sleep, stop.is_set)
     try:
         with workshop() as bench:
             while True:

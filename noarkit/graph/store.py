@@ -211,11 +211,11 @@ class GraphStore:
         if not chunks:
             return
         span = (*chunks[0].first, *chunks[-1].last)
-        inside = "(unit, bundle, n) BETWEEN (?1,?2,?3) AND (?4,?5,?6)"
         rows = self.db.execute(
-            f"SELECT n FROM entity WHERE {inside} UNION SELECT parent FROM entity WHERE {inside} AND parent IS NOT NULL"
-            f" UNION SELECT link.other FROM entity JOIN link ON link.entity = entity.n WHERE {inside} AND NOT late"
-            " AND link.other IS NOT NULL",
+            "WITH mine AS (SELECT n, parent FROM entity WHERE (unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?))"
+            " SELECT n FROM mine UNION SELECT parent FROM mine WHERE parent IS NOT NULL"
+            " UNION SELECT link.other FROM mine JOIN link ON link.entity = mine.n"
+            " WHERE NOT late AND link.other IS NOT NULL",
             span,
         )
         for row in rows:
