@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from noarkit.archive.port import Archive
 from noarkit.archive.query import OPEN
-from noarkit.archive.values import Page, Query, SavedObject
+from noarkit.archive.values import Page, Parameter, Query, SavedObject
 from noarkit.errors import ArchiveRefused, ArchiveStrange
 
 _BY_ID = (("id", "asc"),)
@@ -65,7 +65,7 @@ def _by_id(archive: Archive, query: Query) -> Iterator[Page]:
 def _after(query: Query, last: str) -> Query:
     beyond = "id = {@after:@end]"
     where = f"({query.where}) && {beyond}" if query.where else beyond
-    parameters: dict[str, object] = {"@after": int(last) if last.isdigit() else last, "@end": OPEN}
+    parameters: dict[str, Parameter] = {"@after": int(last) if last.isdigit() else last, "@end": OPEN}
     return replace(query, where=where, parameters={**query.parameters, **parameters})
 
 

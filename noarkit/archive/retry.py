@@ -36,8 +36,8 @@ Effect = Literal["none", "orphan", "change"]
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How patient we are with one call: waits double from `first_s` to `most_s`, `patience_s` in all; a conflict is tried
-    again `conflicts` times at most."""
+    """How patient we are with one call: waits double from `first_s` to `most_s`, and are `patience_s` long in all; a
+    conflict is tried again `conflicts` times at most."""
 
     first_s: float = 0.5
     most_s: float = 30.0
@@ -132,7 +132,7 @@ class Retrying:
     def _wait_s(self, fault: ArchiveFault, attempt: int) -> float:
         """What the archive asked for, else a doubling wait of which half is chance, so that many do not come as one."""
         told = fault.data.get("retry_after_s")
-        full_s = min(self._policy.most_s, self._policy.first_s * 2 ** min(attempt, 32))
+        full_s = min(self._policy.most_s, self._policy.first_s * 2.0 ** min(attempt, 32))
         if isinstance(told, int | float):
             return float(told) + self._outside.chance() * min(full_s, 1.0)
         return full_s * (0.5 + self._outside.chance() / 2)

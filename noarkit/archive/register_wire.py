@@ -1,0 +1,267 @@
+"""Values of the administrative calls ↔ JSON of the wire. What comes in is checked just as far as we rely on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import get_args
+
+import orjson
+
+from noarkit.archive import wire
+from noarkit.archive.answers import Asked, members_of, strange
+from noarkit.archive.registers import (
+    AccessGroup,
+    BusinessField,
+    BusinessGroup,
+    BusinessKind,
+    ChangesOf,
+    FullTextQuery,
+    Hit,
+    Hits,
+    ListedCode,
+    ListedCodes,
+    LogEntries,
+    OnCodeList,
+    OnObject,
+    Permission,
+    Place,
+)
+from noarkit.archive.values import Json
+
+Members = Mapping[str, Json]
+
+
+def given(**members: str | None) -> dict[str, str]:
+    """Those members that have a value."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def rehearsed(body: Mapping[str, object]) -> dict[str, Json]:
+    """A body as a dry run would have it answered."""
+    parsed = wire.as_json(_parsed(body), Asked("rehearsed"))
+    return parsed if isinstance(parsed, dict) else {}
+
+
+def members(answer: object, call: str) -> dict[str, Json]:
+    """The members of an answer that must be a JSON object. Raises `ArchiveStrange`."""
+    found = members_of(answer, Asked(call))
+    return {name: wire.as_json(value, Asked(call)) for name, value in found.items()}
+
+
+def results(answer: object, call: str, member: str = "results") -> list[dict[str, Json]]:
+    """The list of objects in an answer. Raises `ArchiveStrange`."""
+    found = members(answer, call).get(member)
+    if not isinstance(found, list):
+        raise strange(Asked(call), f"no-{member}")
+    return [members(one, call) for one in found]
+
+
+def text(answer: Members, name: str, call: str) -> str:
+    """A member that must be there as text; a number becomes one. Raises `ArchiveStrange`."""
+    found = _optional(answer, name)
+    if found is None:
+        raise strange(Asked(call), f"no-{name}")
+    return found
+
+
+def texts(answer: Members, name: str) -> tuple[str, ...]:
+    """A member that lists texts, empty where it is not there."""
+    found = answer.get(name)
+    return tuple(str(one) for one in found) if isinstance(found, list) else ()
+
+
+def code_list(answer: Members) -> ListedCodes:
+    """One code list of one field."""
+    call = "code_lists"
+    values = tuple(code(one, call) for one in results(answer, call, "values"))
+    return ListedCodes(
+        text(answer, "type", call), text(answer, "field", call), _optional(answer, "defaultValue"), values
+    )
+
+
+def code(answer: object, call: str) -> ListedCode:
+    """One value of a code list."""
+    found = members(answer, call)
+    return ListedCode(
+        text(found, "code", call),
+        _optional(found, "name") or "",
+        _optional(found, "description"),
+        _optional(found, "authority"),
+    )
+
+
+def code_body(value: ListedCode) -> dict[str, object]:
+    """The body that sets a value."""
+    return {"name": value.name, **given(description=value.description, authority=value.authority)}
+
+
+def business_group(answer: Members) -> BusinessGroup:
+    """One group of the registry."""
+    call = "business_groups"
+    fields = answer.get("fields")
+    return BusinessGroup(
+        text(answer, "groupId", call),
+        _optional(answer, "groupName") or "",
+        _optional(answer, "groupDescription"),
+        tuple(_business_field(members(one, call)) for one in fields) if isinstance(fields, list) else (),
+    )
+
+
+def business_field_body(field: BusinessField) -> dict[str, object]:
+    """The body that sets a field."""
+    body: dict[str, object] = {"fieldName": field.name, "fieldType": field.kind}
+    if field.values is not None:
+        body["fieldValues"] = list(field.values)
+    return body | given(fieldDescription=field.description)
+
+
+def full_text_body(query: FullTextQuery) -> dict[str, object]:
+    """The body of a full-text search; `publicUse` is always said."""
+    return {
+        "doctype": query.doctype,
+        "query": query.text,
+        "filters": {name: list(values) for name, values in query.filters.items()},
+        "expand": list(query.expand),
+        "offset": query.offset,
+        "limit": query.limit,
+        "publicUse": query.public_use,
+    }
+
+
+def hits(answer: Json) -> Hits:
+    """The answer to a full-text search."""
+    found = members(answer, "search")
+    total = found.get("total")
+    facets = found.get("facets")
+    return Hits(
+        total if isinstance(total, int) else 0,
+        tuple(_hit(one) for one in results(answer, "search")),
+        {
+            text(one, "field", "search"): {value: int(str(count)) for value, count in _map(one, "values").items()}
+            for one in (results(answer, "search", "facets") if isinstance(facets, list) else [])
+        },
+    )
+
+
+def changes_body(asked: ChangesOf) -> dict[str, object]:
+    """The body that asks for changes."""
+    body: dict[str, object] = {
+        "id": asked.id,
+        "includeChildChanges": asked.include_children,
+        "nestChildChanges": asked.nest_children,
+        "offset": asked.offset,
+        "limit": asked.limit,
+    }
+    return body | given(type=asked.type)
+
+
+def log_entries(answer: Json, call: str, offset: int) -> LogEntries:
+    """Some entries of a log, which either counts them all or says whether more follow."""
+    entries = tuple(results(answer, call))
+    total = members(answer, call).get("total")
+    if isinstance(total, int) and not isinstance(total, bool):
+        return LogEntries(entries, offset + len(entries) < total, total)
+    return LogEntries(entries, members(answer, call).get("hasMore") is True)
+
+
+def access_group(answer: object, call: str) -> AccessGroup:
+    """One access group."""
+    found = members(answer, call)
+    return AccessGroup(
+        name=text(found, "name", call),
+        claims=texts(found, "claims"),
+        description=_optional(found, "description"),
+        global_permissions=texts(found, "globalPermissions"),
+        service_permissions=texts(found, "servicePermissions"),
+        id=_number(found, "id", call),
+    )
+
+
+def access_group_body(group: AccessGroup) -> dict[str, object]:
+    """The body that makes or sets a group."""
+    body: dict[str, object] = {
+        "name": group.name,
+        "claims": list(group.claims),
+        "globalPermissions": list(group.global_permissions),
+        "servicePermissions": list(group.service_permissions),
+    }
+    return body | given(description=group.description)
+
+
+def place_kind(place: Place) -> str:
+    """The part of the path that a place belongs to."""
+    if isinstance(place, OnObject):
+        return "entity"
+    return "code-list" if isinstance(place, OnCodeList) else place.registry
+
+
+def place_query(place: Place) -> dict[str, str]:
+    """A place as members of a query or a body."""
+    if isinstance(place, OnObject):
+        return {"objectType": place.type, "objectId": place.id}
+    return given(listType=place.list_type, code=place.code) if isinstance(place, OnCodeList) else {}
+
+
+def permission_body(permission: Permission) -> dict[str, object]:
+    """The body that grants a permission."""
+    explicit = list(permission.explicit)
+    return {"accessGroupId": permission.group_id, **place_query(permission.place), "explicitPermissions": explicit}
+
+
+def permission(answer: object, place: Place) -> Permission:
+    """One permission at a place that was asked for."""
+    found = members(answer, "permission")
+    if isinstance(place, OnCodeList):
+        place = OnCodeList(_optional(found, "listType") or place.list_type, _optional(found, "code"))
+    return Permission(_number(found, "accessGroupId", "permission"), place, texts(found, "explicitPermissions"))
+
+
+def _hit(answer: Members) -> Hit:
+    return Hit(
+        {name: _each(values) for name, values in _map(answer, "ids").items()},
+        {name: _each(values) for name, values in _map(answer, "highlights").items()},
+        {
+            name: tuple(wire.object_of(one, Asked("search")) for one in found) if isinstance(found, list) else ()
+            for name, found in _map(answer, "expand").items()
+        },
+    )
+
+
+def _business_field(answer: Members) -> BusinessField:
+    kind = text(answer, "fieldType", "business_groups")
+    known: tuple[BusinessKind, ...] = get_args(BusinessKind)
+    if kind not in known:
+        raise strange(Asked("business_groups"), "fieldType")
+    return BusinessField(
+        text(answer, "fieldId", "business_groups"),
+        _optional(answer, "fieldName") or "",
+        known[known.index(kind)],
+        _optional(answer, "fieldDescription"),
+        texts(answer, "fieldValues") if "fieldValues" in answer else None,
+    )
+
+
+def _map(answer: Members, name: str) -> Mapping[str, Json]:
+    found = answer.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _each(values: Json) -> tuple[str, ...]:
+    return tuple(str(value) for value in values) if isinstance(values, list) else ()
+
+
+def _optional(answer: Members, name: str) -> str | None:
+    found = answer.get(name)
+    return None if found is None or isinstance(found, dict | list) else str(found)
+
+
+def _number(answer: Members, name: str, call: str) -> int:
+    found = text(answer, name, call)
+    if not found.isdigit():
+        raise strange(Asked(call), f"no-{name}")
+    return int(found)
+
+
+def _parsed(body: Mapping[str, object]) -> object:
+    parsed: object = orjson.loads(wire.json_body(body))
+    return parsed
