@@ -1,1 +1,1 @@
-"""Who runs a shard: this process, its children, many machines. Engines move work; what is true stands in the journal."""
+"""Who runs a shard: this process, its children, many machines. Engines move work; the journal holds what is true."""

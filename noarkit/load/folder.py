@@ -1,0 +1,89 @@
+"""A run folder: what lies in it, and the lock that lets one process at a time work on it.
+
+plan.json   what was frozen, with the sha256 of graph.db's content      graph.db   the plan itself
+run.db      the journal                                                 run.lock   who holds the run
+run.log  plan.html  report.html  faults.csv  set-aside.csv  ids.csv  verify-*.html: for people
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import JournalFault, RunLocked
+from noarkit.graph.store import GraphStore
+from noarkit.load.journal import Journal
+from noarkit.safe import atomic
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The paths of one run."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """What the run is called."""
+        return self.path.resolve().name
+
+    @property
+    def graph(self) -> Path:
+        """The frozen plan."""
+        return self.path / "graph.db"
+
+    @property
+    def journal(self) -> Path:
+        """What is known to have happened."""
+        return self.path / "run.db"
+
+    def plan(self) -> dict[str, object]:
+        """What was frozen; JournalFault where the folder holds no plan."""
+        try:
+            found = json.loads((self.path / "plan.json").read_text("utf-8"))
+        except (OSError, ValueError) as cause:
+            raise JournalFault(where=str(self.path / "plan.json"), why="missing") from cause
+        if not isinstance(found, dict) or "sha256" not in found:
+            raise JournalFault(where=str(self.path / "plan.json"), why="no-plan")
+        return found
+
+    def write_plan(self, plan: dict[str, object]) -> None:
+        """Writes plan.json, whole or not at all."""
+        atomic.write_text(self.path / "plan.json", json.dumps(plan, indent=1, ensure_ascii=False) + "\n")
+
+    def open_graph(self) -> GraphStore:
+        """The plan, proven to be what was frozen. Raises PlanChanged."""
+        graph = GraphStore.open(self.graph)
+        try:
+            graph.check_frozen(str(self.plan()["sha256"]))
+        except BaseException:
+            graph.close()
+            raise
+        return graph
+
+    def open_journal(self) -> Journal:
+        """The journal, made where there is none yet."""
+        return Journal(self.journal)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Holds the run for this process; the lock dies with it. RunLocked tells who holds it."""
+        path = self.path / "run.lock"
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as cause:
+                owner = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
+                raise RunLocked(where=str(self.path), owner=owner) from cause
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+            yield
+        finally:
+            os.close(handle)

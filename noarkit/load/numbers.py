@@ -1,0 +1,106 @@
+"""The sums of a run, counted from the plan and the journal together, in source records.
+
+read = archived + already there + set aside + refused + skipped (+ still open while the run is under way).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields
+
+import orjson
+
+from noarkit.load.folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What became of every record that was read. `open` are those without an outcome yet."""
+
+    read: int = 0
+    archived: int = 0
+    already_there: int = 0
+    set_aside: int = 0
+    refused: int = 0
+    skipped: int = 0
+    open: int = 0
+    in_doubt: int = 0
+    bytes: int = 0
+
+    @property
+    def add_up(self) -> bool:
+        """True where nothing is unaccounted for."""
+        known = self.archived + self.already_there + self.set_aside + self.refused + self.skipped + self.open
+        return self.read == known
+
+    def as_data(self) -> dict[str, int]:
+        """The numbers by name, in the order they are shown."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOutcome:
+    """What became of one source record; `entity` and `id` where it stands in the archive."""
+
+    key: str
+    state: str
+    code: str | None
+    data: dict[str, object]
+    type: str | None
+    id: str | None
+
+
+# left out by the load, or its own entity's state, or still open; what the plan left out keeps the plan's state
+_STATE = """
+CASE WHEN r.state != 'mapped' THEN r.state
+     WHEN l.state IS NOT NULL THEN l.state
+     WHEN e.state = 'done' THEN 'archived'
+     WHEN e.state IS NOT NULL THEN e.state
+     WHEN r.root IS NULL THEN 'archived'
+     ELSE 'open' END
+"""
+
+_JOINED = """
+FROM record r
+LEFT JOIN entity p ON p.n = r.root
+LEFT JOIN run.entity e ON e.n = r.root
+LEFT JOIN run.left_out l ON l.bundle = p.bundle AND p.bundle != 0
+"""
+
+
+def numbers(folder: RunFolder) -> Numbers:
+    """The sums as they stand now; safe to ask while a run is under way."""
+    with _both(folder) as db:
+        counted = dict(db.execute(f"SELECT {_STATE} AS state, count(*) {_JOINED} GROUP BY 1").fetchall())  # our own words
+        doubt = db.execute("SELECT count(*) FROM run.chunk WHERE state = 'in_doubt'").fetchone()[0]
+        size = db.execute("SELECT coalesce(sum(bytes), 0) FROM run.entity WHERE state = 'done'").fetchone()[0]
+    return Numbers(read=sum(counted.values()), in_doubt=doubt, bytes=size, **counted)
+
+
+def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
+    """Every record with one of these states (or all), in the order read, one at a time."""
+    where = f"WHERE {_STATE} IN ({','.join('?' * len(states))})" if states else ""
+    with _both(folder) as db:
+        rows = db.execute(
+            f"SELECT r.key, {_STATE}, coalesce(l.code, r.code), coalesce(l.data, r.data), p.type, e.id"  # our own words
+            f" {_JOINED} {where} ORDER BY r.n",
+            states,
+        )
+        for key, state, code, data, kind, archive_id in rows:
+            yield RecordOutcome(key, state, code, orjson.loads(data) if data else {}, kind, archive_id)
+
+
+@contextmanager
+def _both(folder: RunFolder) -> Iterator[sqlite3.Connection]:
+    """The plan with the journal beside it, both read only; a run that never started has an empty journal."""
+    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        if folder.journal.exists():
+            db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
+        else:
+            db.execute("ATTACH ':memory:' AS run")
+            db.execute("CREATE TABLE run.entity (n INTEGER, state TEXT, id TEXT, bytes INTEGER)")
+            db.execute("CREATE TABLE run.left_out (bundle INTEGER, state TEXT, code TEXT, data TEXT)")
+            db.execute("CREATE TABLE run.chunk (state TEXT)")
+        yield db
