@@ -57,7 +57,10 @@ class ArchiveConfig:
     client_id: str | None = None
     client_secret: SecretSource | None = None
     tls: TlsConfig = field(default_factory=TlsConfig)
+    plain_http: bool = False
     proxy: str | None = None
+    proxy_user: str | None = None
+    proxy_secret: SecretSource | None = None
     error_header: str | None = None
     connect_timeout_s: float = 15.0
     stall_timeout_s: float = 60.0
@@ -175,7 +178,7 @@ def _from_mapping(
     name = setting.key if kind == "flag" else setting.variable
     if name not in given or (kind == "environment" and not given[name]):
         return None
-    if setting.key == "archive.client_secret":
+    if setting.read is secret_source:
         return {"env": name}, Origin(kind, name)
     return given[name], Origin(kind, name)
 
@@ -300,6 +303,13 @@ def _seconds(value: object, where: str) -> float:
     return seconds
 
 
+def _yes_or_no(value: object, where: str) -> bool:
+    known = {True: True, False: False, "true": True, "1": True, "false": False, "0": False}
+    if not isinstance(value, (bool, str)) or value not in known:
+        raise ConfigFault(where=where, why="not-yes-or-no")
+    return known[value]
+
+
 def _zone(value: object, where: str) -> str:
     name = _text(value, where)
     try:
@@ -324,7 +334,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("archive.tls.ca", _path, None, "NOARKIT_ARCHIVE_CA"),
     Setting("archive.tls.cert", _path, None, "NOARKIT_ARCHIVE_CERT"),
     Setting("archive.tls.key", _path, None, "NOARKIT_ARCHIVE_KEY"),
+    Setting("archive.plain_http", _yes_or_no, False, "NOARKIT_PLAIN_HTTP"),
     Setting("archive.proxy", _address, None, "NOARKIT_PROXY"),
+    Setting("archive.proxy_user", _text, None, "NOARKIT_PROXY_USER"),
+    Setting("archive.proxy_secret", secret_source, None, "NOARKIT_PROXY_SECRET"),
     Setting("archive.error_header", _text, None, "NOARKIT_ERROR_HEADER"),
     Setting("archive.connect_timeout_s", _seconds, 15.0, "NOARKIT_CONNECT_TIMEOUT_S"),
     Setting("archive.stall_timeout_s", _seconds, 60.0, "NOARKIT_STALL_TIMEOUT_S"),

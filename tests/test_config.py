@@ -132,6 +132,8 @@ def test_an_unknown_key_is_a_fault_with_its_line(
         ("[archive]\nstall_timeout_s = nan", "not-seconds"),
         ("[archive]\nclient_secret = 'hush'", "secret-inline"),
         ("[archive]\nclient_secret = { file = 'a', env = 'b' }", "secret-form"),
+        ("[archive]\nplain_http = 'maybe'", "not-yes-or-no"),
+        ("[archive]\nplain_http = 1", "not-yes-or-no"),
         ("zone = 'Mars/Base'", "no-such-zone"),
         ("zone = '../../etc/passwd'", "no-such-zone"),
         ("lang = 'sv'", "no-such-language"),

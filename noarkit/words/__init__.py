@@ -1,0 +1,1 @@
+"""Every sentence a user can see, in English and Norwegian bokmål, by code and key."""

@@ -1,0 +1,162 @@
+"""Reads the sentences of a language once, and fills them with data.
+
+A sentence has named fields in braces; a list of sentences means the first whose fields are all there. Values come from
+outside, so control signs in them are shown and never acted upon.
+
+`LANG.toml` and `LANG-AREA.toml` beside this module make one language: `[faults.F###]` with what, where, so_what and do,
+`[reasons]` for the `why` of a fault, `[say]` for what the command line says, and tables of their own for help.
+"""
+
+from __future__ import annotations
+
+import string
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from noarkit.errors import NoarkitError
+
+LANGUAGES = ("en", "nb")
+PARTS = ("what", "where", "so_what", "do")
+
+_COUNTS = frozenset({"count", "limit"})
+
+Template = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """One language. `tables` holds everything, by table and key; a sentence is a tuple of its forms."""
+
+    lang: str
+    tables: Mapping[str, Mapping[str, object]]
+
+    def say(self, key: str, **data: object) -> str:
+        """A sentence of `[say]`, filled."""
+        return self.fill(self.forms("say", key), data)
+
+    def reason(self, key: object) -> str:
+        """What a fault's `why` means: its sentence where there is one, else the word itself."""
+        found = self.tables["reasons"].get(str(key))
+        return found if isinstance(found, str) else plain(key)
+
+    def forms(self, *keys: str) -> Template:
+        """The forms of a sentence, by its table and keys. Raises `KeyError` for one nobody wrote."""
+        found: object = self.tables
+        for key in keys:
+            if not isinstance(found, Mapping):
+                raise KeyError(".".join(keys))
+            found = found[key]
+        return _template(found)
+
+    def has(self, *keys: str) -> bool:
+        """True where a sentence is written."""
+        try:
+            self.forms(*keys)
+        except KeyError:
+            return False
+        return True
+
+    def text(self, *keys: str) -> str:
+        """A text that has no fields."""
+        return self.forms(*keys)[0]
+
+    def fill(self, forms: Template, data: Mapping[str, object]) -> str:
+        """The first form whose fields are all given, filled; the last one with what there is, where none is."""
+        given = {name: self._shown(name, value) for name, value in data.items() if value is not None and value != ""}
+        form = next((form for form in forms if fields(form) <= given.keys()), forms[-1])
+        return form.format_map(_Known(given))
+
+    def _shown(self, name: str, value: object) -> str:
+        if name == "why":
+            return self.reason(value)
+        if name == "what":
+            told = self.reason(value)
+            return told[:1].upper() + told[1:]
+        if name in _COUNTS and isinstance(value, int):
+            return grouped(value)
+        return plain(value)
+
+
+@cache
+def texts(lang: str) -> Texts:
+    """The texts of `lang` (`en` or `nb`), read once."""
+    if lang not in LANGUAGES:
+        raise KeyError(lang)
+    tables: dict[str, dict[str, object]] = {}
+    here = files("noarkit.words")
+    for entry in sorted(here.iterdir(), key=lambda entry: entry.name):
+        if entry.name == f"{lang}.toml" or (entry.name.startswith(f"{lang}-") and entry.name.endswith(".toml")):
+            _merge(tables, tomllib.loads(entry.read_text("utf-8")), entry.name)
+    return Texts(lang, MappingProxyType(tables))
+
+
+def render(fault: NoarkitError, lang: str) -> list[str]:
+    """A fault in four lines: what happened (with its code), where, why that matters, and what to do."""
+    told = texts(lang)
+    lines = [told.fill(told.forms("faults", fault.code, part), fault.data) for part in PARTS]
+    return [f"{fault.code}  {lines[0]}", *lines[1:]]
+
+
+def explain(code: str, lang: str) -> list[str] | None:
+    """What a code means where nothing is known of a case; None for a code there is not."""
+    told = texts(lang)
+    if not told.has("faults", code, "what"):
+        return None
+    return [told.fill(told.forms("faults", code, part), {}) for part in PARTS]
+
+
+def fields(form: str) -> set[str]:
+    """The names of the fields of a sentence."""
+    return {name for _, name, _, _ in string.Formatter().parse(form) if name}
+
+
+def plain(value: object) -> str:
+    """A value as it may be shown on a terminal or in a log: no control signs, no halves of a letter, no turned text."""
+    return "".join(_visible(sign) for sign in str(value))
+
+
+def grouped(number: int) -> str:
+    """A number with its thousands apart, by a space that does not break."""
+    return f"{number:,}".replace(",", "\u00a0") if abs(number) >= 10_000 else str(number)
+
+
+def _visible(sign: str) -> str:
+    if "\udc80" <= sign <= "\udcff":
+        return f"%{ord(sign) - 0xDC00:02X}"
+    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return f"\\u{ord(sign):04x}"
+    return sign
+
+
+class _Known(dict[str, str]):
+    def __missing__(self, name: str) -> str:
+        return "…"
+
+
+def _template(found: object) -> Template:
+    if isinstance(found, str):
+        return (found,)
+    if isinstance(found, list) and found and all(isinstance(form, str) for form in found):
+        return tuple(found)
+    raise KeyError(str(found))
+
+
+def _merge(tables: dict[str, dict[str, object]], more: Mapping[str, object], file: str) -> None:
+    for name, entries in _tables(more):
+        known = tables.setdefault(name, {})
+        twice = known.keys() & entries.keys()
+        if twice:
+            raise ValueError(f"{file} writes {name}.{min(twice)} a second time")
+        known.update(entries)
+
+
+def _tables(data: Mapping[str, object]) -> Iterable[tuple[str, Mapping[str, object]]]:
+    for name, entries in data.items():
+        if not isinstance(entries, Mapping):
+            raise ValueError(f"{name} stands outside a table")
+        yield name, entries

@@ -1,0 +1,157 @@
+"""Every fault, reason and sentence stands in both languages, with the same fields, and is shown safely."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from noarkit import errors
+from noarkit.errors import ArchiveRefused, ConfigFault, NoarkitError, Paused, UnsafePath
+from noarkit.words.texts import LANGUAGES, PARTS, Texts, explain, fields, plain, render, texts
+
+PACKAGE = Path(errors.__file__).parent
+
+
+def fault_classes() -> list[type[NoarkitError]]:
+    """The whole tree."""
+    return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, NoarkitError)]
+
+
+def leaves(table: object, above: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every sentence of a language by its whole key."""
+    if isinstance(table, str):
+        yield above, (table,)
+    elif isinstance(table, list):
+        yield above, tuple(str(form) for form in table)
+    else:
+        for name, entry in dict(table).items():  # type: ignore[call-overload]  # a table of tables
+            yield from leaves(entry, f"{above}.{name}")
+
+
+def test_the_tree_is_drawn_as_it_is_coded() -> None:
+    drawn = errors.__doc__ or ""
+    for kind in fault_classes():
+        assert f"{kind.__name__} " in drawn, kind
+        assert f" {kind.code} " in drawn, kind
+    assert len({kind.code for kind in fault_classes()}) == len(fault_classes())
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("kind", fault_classes())
+def test_every_fault_says_what_where_so_what_and_what_to_do(kind: type[NoarkitError], lang: str) -> None:
+    lines = render(kind(), lang)
+    assert len(lines) == 4
+    assert lines[0].startswith(f"{kind.code}  ")
+    assert all(line.strip() and "…" not in line and "{" not in line for line in lines)
+    assert explain(kind.code, lang) == [lines[0].removeprefix(f"{kind.code}  "), *lines[1:]]
+
+
+def test_nothing_is_written_for_a_fault_there_is_not() -> None:
+    codes = {kind.code for kind in fault_classes()}
+    for lang in LANGUAGES:
+        assert set(texts(lang).tables["faults"]) == codes
+    assert explain("F999", "en") is None
+
+
+def test_both_languages_have_the_same_sentences_with_the_same_fields() -> None:
+    english = dict(leaves(texts("en").tables))
+    norwegian = dict(leaves(texts("nb").tables))
+    assert english.keys() == norwegian.keys()
+    for key, forms in english.items():
+        if not key.startswith((".commands", ".topics", ".options")):
+            assert [fields(form) for form in forms] == [fields(form) for form in norwegian[key]], key
+
+
+def test_no_sentence_is_left_in_the_other_language() -> None:
+    english = dict(leaves(texts("en").tables))
+    same = [key for key, forms in leaves(texts("nb").tables) if forms == english[key] and len(forms[0].split()) > 5]
+    assert same == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_last_form_of_each_part_of_a_fault_needs_nothing(lang: str) -> None:
+    told = texts(lang)
+    for code in told.tables["faults"]:
+        for part in PARTS:
+            assert fields(told.forms("faults", code, part)[-1]) == set(), (code, part)
+
+
+def words_given_as_reasons() -> set[str]:
+    """Every literal `why="…"` of the package that looks like a word of the reasons, not like prose of its own."""
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg in ("why", "what") and isinstance(node.value, ast.Constant):
+                word = node.value.value
+                if isinstance(word, str) and " " not in word and word.islower():
+                    found.add(word)
+    return found
+
+
+def test_every_reason_the_code_gives_has_its_words() -> None:
+    given = words_given_as_reasons()
+    assert len(given) > 40
+    assert given - texts("en").tables["reasons"].keys() == set()
+
+
+def test_a_fault_is_told_with_its_data() -> None:
+    fault = ArchiveRefused(
+        call="transaction", host="a.example.org", status=400, description="no tittel", field="tittel"
+    )
+    assert render(fault, "en")[:2] == [
+        "F310  The archive refused it: no tittel (field tittel).",
+        "transaction at a.example.org",
+    ]
+    assert render(fault, "nb")[1] == "transaction hos a.example.org"
+
+
+def test_a_reason_is_told_in_the_language() -> None:
+    fault = ConfigFault(where="noarkit.toml:3", why="unknown-key", key="zoen", proposal="zone")
+    assert render(fault, "nb") == [
+        "F110  En innstilling kan ikke brukes: ingen kjenner denne nøkkelen.",
+        "noarkit.toml:3 (zoen)",
+        "Ingenting ble gjort, slik at ingenting gjøres med en innstilling du ikke mente.",
+        "Mente du zone? Deretter: noarkit config check",
+    ]
+
+
+def test_a_reason_nobody_wrote_is_told_as_it_is() -> None:
+    assert "half past nine" in render(ConfigFault(where="x", why="half past nine"), "en")[0]
+
+
+def test_a_paused_run_names_its_signal() -> None:
+    assert render(Paused(signal="SIGTERM"), "en")[0] == "F407  Paused: SIGTERM."
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a\nb", "a\\u000ab"),
+        ("\x1b[31mred", "\\u001b[31mred"),
+        ("bl\udce5", "bl%E5"),
+        ("exe\u202efdp.", "exe\\u202efdp."),
+        ("blåbær – «ja»", "blåbær – «ja»"),
+    ],
+)
+def test_what_comes_from_outside_cannot_command_a_terminal(value: str, shown: str) -> None:
+    assert plain(value) == shown
+    assert shown in render(UnsafePath(where=value, why="climbs"), "en")[1]
+
+
+def test_braces_in_data_are_data() -> None:
+    assert render(UnsafePath(where="{why} {0.__class__}"), "en")[1] == "{why} {0.__class__}"
+
+
+def test_large_numbers_are_grouped_and_small_ones_are_not() -> None:
+    told = Texts("en", {"say": {"n": "{count}"}, "reasons": {}})
+    assert [told.say("n", count=n) for n in (400, 1204331)] == ["400", "1\u00a0204\u00a0331"]
+
+
+def test_a_sentence_nobody_wrote_is_a_fault_of_ours() -> None:
+    with pytest.raises(KeyError):
+        texts("en").say("no such key")
+    with pytest.raises(KeyError):
+        texts("sv")
