@@ -50,17 +50,26 @@ class Body:
 
     def __iter__(self) -> Iterator[bytes]:
         left = self.promised_bytes
+        self.whole = left == 0 and self._ends()
         while left is None or left > 0:
             block = self._read(BLOCK_BYTES if left is None else min(left, BLOCK_BYTES))
             if not block:
                 break
             self._hash.update(block)
             self.size_bytes += len(block)
-            left = None if left is None else left - len(block)
+            if left is not None:
+                left -= len(block)
+                # looked at before the last block leaves: the answer may come as soon as it has
+                self.whole = left == 0 and self._ends()
             yield block
-        if left is not None and (left > 0 or self._read(1)):
+        if left:
             raise ItemChanged(key=self._name, why="size")
         self.whole = True
+
+    def _ends(self) -> bool:
+        if self._read(1):
+            raise ItemChanged(key=self._name, why="size")
+        return True
 
     def _read(self, size: int) -> bytes:
         try:
