@@ -114,13 +114,24 @@ def value_node(list_name: str) -> str:
     return list_name + "Verdi"
 
 
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """How a node stands: whether it is readable, and the permissions that flow to it from above."""
+
+    readable: bool
+    flowing: frozenset[str]
+
+
+_CLOSED = _Standing(False, _NOTHING)
+
+
 @dataclass(slots=True)
 class _Memo:
     """What was found out, for as long as the database stands still."""
 
     db: sqlite3.Connection | None = None
     changes: int = -1
-    readable: dict[Node, bool] = field(default_factory=dict)
+    standing: dict[Node, _Standing] = field(default_factory=dict)
     above: dict[Node, Node | None] = field(default_factory=dict)
     granted: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
@@ -128,7 +139,7 @@ class _Memo:
         """Forgets everything where `db` is another connection, or has changed."""
         if db is not self.db or db.total_changes != self.changes:
             self.db, self.changes = db, db.total_changes
-            self.readable.clear()
+            self.standing.clear()
             self.above.clear()
             self.granted.clear()
 
@@ -161,64 +172,56 @@ class AccountRights:
 
     def may_read(self, db: sqlite3.Connection, family: str, object_id: int) -> bool:
         """True where the object exists and the account may read it."""
-        self._memo.at(db)
         if self.reads_everything and family in schema().tables:
             return _exists(db, family, object_id)
-        return self._readable(db, (family, object_id))
+        return self._standing(db, (family, object_id)).readable
 
     def may_change(self, db: sqlite3.Connection, permission: str, family: str, object_id: int) -> bool:
         """True where `permission` holds for the object itself: granted on something above it.
 
-        A label is changed as a part of its owner: to delete it asks for Update there.
+        A label is changed as a part of its owner: there Update is enough to delete it.
         """
         if self.writes_everything(permission):
             return True
-        self._memo.at(db)
         node = (family, object_id)
-        if is_label(family):
-            permission = "Update" if permission == "Delete" else permission
-            return self._readable(db, node) and self._flows_to(db, permission, self._owner(db, node))
-        return self._readable(db, node) and self._flows_to(db, permission, node)
+        standing = self._standing(db, node)
+        if not is_label(family):
+            return standing.readable and permission in standing.flowing
+        words = {"Delete", "Update"} if permission == "Delete" else {permission}
+        return standing.readable and not words.isdisjoint(self._standing(db, self._owner(db, node)).flowing)
 
     def may_below(self, db: sqlite3.Connection, permission: str, family: str, object_id: int) -> bool:
         """True where `permission` holds for what is directly below the object."""
         if self.writes_everything(permission):
             return True
-        self._memo.at(db)
         node = (family, object_id)
-        if not self._readable(db, node):
-            return False
-        return permission in self._granted(db, *_key(node)) or self._flows_to(db, permission, node)
+        standing = self._standing(db, node)
+        return standing.readable and (permission in standing.flowing or permission in self._granted(db, *_key(node)))
 
-    def _readable(self, db: sqlite3.Connection, node: Node) -> bool:
-        known = self._memo.readable
+    def _standing(self, db: sqlite3.Connection, node: Node) -> _Standing:
+        self._memo.at(db)
+        known = self._memo.standing
         chain: list[Node] = []
         at: Node | None = node
         while at is not None and at not in known:
-            known[at] = False  # until proven otherwise, so that a ring of links ends, and is closed
+            known[at] = _CLOSED  # until found out, so that a ring of links ends, and is closed
             chain.append(at)
             at = self._above(db, at)
-        for link in reversed(chain):
-            above = self._above(db, link)
-            known[link] = self._opened(db, link) and (above is None or known[above])
+        for step in reversed(chain):
+            known[step] = self._find_standing(db, step)
         return known[node]
 
-    def _opened(self, db: sqlite3.Connection, node: Node) -> bool:
-        """True where the node would be readable if all above it is."""
+    def _find_standing(self, db: sqlite3.Connection, node: Node) -> _Standing:
+        """How a node stands, once what stands above it is known."""
         if node == _ROOT_NODE:
-            return "ReadThis" in self._grants.everywhere
-        if self._above(db, node) is None:
-            return False
-        if is_label(node[0]):
-            return True
-        opened = "ReadThis" in self._granted(db, *_key(node)) or self._flows_to(db, "Read", node)
-        return opened and self._related(db, node)
-
-    def _flows_to(self, db: sqlite3.Connection, permission: str, node: Node) -> bool:
-        """True where the permission is granted on something above the node."""
-        if permission in self._grants.everywhere:
-            return node != _ROOT_NODE
-        return any(permission in self._granted(db, *_key(above)) for above in self._ancestors(db, node))
+            return _Standing("ReadThis" in self._grants.everywhere, _NOTHING)
+        above = self._above(db, node)
+        if above is None:
+            return _CLOSED
+        over, given = self._memo.standing[above], self._granted(db, *_key(above))
+        flowing = over.flowing | given if given else over.flowing
+        opened = is_label(node[0]) or "Read" in flowing or "ReadThis" in self._granted(db, *_key(node))
+        return _Standing(over.readable and opened and self._related(db, node), flowing)
 
     def _ancestors(self, db: sqlite3.Connection, node: Node) -> Iterator[Node]:
         """What stands above the node, nearest first, without the root; a ring is gone round once."""
