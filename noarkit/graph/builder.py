@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
-from noarkit.graph.entity import Content, Entity, Mapped, Note, SetAside, Skipped
+from noarkit.graph.entity import AlreadyThere, Content, Entity, Mapped, Note, SetAside, Skipped
 from noarkit.graph.store import INDEXES, GraphStore, fields_json
 from noarkit.model import metamodel
 
@@ -23,6 +23,7 @@ _KEPT_PLACES = 50_000
 _OWNER_LINK = {"AbstraktMappe": "refMappe", "AbstraktRegistrering": "refRegistrering"}
 _SPINE = frozenset({"Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
 
+Item = Mapped | SetAside | Skipped | AlreadyThere
 EntityCheck = Callable[[Entity], "Note | None"]
 
 
@@ -59,7 +60,7 @@ class GraphBuilder:
         self._system = external_system
         self._check = check
         self._batch_records = batch_records
-        self._pending: list[Mapped | SetAside | Skipped] = []
+        self._pending: list[Item] = []
         self._known: dict[str, Place] = {}
         self._next_entity = store.count("entity") + 1
         self._next_record = store.count("record") + 1
@@ -73,7 +74,7 @@ class GraphBuilder:
                 self._place(entity, None, batch)
         self._write(batch)
 
-    def add(self, item: Mapped | SetAside | Skipped) -> None:
+    def add(self, item: Item) -> None:
         """Takes one record; it is in the file when the batch is full."""
         self._pending.append(item)
         if len(self._pending) >= self._batch_records:
@@ -113,13 +114,16 @@ class GraphBuilder:
         )
         db.execute("COMMIT")
 
-    def _take(self, item: Mapped | SetAside | Skipped, batch: _Batch) -> None:
+    def _take(self, item: Item, batch: _Batch) -> None:
         number = self._next_record
         if isinstance(item, SetAside):
             self._set_aside(batch, item.record_key, item)
         elif isinstance(item, Skipped):
             self._next_record += 1
             batch.records.append((number, item.record_key, "skipped", None, None, _json({"reason": item.reason})))
+        elif isinstance(item, AlreadyThere):
+            self._next_record += 1
+            batch.records.append((number, item.record_key, "already_there", None, None, None))
         else:
             self._take_mapped(item, batch)
 
@@ -197,7 +201,7 @@ class GraphBuilder:
         kept = f"{key}#again{number}" if again else key
         batch.records.append((number, kept, "set_aside", None, why.code, _json(why.data)))
 
-    def _recall(self, pending: list[Mapped | SetAside | Skipped]) -> set[str]:
+    def _recall(self, pending: list[Item]) -> set[str]:
         """Learns the places of keys that earlier batches wrote; returns the record keys that already stand."""
         db = self._store.db
         keys = {

@@ -84,6 +84,13 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class AlreadyThere:
+    """A source record that an earlier run archived and that has not changed since."""
+
+    record_key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something about a record that a person should know although it is taken: a warning with a code."""
 

@@ -54,6 +54,7 @@ INDEXES = (
     "CREATE INDEX entity_order ON entity (unit, bundle, n)",
     "CREATE INDEX entity_parent ON entity (parent)",
     "CREATE INDEX entity_record ON entity (record)",
+    "CREATE INDEX entity_bundle ON entity (bundle)",
     "CREATE INDEX link_entity ON link (entity)",
     "CREATE INDEX link_late ON link (late, entity) WHERE late",
     "CREATE INDEX note_code ON note (code)",
@@ -232,6 +233,16 @@ class GraphStore:
         found = digest(self)
         if found != expected:
             raise PlanChanged(where=str(self.path), frozen=expected, found=found)
+
+    def leave_out(self, record: int, bundle: int, code: str, data: str) -> None:
+        """Takes a record's bundle out of the plan and sets the record aside."""
+        db = self.db
+        db.execute("DELETE FROM link WHERE entity IN (SELECT n FROM entity WHERE bundle = ?)", (bundle,))
+        db.execute("DELETE FROM content WHERE entity IN (SELECT n FROM entity WHERE bundle = ?)", (bundle,))
+        db.execute("DELETE FROM entity WHERE bundle = ?", (bundle,))
+        db.execute(
+            "UPDATE record SET state = 'set_aside', root = NULL, code = ?, data = ? WHERE n = ?", (code, data, record)
+        )
 
     def _entities(self, where: str, values: tuple[int, ...]) -> Iterator[Planned]:
         rows = self.db.execute(f"{_ENTITY_ROWS} WHERE {where} ORDER BY unit, bundle, n", values)

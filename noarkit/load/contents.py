@@ -16,7 +16,7 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Upload
 from noarkit.errors import ItemChanged, SourceFault
 from noarkit.graph.entity import Content
-from noarkit.safe.digest import Readable
+from noarkit.safe.digest import Readable, sha256_of_stream
 
 TOO_OLD_S = 50 * 60
 _LARGE_BYTES = 8 * 1024 * 1024
@@ -80,15 +80,11 @@ class Contents:
 
     def sha256(self, content: Content) -> str:
         """The sha256 of a content as it is now, read once."""
-        import hashlib
-
-        whole = hashlib.sha256()
         with self._open(content) as stream:
-            while block := stream.read(1024 * 1024):
-                whole.update(block)
+            sha256 = sha256_of_stream(stream)
             if not stream.still_the_same():
                 raise ItemChanged(key=content.locator, why="while-reading")
-        return whole.hexdigest()
+        return sha256
 
     def _fresh(self, n: int) -> bool:
         filed = self._filed.get(n)

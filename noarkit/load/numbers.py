@@ -73,7 +73,7 @@ LEFT JOIN run.left_out l ON l.bundle = p.bundle AND p.bundle != 0
 def numbers(folder: RunFolder) -> Numbers:
     """The sums as they stand now; safe to ask while a run is under way."""
     with _both(folder) as db:
-        counted = dict(db.execute(f"SELECT {_STATE} AS state, count(*) {_JOINED} GROUP BY 1").fetchall())  # our own words
+        counted = dict(db.execute(f"SELECT {_STATE} AS state, count(*) {_JOINED} GROUP BY 1").fetchall())
         doubt = db.execute("SELECT count(*) FROM run.chunk WHERE state = 'in_doubt'").fetchone()[0]
         size = db.execute("SELECT coalesce(sum(bytes), 0) FROM run.entity WHERE state = 'done'").fetchone()[0]
     return Numbers(read=sum(counted.values()), in_doubt=doubt, bytes=size, **counted)

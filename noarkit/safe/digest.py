@@ -63,6 +63,14 @@ def sha256_of(path: Path) -> str:
     return hash_of(path, "sha256")
 
 
+def sha256_of_stream(source: Readable) -> str:
+    """The sha256 of what is left of a stream, read once."""
+    whole = hashlib.sha256()
+    while block := source.read(BLOCK_BYTES):
+        whole.update(block)
+    return whole.hexdigest()
+
+
 def hash_of(path: Path, algorithm: str) -> str:
     """The hash of a file by any algorithm that hashlib knows (`md5`, `sha1`, `sha256`, `sha512`, …)."""
     with path.open("rb") as file:

@@ -1,0 +1,236 @@
+"""Plans a load: reads the source, maps, checks, cuts, and freezes. Sends nothing.
+
+The plan stands when plan.json does; a folder with a graph.db and no plan.json is what a killed planner left, and is
+planned anew. Single bad records are set aside; what makes the whole plan impossible is a PlanFault.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+import orjson
+
+from noarkit.errors import ItemChanged, PlanFault, SourceFault, UsageFault
+from noarkit.events import Event, Listener
+from noarkit.graph.builder import GraphBuilder
+from noarkit.graph.checks import EntityChecks, StructureFault, structure_faults
+from noarkit.graph.cut import Limits, cut
+from noarkit.graph.entity import AlreadyThere, Content, Entity, Mapped, SetAside, Skipped
+from noarkit.graph.freeze import digest
+from noarkit.graph.store import GraphStore
+from noarkit.load.folder import RunFolder
+from noarkit.safe.digest import sha256_of_stream
+from noarkit.sources.port import Source, SourceRecord
+
+_TELL_EVERY = 2000
+# a fault in one of these is the recipe's or the source's as a whole, not one record's
+_GRAVE_TYPES = frozenset({"Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", "Mappe", "Saksmappe", "Moetemappe"})
+
+
+class Mapper(Protocol):
+    """A compiled recipe."""
+
+    def targets(self) -> tuple[Entity, ...]:
+        """What every record hangs under."""
+        ...
+
+    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+        """One record to its entities."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be planned, and how. `codes` are the archive's own code lists where they could be asked."""
+
+    source: Source
+    mapper: Mapper
+    recipe: str
+    external_system: str
+    zone: str = "Europe/Oslo"
+    close: bool = True
+    hash_contents: bool = False
+    strict: bool = False
+    since: RunFolder | None = None
+    codes: Mapping[str, frozenset[str]] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """What was planned: counts by record state and by entity type, and the digest that froze it."""
+
+    folder: RunFolder
+    sha256: str
+    records: Mapping[str, int]
+    entities: Mapping[str, int]
+    bytes: int
+    chunks: int
+    shards: int
+
+
+def plan(what: Plan, folder: RunFolder, tell: Listener, now_s: Callable[[], float]) -> PlanResult:
+    """Makes the plan in `folder`. Raises UsageFault where one stands there, SourceGone, PlanFault, DiskFull."""
+    if (folder.path / "plan.json").exists():
+        raise UsageFault(what="plan-exists", where=str(folder.path))
+    folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with folder.locked():
+        _clear(folder)
+        store = GraphStore.create(folder.graph)
+        try:
+            _fill(what, store, tell)
+            _drop_broken(what, store)
+            cut(store, what.limits)
+            _remember(what, store)
+            result = _freeze(store, folder, now_s)
+        finally:
+            store.close()
+    tell(Event("planned", {"records": dict(result.records), "entities": dict(result.entities)}))
+    return result
+
+
+def _clear(folder: RunFolder) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(f"{folder.graph}{suffix}").unlink(missing_ok=True)
+
+
+def _fill(what: Plan, store: GraphStore, tell: Listener) -> None:
+    builder = GraphBuilder(store, what.external_system, EntityChecks(what.codes))
+    builder.targets(what.mapper.targets())
+    with _Earlier(what.since) as was_archived:
+        for read, item in enumerate(what.source.records(tell), 1):
+            if not isinstance(item, SourceRecord):
+                builder.add(item)
+            elif was_archived(item):
+                builder.add(AlreadyThere(item.key))
+            else:
+                builder.add(_mapped(what, item))
+            if read % _TELL_EVERY == 0:
+                tell(Event("read", {"records": read}))
+    builder.finish()
+
+
+def _mapped(what: Plan, record: SourceRecord) -> Mapped | SetAside | Skipped:
+    if not what.hash_contents:
+        return what.mapper.map(record)
+    try:
+        contents = tuple(_hashed(what.source, content) for content in record.contents)
+    except SourceFault as fault:
+        return SetAside(record.key, fault.code, dict(fault.data))
+    return what.mapper.map(replace(record, contents=contents))
+
+
+def _hashed(source: Source, content: Content) -> Content:
+    with source.open(content) as stream:
+        sha256 = sha256_of_stream(stream)
+        if not stream.still_the_same():
+            raise ItemChanged(key=content.locator, why="while-reading")
+    return replace(content, sha256=sha256)
+
+
+def _drop_broken(what: Plan, store: GraphStore) -> None:
+    """Sets single records with structural faults aside; raises PlanFault for what is wrong with the whole."""
+    faults: list[StructureFault] = list(_first(structure_faults(store), 10_000))
+    grave = [fault for fault in faults if fault.record is None or fault.type in _GRAVE_TYPES]
+    if grave or (what.strict and faults):
+        first = (grave or faults)[0]
+        raise PlanFault(
+            where=f"{first.type}, recipe line {first.line}", why=first.why, code=first.code, count=len(grave or faults)
+        )
+    store.db.execute("BEGIN")
+    for fault in faults:
+        bundle = store.entity(fault.entity).bundle
+        data = orjson.dumps({"why": fault.why, "type": fault.type, "line": fault.line}).decode()
+        store.leave_out(fault.record or 0, bundle, fault.code, data)
+    store.db.execute("COMMIT")
+    if what.strict and store.count("record", "state = 'set_aside'"):
+        raise PlanFault(where=str(store.path), why="strict", count=store.count("record", "state = 'set_aside'"))
+
+
+def _first(faults: Iterator[StructureFault], most: int) -> Iterator[StructureFault]:
+    seen: set[int] = set()
+    for fault in faults:
+        if fault.entity not in seen:
+            seen.add(fault.entity)
+            yield fault
+        if len(seen) >= most:
+            return
+
+
+def _remember(what: Plan, store: GraphStore) -> None:
+    identity = what.source.identity
+    facts = {
+        "external_system": what.external_system,
+        "recipe": what.recipe,
+        "zone": what.zone,
+        "close": "yes" if what.close else "no",
+        "source_kind": identity.kind,
+        "source_where": identity.where,
+        "source_settings": orjson.dumps(identity.settings, option=orjson.OPT_SORT_KEYS, default=str).decode(),
+    }
+    for name, value in facts.items():
+        store.remember(name, value)
+
+
+def _freeze(store: GraphStore, folder: RunFolder, now_s: Callable[[], float]) -> PlanResult:
+    db = store.db
+    sha256 = digest(store)
+    records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state ORDER BY state").fetchall())
+    entities = dict(db.execute("SELECT type, count(*) FROM entity GROUP BY type ORDER BY type").fetchall())
+    size = int(db.execute("SELECT coalesce(sum(size), 0) FROM content").fetchone()[0])
+    result = PlanResult(
+        folder, sha256, records, entities, size, store.count("chunk"), store.count("shard", "kind != 'spine'")
+    )
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.execute("PRAGMA journal_mode = DELETE")
+    folder.write_plan(
+        {
+            "sha256": sha256,
+            "frozen_at": now_s(),
+            "source": {"kind": store.meta("source_kind"), "where": store.meta("source_where")},
+            "records": records,
+            "entities": entities,
+            "bytes": size,
+            "chunks": result.chunks,
+        }
+    )
+    return result
+
+
+class _Earlier:
+    """Knows what an earlier run archived: a record is unchanged where all its contents have the same size and time."""
+
+    def __init__(self, since: RunFolder | None) -> None:
+        self._db: sqlite3.Connection | None = None
+        if since is not None:
+            self._db = sqlite3.connect(f"{since.graph.resolve().as_uri()}?mode=ro", uri=True)
+            self._db.execute("ATTACH ? AS run", (f"{since.journal.resolve().as_uri()}?mode=ro",))
+
+    def __enter__(self) -> Callable[[SourceRecord], bool]:
+        return self._unchanged
+
+    def __exit__(self, *_: object) -> None:
+        if self._db is not None:
+            with closing(self._db):
+                pass
+
+    def _unchanged(self, record: SourceRecord) -> bool:
+        if self._db is None or not record.contents:
+            return False
+        row = self._db.execute(
+            "SELECT r.n, r.state, e.state FROM record r LEFT JOIN run.entity e ON e.n = r.root WHERE r.key = ?",
+            (record.key,),
+        ).fetchone()
+        if row is None or (row[1] != "already_there" and row[2] not in ("done", "already_there")):
+            return False
+        was = self._db.execute(
+            "SELECT c.locator, c.size, c.modified_ns FROM entity e JOIN content c ON c.entity = e.n WHERE e.record = ?",
+            (row[0],),
+        ).fetchall()
+        now = {(content.locator, content.size_bytes, content.modified_ns) for content in record.contents}
+        return bool(was) and now == set(was)
