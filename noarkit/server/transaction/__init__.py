@@ -1,0 +1,62 @@
+"""Transactions: save, link, unlink and delete, in order, all or nothing, with every rule judged at the end.
+
+request    the shape of the body            plan       what each type asks, worked out once
+stage      the objects in memory            save link  what the actions do to them
+finalise screening files generate metadata  what the archive adds
+checks permit aftermath                     what must hold
+write log                                   what lands in the database
+trees      whole trees in bounded steps     expand     a folder or record becomes a richer type
+run        the order of it all              flight     calls that meet at one case file
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from noarkit.server.transaction import log
+from noarkit.server.transaction.expand import TO_CASE_FILE, TO_REGISTRY_ENTRY, Expansion, expand
+from noarkit.server.transaction.flight import InFlight, case_files_added_to
+from noarkit.server.transaction.plan import plans
+from noarkit.server.transaction.request import read_actions
+from noarkit.server.transaction.run import finish, perform
+from noarkit.server.transaction.stage import leniency, open_stage
+from noarkit.server.wire import Answer, Call, Handler, Route
+
+
+def statements() -> Iterator[str]:
+    """The table of the change log."""
+    yield from log.statements()
+
+
+def routes() -> list[Route]:
+    """The calls of this area."""
+    return [
+        Route("POST", "/transaction", _transaction(InFlight()), has_body=True),
+        Route("POST", "/expand/folder", _expansion(TO_CASE_FILE), has_body=True),
+        Route("POST", "/expand/record", _expansion(TO_REGISTRY_ENTRY), has_body=True),
+    ]
+
+
+def _transaction(in_flight: InFlight) -> Handler:
+    def transaction(call: Call) -> Answer:
+        settings = call.service.settings
+        actions = read_actions(call.body, plans(leniency(settings)))
+        busy = case_files_added_to(actions) if settings.concurrent_records_conflict else set()
+        with in_flight.holding(busy), call.service.db.writing() as db:
+            stage = open_stage(db, settings, call.caller, call.service.now_ms())
+            perform(stage, actions)
+            answer = finish(stage, call.service.files)
+        return Answer(raw=answer)
+
+    return transaction
+
+
+def _expansion(expansion: Expansion) -> Callable[[Call], Answer]:
+    def expand_one(call: Call) -> Answer:
+        with call.service.db.writing() as db:
+            stage = open_stage(db, call.service.settings, call.caller, call.service.now_ms())
+            expand(stage, expansion, call.body)
+            answer = finish(stage, call.service.files)
+        return Answer(raw=answer)
+
+    return expand_one

@@ -1,0 +1,107 @@
+"""Document versions and their files: an uploaded file becomes part of the archive when a version refers to it.
+
+The archive then says what the file is: checksum, size, name and media type. A caller that says it too must be right.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+from typing import Protocol, TypeVar
+
+from noarkit.server.transaction.plan import FILE
+from noarkit.server.transaction.stage import Stage, Thing
+from noarkit.server.values import Stored
+from noarkit.server.wire import Refusal
+
+
+class Facts(Protocol):
+    """What is known of an uploaded file."""
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of its bytes, in hexadecimal."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """Its length."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The file name it was uploaded under."""
+        ...
+
+    @property
+    def media_type(self) -> str:
+        """Its media type."""
+        ...
+
+
+_NAMELESS = "file"
+_OCTETS = "application/octet-stream"
+FactsT = TypeVar("FactsT", bound=Facts)
+
+
+class FileClaims(Protocol[FactsT]):
+    """Where uploaded files wait for a version to refer to them."""
+
+    def claim(self, db: sqlite3.Connection, file_id: str, account: str) -> FactsT:
+        """Makes an upload part of the archive, inside `db`. Refuses 400 unknown, 403 another account's."""
+        ...
+
+    def made_durable(self, claims: Collection[FactsT]) -> None:
+        """Returns once the claimed bytes would survive a loss of power."""
+        ...
+
+    def release(self, db: sqlite3.Connection, file_ids: Collection[str]) -> None:
+        """Lets go of files that no version refers to any more."""
+        ...
+
+
+def claim_files(stage: Stage, files: FileClaims[FactsT]) -> list[FactsT]:
+    """Claims the file of every version made or changed here, and fills in its facts."""
+    claimed: dict[Stored, FactsT] = {}
+    for thing in stage.saved.values():
+        if thing.plan.name == "Dokumentversjon" and _has_new_file(thing):
+            file_id = thing.values[FILE]
+            if file_id not in claimed:
+                claimed[file_id] = _claim(stage, files, thing, str(file_id))
+            _fill_in(thing, claimed[file_id])
+    return list(claimed.values())
+
+
+def replaced_files(stage: Stage) -> list[str]:
+    """The files that versions changed here no longer refer to."""
+    return [
+        str(thing.old[FILE])
+        for thing in stage.saved.values()
+        if thing.old is not None and thing.plan.name == "Dokumentversjon" and FILE in thing.changed()
+    ]
+
+
+def _has_new_file(thing: Thing) -> bool:
+    file_id = thing.values.get(FILE)
+    return bool(file_id) and (thing.old is None or thing.old.get(FILE) != file_id)
+
+
+def _claim(stage: Stage, files: FileClaims[FactsT], thing: Thing, file_id: str) -> FactsT:
+    if "Store documents" not in stage.caller.rights.service:
+        raise Refusal(403, f'{thing.where}: field {FILE}: the service permission "Store documents" is missing.')
+    try:
+        return files.claim(stage.db, file_id, stage.caller.account)
+    except Refusal as refusal:
+        raise Refusal(refusal.status, f"{thing.where}: {refusal.description}") from None
+
+
+def _fill_in(thing: Thing, facts: Facts) -> None:
+    told: dict[str, Stored] = {
+        "sjekksum": facts.sha256,
+        "sjekksumAlgoritme": "SHA-256",
+        "filstoerrelse": facts.size_bytes,
+        "filnavn": facts.name or _NAMELESS,
+        "innholdstype": facts.media_type or _OCTETS,
+    }
+    for column, stored in told.items():
+        thing.put(column, stored)

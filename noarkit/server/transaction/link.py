@@ -1,0 +1,149 @@
+"""The link and unlink actions, from either side of a reference.
+
+A link of a new object to a new object is two entries in memory. Whether classes, folders and owners then hold what they
+must is judged at the end of the transaction.
+"""
+
+from __future__ import annotations
+
+from noarkit.server.schema import table_name
+from noarkit.server.transaction.plan import LinkPlan
+from noarkit.server.transaction.request import Action
+from noarkit.server.transaction.stage import Pair, Stage, Thing
+from noarkit.server.wire import Refusal
+
+
+def link(stage: Stage, action: Action) -> None:
+    """Links one object to others by one reference. Raises Refusal 400 or 404."""
+    plan = _plan(action)
+    source = stage.subject(action)
+    for key in action.others:
+        target = stage.target(action, key, plan.targets)
+        if target is source:
+            raise Refusal(400, f"{action.where}: ref {plan.name}: an object cannot be linked to itself.")
+        if plan.kind == "column":
+            _attach(stage, action, source, plan.column, target)
+        elif plan.kind == "inverse":
+            _attach(stage, action, target, plan.column, source)
+        else:
+            _pair(stage, action, plan, source, target)
+
+
+def unlink(stage: Stage, action: Action) -> None:
+    """Takes links away. Raises Refusal 400 where one is not there, 404 where an object is not."""
+    plan = _plan(action)
+    source = stage.subject(action)
+    for key in action.others:
+        target = stage.target(action, key, plan.targets)
+        if plan.kind == "column":
+            _detach(stage, action, source, plan.column, target)
+        elif plan.kind == "inverse":
+            _detach(stage, action, target, plan.column, source)
+        else:
+            _unpair(stage, action, plan, source, target)
+
+
+def _attach(stage: Stage, action: Action, child: Thing, column: str, parent: Thing) -> None:
+    held = child.values.get(column)
+    if held is not None:
+        if held == parent.id:
+            return
+        raise Refusal(400, f"{action.where}: {column} already leads to {held}; unlink it first.")
+    plan = child.plan.links[column]
+    if not plan.many and column in _ONE_TO_ONE:
+        _check_single(stage, action, column, parent)
+    child.put(column, parent.id)
+    _count(stage, parent, plan.inverse, 1)
+
+
+def _detach(stage: Stage, action: Action, child: Thing, column: str, parent: Thing) -> None:
+    if child.values.get(column) != parent.id:
+        raise _not_linked(action)
+    child.put(column, None)
+    _count(stage, parent, child.plan.links[column].inverse, -1)
+
+
+def _count(stage: Stage, parent: Thing, reference: str, step: int) -> None:
+    if reference in parent.plan.tracked:
+        if parent.kids is None:
+            parent.kids = {}
+            stage.parents[parent.id] = parent
+        parent.kids[reference] = parent.kids.get(reference, 0) + step
+
+
+# To-one on both sides: the column of one side is all there is, so the other side is looked up.
+_ONE_TO_ONE = frozenset({"refArkivdelForloeper"})
+
+
+def _check_single(stage: Stage, action: Action, column: str, target: Thing) -> None:
+    taken = any(thing.values.get(column) == target.id for thing in stage.things.values())
+    if not taken and target.old is not None:
+        sql = f'SELECT id FROM {table_name(target.plan.family)} WHERE "{column}" = ?'  # noqa: S608  # names of the metamodel
+        taken = any(row[0] not in stage.things for row in stage.db.execute(sql, (target.id,)))
+    if taken:
+        raise Refusal(400, f"{action.where}: {column} of another object already leads to {target.id}; unlink it first.")
+
+
+def _pair(stage: Stage, action: Action, plan: LinkPlan, source: Thing, target: Thing) -> None:
+    key = _pair_key(plan, source, target)
+    if _is_paired(stage, key, source, target):
+        return
+    stage.pairs[key] = True
+    _own_pair(stage, key, plan, source, target)
+    _count_pair(stage, plan, source, target, 1)
+    if source.old is None and plan.name == "refSekundaerKlasse":
+        source.secondary = [*(source.secondary or ()), target.id]
+    elif target.old is None and plan.inverse == "refSekundaerKlasse":
+        target.secondary = [*(target.secondary or ()), source.id]
+
+
+def _unpair(stage: Stage, action: Action, plan: LinkPlan, source: Thing, target: Thing) -> None:
+    key = _pair_key(plan, source, target)
+    if not _is_paired(stage, key, source, target):
+        raise _not_linked(action)
+    stage.pairs[key] = False
+    _own_pair(stage, key, plan, source, target)
+    _count_pair(stage, plan, source, target, -1)
+    for owner, class_id in ((source, target.id), (target, source.id)):
+        if owner.secondary and class_id in owner.secondary:
+            owner.secondary.remove(class_id)
+
+
+def _is_paired(stage: Stage, key: Pair, source: Thing, target: Thing) -> bool:
+    known = stage.pairs.get(key)
+    if known is not None:
+        return known
+    if source.old is None or target.old is None:
+        return False
+    table, first, second = key
+    sql = f"SELECT 1 FROM {table} WHERE a = ? AND b = ?"  # noqa: S608  # names of the metamodel
+    return stage.db.execute(sql, (first, second)).fetchone() is not None
+
+
+def _pair_key(plan: LinkPlan, source: Thing, target: Thing) -> Pair:
+    if plan.mine_first:
+        return plan.pair_table, source.id, target.id
+    return plan.pair_table, target.id, source.id
+
+
+def _own_pair(stage: Stage, key: Pair, plan: LinkPlan, source: Thing, target: Thing) -> None:
+    """Remembers whose change the pair is, and the name of the reference from that side."""
+    if plan.owns:
+        stage.pair_owners[key] = (source, plan.name, target)
+    else:
+        stage.pair_owners[key] = (target, plan.inverse, source)
+
+
+def _count_pair(stage: Stage, plan: LinkPlan, source: Thing, target: Thing, step: int) -> None:
+    _count(stage, source, plan.name, step)
+    _count(stage, target, plan.inverse, step)
+
+
+def _plan(action: Action) -> LinkPlan:
+    if action.link is None:
+        raise Refusal(400, f"{action.where}: ref is missing.")
+    return action.link
+
+
+def _not_linked(action: Action) -> Refusal:
+    return Refusal(400, f"{action.where}: ref {_plan(action).name}: these two are not linked.")

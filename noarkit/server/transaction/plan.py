@@ -1,0 +1,328 @@
+"""What each concrete type asks of a save and a link, worked out once from the metamodel.
+
+A `TypePlan` holds, ready for use, what would otherwise be looked up for every action: which request fields go to which
+column and how, which links lead where, what must be set, and what the archive fills in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+from noarkit.model import Field, ObjectType
+from noarkit.server.schema import Link, Schema, schema
+from noarkit.server.values import BadValue, Stored, converter, text, whole_number
+
+# What stands directly above an object: the first of these links that is set. Owned types stand below any of theirs.
+PARENTS: Mapping[str, tuple[str, ...]] = {
+    "Arkivdel": ("refArkiv",),
+    "Klasse": ("refForelderKlasse", "refKlassifikasjonssystem"),
+    "AbstraktMappe": ("refForelderMappe", "refArkivdel"),
+    "AbstraktRegistrering": ("refMappe", "refArkivdel"),
+    "Dokument": ("refRegistrering",),
+    "Dokumentversjon": ("refDokument",),
+    "Avskrivning": ("refJournalpost",),
+}
+
+CLOSED_DATE, CLOSED_BY, CLOSED_BY_ID = "avsluttetDato", "avsluttetAv", "avsluttetAvBrukerIdent"
+CLOSING = (CLOSED_DATE, CLOSED_BY, CLOSED_BY_ID)
+METADATA = "virksomhetsspesifikkeMetadata"
+FILE = "referanseDokumentfil"
+
+# The status that finalises a type: field, final value, and the value that opens it again.
+_STATUS: Mapping[str, tuple[str, str, str]] = {
+    "Arkiv": ("arkivstatus", "A", "O"),
+    "Arkivdel": ("arkivdelstatus", "P", "A"),
+    "Saksmappe": ("saksstatus", "A", "B"),
+    "Journalpost": ("journalstatus", "A", "J"),
+    "Dokument": ("dokumentstatus", "F", "B"),
+}
+_INHERITS_SCREENING = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NEVER_CHANGED = frozenset({("Klasse", "klasseIdent")})
+_SET_ONCE = frozenset({"prefiks"})
+# Many-to-many links belong to one of their two sides: the one whose change they are.
+_OWNING_PAIRS = frozenset(
+    {
+        "refKryssreferanseTilMappe",
+        "refKryssreferanseTilRegistrering",
+        "refSaksmappe",
+        "refJournalpost",
+        "refSekundaerKlasse",
+        "refTilknyttetJournalpost",
+        "refSekundaerKlassifikasjonssystem",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlan:
+    """A field as a save sees it. `plain` fields need no more than `convert`."""
+
+    name: str
+    column: str
+    kind: str
+    convert: Callable[[object], Stored]
+    code_list: str
+    save: Literal["x", "cw", "sm"]
+    plain: bool
+    must: bool
+    never_changed: bool
+    set_once: bool
+    open_text: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlan:
+    """A reference as a link or unlink sees it, from the side of one concrete type."""
+
+    name: str
+    kind: Literal["column", "inverse", "pairs"]
+    many: bool
+    single: bool
+    linkable: bool
+    unlinkable: bool
+    targets: frozenset[str]
+    other_family: str
+    column: str
+    pair_table: str
+    mine_first: bool
+    inverse: str
+    owns: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TypePlan:
+    """Everything the engine needs to know of one concrete type."""
+
+    name: str
+    family: str
+    table: str
+    fields: Mapping[str, FieldPlan]
+    links: Mapping[str, LinkPlan]
+    parents: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    must: tuple[str, ...]
+    must_links: tuple[str, ...]
+    must_many: tuple[str, ...]
+    exactly_one: tuple[tuple[str, ...], ...]
+    not_both: tuple[tuple[str, ...], ...]
+    tracked: frozenset[str]
+    constants: Mapping[str, Stored]
+    moments: Mapping[str, str]
+    status: tuple[str, str, str] | None
+    closes: bool
+    inherits_screening: bool
+    owned: bool
+
+    def is_final(self, values: Mapping[str, Stored]) -> bool:
+        """True where an object of this type with these values is finalised."""
+        if self.status is not None:
+            return values.get(self.status[0]) == self.status[1]
+        return self.closes and values.get(CLOSED_DATE) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Leniency:
+    """Where real archives are stricter or looser, as the settings say."""
+
+    journal_posts_anywhere: bool = False
+    meetings_without_participants: bool = False
+
+
+@cache
+def plans(leniency: Leniency) -> Mapping[str, TypePlan]:
+    """The plans of all concrete types."""
+    whole = schema()
+    return {name: _type_plan(whole, object_type, leniency) for name, object_type in whole.model.types.items()}
+
+
+@cache
+def children_of(family: str) -> tuple[tuple[str, str], ...]:
+    """The families directly below `family`, each with the column that leads up: what lives and dies with it."""
+    found: dict[tuple[str, str], None] = {}
+    for plan in plans(Leniency()).values():
+        for column, above in plan.parents:
+            if above == family:
+                found[plan.family, column] = None
+    return tuple(found)
+
+
+@cache
+def users_of(family: str) -> tuple[tuple[str, str], ...]:
+    """The families that point to `family` by a column of theirs without being below it, each with that column."""
+    whole = schema()
+    found: dict[tuple[str, str], None] = {}
+    for (type_name, _), link in whole.links.items():
+        owner = whole.model.family(type_name)
+        if link.kind == "column" and link.other_family == family and (owner, link.column) not in children_of(family):
+            found[owner, link.column] = None
+    return tuple(found)
+
+
+@cache
+def pairs_of(family: str) -> tuple[tuple[str, str], ...]:
+    """The pair tables that hold ids of `family`, each with the column they stand in."""
+    whole = schema()
+    found: dict[tuple[str, str], None] = {}
+    for (type_name, _), link in whole.links.items():
+        if link.kind == "pairs" and whole.model.family(type_name) == family:
+            found[link.pair_table, link.mine] = None
+    return tuple(found)
+
+
+def _type_plan(whole: Schema, object_type: ObjectType, leniency: Leniency) -> TypePlan:
+    name, family = object_type.name, object_type.family
+    links = {reference: _link_plan(whole, name, reference, leniency) for reference in object_type.references}
+    one, both = _rules(object_type)
+    must_links = [ref for ref in object_type.references.values() if ref.need == "must"]
+    must_many = tuple(
+        ref.name
+        for ref in must_links
+        if links[ref.name].kind != "column" and not (leniency.meetings_without_participants and name == "Moetemappe")
+    )
+    return TypePlan(
+        name=name,
+        family=family,
+        table=whole.tables[family].name,
+        fields=_field_plans(object_type),
+        links=links,
+        parents=_parents(object_type, links),
+        columns=tuple(column.name for column in whole.tables[family].columns.values() if name in column.types),
+        must=tuple(field.name for field in object_type.fields.values() if field.need == "must"),
+        must_links=tuple(ref.name for ref in must_links if links[ref.name].kind == "column"),
+        must_many=must_many,
+        exactly_one=one,
+        not_both=both,
+        tracked=frozenset([*must_many, *(rule_name for names in both for rule_name in names)]),
+        constants=_constants(object_type),
+        moments=_moments(object_type),
+        status=_STATUS.get(name),
+        closes=CLOSED_DATE in object_type.fields,
+        inherits_screening=family in _INHERITS_SCREENING,
+        owned=object_type.owned,
+    )
+
+
+def _rules(object_type: ObjectType) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]:
+    one = tuple(rule.names for rule in object_type.rules if rule.kind == "exactly-one")
+    both = tuple(rule.names for rule in object_type.rules if rule.kind != "exactly-one")
+    return one, both
+
+
+def _parents(object_type: ObjectType, links: Mapping[str, LinkPlan]) -> tuple[tuple[str, str], ...]:
+    named = PARENTS.get(object_type.family)
+    if named is None:
+        named = tuple(link.name for link in links.values() if link.kind == "column") if object_type.owned else ()
+    return tuple((name, links[name].other_family) for name in named if name in links)
+
+
+def _field_plans(object_type: ObjectType) -> dict[str, FieldPlan]:
+    found: dict[str, FieldPlan] = {}
+    for field in object_type.fields.values():
+        found[field.name] = _field_plan(object_type, field)
+        if field.also:
+            found[field.also] = replace(found[field.name], name=field.also)
+    return found
+
+
+def _field_plan(object_type: ObjectType, field: Field) -> FieldPlan:
+    never = (object_type.name, field.name) in _NEVER_CHANGED
+    once = field.name in _SET_ONCE
+    special = field.name in (METADATA, FILE, "skjerming", "journalstatus") or never or once
+    return FieldPlan(
+        name=field.name,
+        column=field.name,
+        kind=field.kind,
+        convert=_reading(field),
+        code_list=field.code_list or "",
+        save=field.save,
+        plain=field.save == "x" and not field.code_list and not special,
+        must=field.need == "must",
+        never_changed=never,
+        set_once=once,
+        open_text=field.kind == "string" and field.save == "x" and not field.code_list and _is_open(field.name),
+    )
+
+
+def _is_open(name: str) -> bool:
+    return name not in ("foedselsnummer", "dnummer", FILE)
+
+
+def _reading(field: Field) -> Callable[[object], Stored]:
+    if field.name in ("id", "version"):
+        return whole_number
+    if field.name == FILE:
+        return _file_id
+    return _uuid if field.name == "uuid" else converter(field)
+
+
+def _file_id(value: object) -> Stored:
+    return str(whole_number(value))
+
+
+def _uuid(value: object) -> Stored:
+    stored = text(value).lower()
+    if not _UUID.fullmatch(stored):
+        raise BadValue("takes a UUID like 123e4567-e89b-42d3-a456-426614174000")
+    return stored
+
+
+def _link_plan(whole: Schema, type_name: str, name: str, leniency: Leniency) -> LinkPlan:
+    link = whole.links[type_name, name]
+    reference = link.reference
+    return LinkPlan(
+        name=name,
+        kind=link.kind,
+        many=reference.many,
+        single=link.single,
+        linkable=reference.linkable,
+        unlinkable=reference.unlinkable,
+        targets=_targets(whole, type_name, link, leniency),
+        other_family=link.other_family,
+        column=link.column,
+        pair_table=link.pair_table,
+        mine_first=link.mine == "a",
+        inverse=reference.inverse,
+        owns=name in _OWNING_PAIRS,
+    )
+
+
+def _targets(whole: Schema, type_name: str, link: Link, leniency: Leniency) -> frozenset[str]:
+    """The concrete types a link may lead to: what either of its two sides allows."""
+    model = whole.model
+    allowed = {concrete for target in link.reference.targets for concrete in model.concrete(target)}
+    for concrete in model.concrete(link.other_family):
+        back = model.types[concrete].references.get(link.reference.inverse)
+        if back is not None and any(model.is_a(type_name, target) for target in back.targets):
+            allowed.add(concrete)
+    family = model.family(type_name)
+    if leniency.journal_posts_anywhere and (family, link.other_family, link.reference.name) in _LOOSE:
+        allowed.update(model.concrete(link.other_family))
+    return frozenset(allowed)
+
+
+_LOOSE = frozenset(
+    {
+        ("AbstraktRegistrering", "AbstraktMappe", "refMappe"),
+        ("AbstraktMappe", "AbstraktRegistrering", "refRegistrering"),
+    }
+)
+
+
+def _constants(object_type: ObjectType) -> dict[str, Stored]:
+    """What the archive fills in without having to think."""
+    found: dict[str, Stored] = {}
+    for field in object_type.fields.values():
+        if field.default is not None and not field.default.startswith(("<", "?")):
+            found[field.name] = converter(field)(field.default)
+    return found
+
+
+def _moments(object_type: ObjectType) -> dict[str, str]:
+    """What the archive fills in from who calls and when: the words of the model, by column."""
+    simple = ("<now>", "<today>", "<user-name>", "<user-id>", "<current-year>")
+    return {field.name: field.default for field in object_type.fields.values() if field.default in simple}

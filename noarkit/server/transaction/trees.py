@@ -1,0 +1,290 @@
+"""Whole trees at a time: delete, close and open an object with everything below it, in bounded steps.
+
+For work that may outlive its call. Each of `delete_tree`, `close_tree` and `open_tree` is an iterator: every step is
+one transaction of the writer over at most `batch` objects and yields how many it changed. Nothing needs to be
+remembered between steps: a process that was killed starts the same call again and goes on with what is left.
+
+Children come before their parents, so that a tree that is half done is still a tree.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import islice
+from typing import Protocol
+
+import orjson
+
+from noarkit.server.database import Database
+from noarkit.server.schema import schema, table_name
+from noarkit.server.transaction import log
+from noarkit.server.transaction.plan import (
+    CLOSING,
+    FILE,
+    Leniency,
+    TypePlan,
+    children_of,
+    pairs_of,
+    plans,
+    users_of,
+)
+from noarkit.server.transaction.stage import Thing
+from noarkit.server.values import Stored
+from noarkit.server.wire import Refusal
+
+Node = tuple[str, int]
+Fetch = Callable[[str, tuple[int, ...]], list[tuple[int]]]
+
+BATCH = 500
+_PAGE = 200
+# Closing and opening concern these alone; what is below them follows its owner.
+_CLOSABLE = (
+    "Arkiv",
+    "Arkivdel",
+    "AbstraktMappe",
+    "AbstraktRegistrering",
+    "Dokument",
+    "Klassifikasjonssystem",
+    "Klasse",
+)
+
+
+class Releases(Protocol):
+    """Where the files of deleted versions go."""
+
+    def release(self, db: sqlite3.Connection, file_ids: Collection[str]) -> None:
+        """Lets go of files that no version refers to any more."""
+        ...
+
+
+def delete_tree(
+    database: Database,
+    root: Node,
+    actor: log.Actor,
+    files: Releases,
+    *,
+    keep_precedents: bool = True,
+    batch: int = BATCH,
+) -> Iterator[int]:
+    """Deletes `root` = (family, id) and all below it, bottom-up.
+
+    `keep_precedents` spares every case file and entry that a precedent is linked to, with all below and above it.
+    Raises Refusal (400) where something outside the tree needs what is inside.
+    """
+    spared = _is_precedent(database) if keep_precedents else None
+    nodes = walk(_reads(database), root, children_of, spared)
+    while step := list(islice(nodes, batch)):
+        with database.writing() as db:
+            yield remove(db, step, actor, files)
+
+
+def close_tree(database: Database, root: Node, actor: log.Actor, *, batch: int = BATCH) -> Iterator[int]:
+    """Finalises everything below `root` = (family, id) that is open, then `root` itself."""
+    yield from _change_tree(database, root, actor, _close, batch)
+
+
+def open_tree(database: Database, root: Node, actor: log.Actor, *, batch: int = BATCH) -> Iterator[int]:
+    """Opens everything below `root` = (family, id) that is finalised, and `root` itself."""
+    yield from _change_tree(database, root, actor, _open, batch)
+
+
+def walk(
+    fetch: Fetch,
+    root: Node,
+    children: Callable[[str], tuple[tuple[str, str], ...]],
+    spared: Callable[[Node], bool] | None = None,
+) -> Iterator[Node]:
+    """The objects of a tree, children before parents; neither `spared` ones nor what is below or above them."""
+    path: list[tuple[Node, Iterator[Node]]] = [(root, _below(fetch, root, children))]
+    kept_depth = 0
+    if spared is not None and spared(root):
+        return
+    while path:
+        node, rest = path[-1]
+        child = next(rest, None)
+        if child is None:
+            path.pop()
+            if len(path) < kept_depth:
+                kept_depth = len(path)
+            else:
+                yield node
+        elif spared is not None and spared(child):
+            kept_depth = len(path)
+        else:
+            path.append((child, _below(fetch, child, children)))
+
+
+def remove(db: sqlite3.Connection, nodes: Iterable[Node], actor: log.Actor, files: Releases) -> int:
+    """Deletes these objects, whose children are gone or among them, inside the writer's transaction; says how many.
+
+    Raises Refusal (400) where another object still needs one of them.
+    """
+    by_family: dict[str, list[int]] = defaultdict(list)
+    for family, object_id in dict.fromkeys(nodes):
+        by_family[family].append(object_id)
+    entries: list[log.Entry] = []
+    released: set[str] = set()
+    for family, ids in by_family.items():
+        rows = _load(db, family, ids)
+        released.update(str(thing.values[FILE]) for thing in rows if thing.values.get(FILE))
+        entries.extend(_farewell(actor, thing) for thing in rows)
+        listed = orjson.dumps(ids).decode()
+        for table, column in pairs_of(family):
+            db.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608  # names of the metamodel
+        db.execute(f"DELETE FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608  # names of the metamodel
+    for family, ids in by_family.items():
+        entries.extend(_let_go(db, family, ids, actor))
+    log.write_entries(db, entries)
+    if released:
+        files.release(db, released)
+    return len(entries)
+
+
+def in_transaction(db: sqlite3.Connection) -> Fetch:
+    """Reads what the transaction sees."""
+    return lambda sql, values: db.execute(sql, values).fetchall()
+
+
+def _reads(database: Database) -> Fetch:
+    def fetch(sql: str, values: tuple[int, ...]) -> list[tuple[int]]:
+        with database.reading() as db:
+            return db.execute(sql, values).fetchall()
+
+    return fetch
+
+
+def _below(fetch: Fetch, node: Node, children: Callable[[str], tuple[tuple[str, str], ...]]) -> Iterator[Node]:
+    family, object_id = node
+    for child_family, column in children(family):
+        last = 0
+        while page := fetch(_page_sql(child_family, column), (object_id, last)):
+            for (child_id,) in page:
+                yield child_family, child_id
+            if len(page) < _PAGE:
+                break
+            last = page[-1][0]
+
+
+@cache
+def _page_sql(family: str, column: str) -> str:
+    return f'SELECT id FROM {table_name(family)} WHERE "{column}" = ? AND id > ? ORDER BY id LIMIT {_PAGE}'  # noqa: S608  # names of the metamodel
+
+
+@cache
+def _closable_children(family: str) -> tuple[tuple[str, str], ...]:
+    return tuple((child, column) for child, column in children_of(family) if child in _CLOSABLE)
+
+
+def _is_precedent(database: Database) -> Callable[[Node], bool]:
+    pairs = {
+        family: pair for pair, _ in pairs_of("Presedens") for family in _CLOSABLE if (pair, "a") in pairs_of(family)
+    }
+
+    def spared(node: Node) -> bool:
+        pair = pairs.get(node[0])
+        if pair is None:
+            return False
+        with database.reading() as db:
+            return db.execute(f"SELECT 1 FROM {pair} WHERE a = ? LIMIT 1", (node[1],)).fetchone() is not None  # noqa: S608  # names of the metamodel
+
+    return spared
+
+
+def _change_tree(
+    database: Database, root: Node, actor: log.Actor, change: Callable[[Thing, log.Actor], None], batch: int
+) -> Iterator[int]:
+    nodes = walk(_reads(database), root, _closable_children)
+    while step := list(islice(nodes, batch)):
+        with database.writing() as db:
+            yield _change_step(db, step, actor, change)
+
+
+def _change_step(
+    db: sqlite3.Connection, step: Sequence[Node], actor: log.Actor, change: Callable[[Thing, log.Actor], None]
+) -> int:
+    by_family: dict[str, list[int]] = defaultdict(list)
+    for family, object_id in dict.fromkeys(step):
+        by_family[family].append(object_id)
+    things = [thing for family, ids in by_family.items() for thing in _load(db, family, ids)]
+    for thing in things:
+        change(thing, actor)
+    return save_changed(db, [thing for thing in things if thing.changed()], actor)
+
+
+def save_changed(db: sqlite3.Connection, things: Sequence[Thing], actor: log.Actor) -> int:
+    """Writes objects of which only fields changed, with their next versions and log rows; says how many."""
+    entries: list[log.Entry] = []
+    for thing in things:
+        subject = log.Subject(thing.id, str(thing.values["uuid"]), thing.plan.name)
+        old = thing.old or {}
+        for column in thing.changed():
+            change = log.updated(column, thing.plan.fields[column].kind, old.get(column), thing.values[column])
+            entries.append(log.entry(actor, subject, change))
+        thing.put("version", int(old["version"] or 0) + 1)
+    for thing in things:
+        columns = thing.changed()
+        assignments = ", ".join(f'"{column}" = ?' for column in columns)
+        values: list[Stored] = [thing.values[column] for column in columns]
+        db.execute(f"UPDATE {thing.plan.table} SET {assignments} WHERE id = ?", (*values, thing.id))  # noqa: S608  # names of the metamodel
+    log.write_entries(db, entries)
+    return len(things)
+
+
+def _close(thing: Thing, actor: log.Actor) -> None:
+    if not thing.plan.closes or thing.plan.is_final(thing.values):
+        return
+    if thing.plan.status is not None:
+        thing.put(thing.plan.status[0], thing.plan.status[1])
+    told: tuple[Stored, ...] = (actor.now_ms, actor.name, actor.account)
+    for column, stored in zip(CLOSING, told, strict=True):
+        if thing.values.get(column) is None:
+            thing.put(column, stored)
+
+
+def _open(thing: Thing, actor: log.Actor) -> None:
+    if not thing.plan.closes or not thing.plan.is_final(thing.values):
+        return
+    if thing.plan.status is not None:
+        thing.put(thing.plan.status[0], thing.plan.status[2])
+    for column in CLOSING:
+        thing.put(column, None)
+
+
+def _load(db: sqlite3.Connection, family: str, ids: Sequence[int]) -> list[Thing]:
+    known = plans(Leniency())
+    columns = list(schema().tables[family].columns)
+    names = ", ".join(f'"{name}"' for name in columns)
+    sql = f"SELECT {names} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608  # names of the metamodel
+    rows = db.execute(sql, (orjson.dumps(list(ids)).decode(),))
+    return [Thing(row[0], known[row[1]], -1, dict(zip(columns, row, strict=True))) for row in rows]
+
+
+def _farewell(actor: log.Actor, thing: Thing) -> log.Entry:
+    parent_id = _parent_id(thing.plan, thing.values)
+    subject = log.Subject(thing.id, str(thing.values["uuid"]), thing.plan.name)
+    return log.entry(actor, subject, log.deleted(thing.plan.name, thing.values, parent_id))
+
+
+def _parent_id(plan: TypePlan, values: dict[str, Stored]) -> int | None:
+    found = next((values[column] for column, _ in plan.parents if values.get(column) is not None), None)
+    return None if found is None else int(found)
+
+
+def _let_go(db: sqlite3.Connection, family: str, ids: Sequence[int], actor: log.Actor) -> Iterator[log.Entry]:
+    """What outside the tree points in: an overlapping series lets go, anything else refuses."""
+    for owner, column in users_of(family):
+        sql = f'SELECT id FROM {table_name(owner)} WHERE "{column}" IN (SELECT value FROM json_each(?))'  # noqa: S608  # names of the metamodel
+        found = [row[0] for row in db.execute(sql, (orjson.dumps(list(ids)).decode(),))]
+        if found and column != "refArkivdelForloeper":
+            raise Refusal(400, f"{owner} {found[0]} still leads by {column} to what would be deleted.")
+        for thing in _load(db, owner, found):
+            subject = log.Subject(thing.id, str(thing.values["uuid"]), thing.plan.name)
+            gone = log.reference(family, int(thing.values[column] or 0), None)
+            yield log.entry(actor, subject, log.Change("UNLINK", field=column, removed=gone))
+            db.execute(
+                f'UPDATE {thing.plan.table} SET "{column}" = NULL, version = version + 1 WHERE id = ?',  # noqa: S608  # names of the metamodel
+                (thing.id,),
+            )
