@@ -13,7 +13,7 @@ from functools import cache
 
 import orjson
 
-from noarkit.model import ObjectType
+from noarkit.model import Field, ObjectType
 from noarkit.server.schema import schema, table_name
 from noarkit.server.values import format_timestamp
 
@@ -21,7 +21,7 @@ Row = Sequence[object]
 Object = dict[str, object]
 
 # Texts that stay readable on a screened object: identifiers and technical facts, which name nobody.
-_OPEN_TEXTS = frozenset(
+OPEN_TEXTS = frozenset(
     {
         "uuid",
         "mappeIdent",
@@ -138,6 +138,11 @@ def screened(db: sqlite3.Connection, family: str, ids: Iterable[int]) -> frozens
     return frozenset(key[1] for key in start if _reaches(key, closed, parents))
 
 
+def is_open(field: Field) -> bool:
+    """True where the field stays readable on a screened object: identifiers, codes, dates, numbers."""
+    return field.kind not in ("string", "object") or field.code_list is not None or field.name in OPEN_TEXTS
+
+
 def business_metadata(stored: object, db: sqlite3.Connection | None = None) -> object:
     """Stored business-specific metadata with the type of each field, as responses carry it."""
     groups = orjson.loads(str(stored))
@@ -165,8 +170,7 @@ def _told_fields(
     tellers: Mapping[str, Callable[[object], object]] = {"timestamp": _timestamp, "boolean": bool}
     for field in object_type.fields.values():
         shown = field.viewed and field.name not in ("id", "version") and (newer or not field.newer)
-        is_open = field.kind not in ("string", "object") or field.code_list is not None or field.name in _OPEN_TEXTS
-        if shown and (is_open or not masked):
+        if shown and (not masked or is_open(field)):
             yield field.name, places[field.name], tellers.get(field.kind)
             if field.also:
                 yield field.also, places[field.name], tellers.get(field.kind)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from noarkit.server.query.language import Between, Compare, Group, Node, Path, parse
 from noarkit.server.query.operands import Operand, operand, pattern
-from noarkit.server.query.paths import MAY_READ, Linked, Paths, Target, joins_sql
+from noarkit.server.query.paths import MAY_READ, Linked, Paths, Target, joins_sql, reach
 from noarkit.server.query.request import QueryRequest, Scalar, Sort
 from noarkit.server.schema import schema
 from noarkit.server.settings import Settings
@@ -163,12 +163,7 @@ class _Conditions:
     def _target(self, path: Path) -> Target:
         """What the path leads to; from now on the statement joins what is needed to get there."""
         target = self.paths.target(path)
-        if target.column != "id":
-            target.linked.reads_table = True
-        for linked in target.linked.lineage():
-            self._used[linked] = None
-            if linked.parent is not None and linked.link is not None and linked.link.kind == "column":
-                linked.parent.reads_table = True
+        self._used.update(dict.fromkeys(reach(target)))
         return target
 
     def _operand(self, target: Target, node: Compare) -> Operand:

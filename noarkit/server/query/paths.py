@@ -189,6 +189,17 @@ class Paths:
         return Refusal(400, f"A path may follow at most {self._settings.query_depth} references.")
 
 
+def reach(target: Target) -> list[Linked]:
+    """The linked objects on the way to a target, nearest to it first; their tables will be joined where needed."""
+    if target.column != "id":
+        target.linked.reads_table = True
+    lineage = target.linked.lineage()
+    for linked in lineage:
+        if linked.parent is not None and linked.link is not None and linked.link.kind == "column":
+            linked.parent.reads_table = True
+    return lineage
+
+
 def joins_sql(wanted: list[Linked], required: frozenset[Linked], *, guarded: bool) -> list[str]:
     """The join clauses of the objects in `wanted` (parents first), inner ones for those that must be there.
 
