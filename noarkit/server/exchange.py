@@ -48,7 +48,7 @@ class BodyLimits:
 class Exchange:
     """One request and its answer; made anew for each request."""
 
-    __slots__ = ("_answered", "_body_ended", "_receive", "_send", "headers", "method", "scope")
+    __slots__ = ("_answered", "_body_ended", "_given_up", "_receive", "_send", "headers", "method", "scope")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
@@ -57,6 +57,7 @@ class Exchange:
         self._receive = receive
         self._send = send
         self._body_ended = False
+        self._given_up = False
         self._answered = False
 
     @property
@@ -92,6 +93,7 @@ class Exchange:
             async with asyncio.timeout(limits.idle_s):
                 message = await self._receive()
         except TimeoutError:
+            self._given_up = True
             raise Refusal(408, "the body of the request was not finished in time") from None
         if message["type"] == "http.disconnect":
             raise Disconnected
@@ -174,7 +176,7 @@ class Exchange:
         """Reads away what still comes, for a while; True where the request ended and the connection can go on."""
         if not self._may_have_body():
             return True
-        if self.header(b"expect"):
+        if self._given_up or self.header(b"expect"):
             return False
         ends, length = time.monotonic() + _DRAIN_S, 0
         while not self._body_ended and length < _DRAIN_BYTES and time.monotonic() < ends:

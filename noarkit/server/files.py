@@ -159,7 +159,7 @@ class Files:
         """
         number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
         stored = self.stored(db, number)
-        facts = stored or self._upload(number)
+        facts = stored or self.upload(number)
         if facts is None:
             raise Refusal(400, f"referanseDokumentfil: there is no uploaded file {file_id}")
         if facts.account != account:
@@ -226,10 +226,11 @@ class Files:
 
     def uploaded(self, file_id: int, account: str) -> FileFacts | None:
         """An upload of that account that is still there."""
-        facts = self._upload(file_id)
+        facts = self.upload(file_id)
         return facts if facts is not None and facts.account == account else None
 
-    def _upload(self, file_id: int) -> FileFacts | None:
+    def upload(self, file_id: int) -> FileFacts | None:
+        """Anyone's upload that is still there."""
         with self._uploads.reading() as db:
             row = db.execute("SELECT * FROM upload WHERE file_id = ?", (file_id,)).fetchone()
         if row is None or row[6] + self._ttl_s < self._now_s():

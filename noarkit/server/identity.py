@@ -85,7 +85,14 @@ class Identity:
         if known.expires_ms <= self._now_ms() or accounts.marks.get(known.account) != known.mark:
             self._tokens.pop(key, None)
             return None
-        account = accounts.accounts[known.account]
+        return self._calling(accounts.accounts[known.account])
+
+    def acting(self, account_id: str) -> Caller | None:
+        """An account for whom the archive goes on working after its call was answered; None where it is gone."""
+        account = self._accounts().accounts.get(account_id)
+        return None if account is None else self._calling(account)
+
+    def _calling(self, account: Account) -> Caller:
         return Caller(account.id, account.name, AccountRights(self._grants_of(account)))
 
     def token(self, form: Mapping[str, str], basic: tuple[str, str] | None) -> Answer:

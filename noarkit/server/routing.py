@@ -66,7 +66,7 @@ class RouteTable(Generic[Target]):
         methods = self._fixed.get(key)
         if methods is not None:
             return methods.get(method) or NotFound(tuple(sorted(methods)))
-        below = _below_base(key)
+        below = below_base(key)
         return NotFound(()) if below is None else self._find_open(method, below)
 
     def _find_open(self, method: str, below: tuple[bytes, ...]) -> Found[Target] | NotFound:
@@ -82,7 +82,8 @@ class RouteTable(Generic[Target]):
         return NotFound(tuple(sorted(allowed)))
 
 
-def _below_base(key: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
+def below_base(key: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
+    """The parts of a path that follow the base; None where it does not begin with one."""
     for base in BASES:
         if key[: len(base)] == base:
             return key[len(base) :]

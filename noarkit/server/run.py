@@ -27,6 +27,7 @@ from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.connection import ArchiveConnection
 from noarkit.server.downloads import DownloadCall
 from noarkit.server.service import Service, all_routes, open_service
+from noarkit.server.trouble import FAULT_LOG, App, Trouble, read_script
 from noarkit.server.uploads import UploadCall
 
 LOGGER = logging.getLogger("noarkit.server")
@@ -98,7 +99,8 @@ def _run(
     app = ArchiveApp(service, service.identity, all_routes(), streams)
     told = _ready(service.data_dir, address, listener)
     serving = service.data_dir / SERVING_FILE
-    server = _Server(_config(app, address, service), lambda: _announce(serving, told, ready), stopping)
+    whole: App = app if faults is None else _troubled(app, faults, service)
+    server = _Server(_config(whole, address, service), lambda: _announce(serving, told, ready), stopping)
     try:
         service.start()
         server.run(sockets=[listener])
@@ -146,7 +148,15 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _config(app: ArchiveApp, address: Address, service: Service) -> uvicorn.Config:
+def _troubled(app: App, script: Path, service: Service) -> App:
+    def stored(file_id: int) -> Path:
+        facts = service.files.upload(file_id)
+        return service.files.store.path(facts.sha256 if facts is not None else "")
+
+    return Trouble(app, read_script(script), service.data_dir / FAULT_LOG, stored)
+
+
+def _config(app: App, address: Address, service: Service) -> uvicorn.Config:
     settings = service.settings
     idle = max(1, int(settings.connection_idle_timeout_s))
     connection = type("Connection", (ArchiveConnection,), {"idle_s": settings.connection_idle_timeout_s})

@@ -7,12 +7,13 @@ work that nobody waits for: sweeping, writing logs, bulk jobs.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from noarkit.errors import ConfigFault
 from noarkit.server import schema
@@ -43,6 +44,7 @@ AREAS: tuple[str, ...] = (
 )
 _SWEEP_EVERY_S = 60.0
 _FLUSH_EVERY_S = 0.5
+_BULK_EVERY_S = 30.0
 
 
 @dataclass(slots=True)
@@ -56,7 +58,7 @@ class Service:
     read_log: ReadLog
     now_s: Callable[[], float]
     identity: Identity
-    workers: list[Worker] = field(default_factory=list)
+    workers: dict[str, Worker] = field(default_factory=dict)
 
     def now_ms(self) -> int:
         """Now, in milliseconds since 1970 UTC."""
@@ -64,16 +66,33 @@ class Service:
 
     def start(self) -> None:
         """Begins the background work; close() ends it."""
-        self.workers += [
-            Worker("archive-sweep", self.files.sweep, _SWEEP_EVERY_S),
-            Worker("archive-read-log", self.read_log.flush, _FLUSH_EVERY_S),
-        ]
-        for worker in self.workers:
+        self.workers["sweep"] = Worker("archive-sweep", self.files.sweep, _SWEEP_EVERY_S)
+        self.workers["read-log"] = Worker("archive-read-log", self.read_log.flush, _FLUSH_EVERY_S)
+        self.workers["bulk"] = Worker("archive-bulk", self._run_bulk, _BULK_EVERY_S)
+        for worker in self.workers.values():
             worker.start()
+
+    @property
+    def stopping(self) -> bool:
+        """True once the service is to end; long background work looks at it and ends early."""
+        return any(worker.stopping for worker in self.workers.values())
+
+    def wake_bulk(self) -> None:
+        """Says that a bulk job was queued."""
+        if "bulk" in self.workers:
+            self.workers["bulk"].wake()
+
+    def _run_bulk(self) -> None:
+        from noarkit.server import bulk
+
+        while not self.stopping and bulk.run_next(self):
+            pass
 
     def close(self) -> None:
         """Ends the background work and the connections."""
-        for worker in self.workers:
+        for worker in self.workers.values():
+            worker.tell_to_stop()
+        for worker in self.workers.values():
             worker.stop()
         self.read_log.close()
         self.files.close()
@@ -118,7 +137,15 @@ def _all_statements() -> Iterator[str]:
         yield from area.statements()
 
 
-def _areas():  # type: ignore[no-untyped-def]  # replaced by imports below once every area stands
-    names = [f"noarkit.server.{area}" for area in AREAS]
-    found = [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
-    return [area for area in found if hasattr(area, "statements")]
+class _Area(Protocol):
+    def statements(self) -> Iterable[str]: ...
+
+    def routes(self) -> list[Route]: ...
+
+
+def _areas() -> Iterator[_Area]:
+    for area in AREAS:
+        with suppress(ImportError):
+            module = importlib.import_module(f"noarkit.server.{area}")
+            if hasattr(module, "statements"):
+                yield module

@@ -33,10 +33,14 @@ class Worker:
         """Lets the next step run at once."""
         self._woken.set()
 
-    def stop(self) -> None:
-        """Ends after the step at work."""
+    def tell_to_stop(self) -> None:
+        """Lets the thread end after the step at work, without waiting for it."""
         self._stopping = True
         self._woken.set()
+
+    def stop(self) -> None:
+        """Ends after the step at work, and waits for it."""
+        self.tell_to_stop()
         if self._thread.is_alive():
             self._thread.join()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from noarkit.server.access_notes import note_reads
 from noarkit.server.query.compile import compile_query
 from noarkit.server.query.guard import deadline, watch_rights
 from noarkit.server.query.request import QueryRequest, read_request
@@ -19,7 +20,9 @@ def query(call: Call) -> Answer:
     settings = call.service.settings
     request = read_request(call.body, settings)
     with call.service.db.reading() as db:
-        return Answer(body=page(db, request, settings, call.caller))
+        told = page(db, request, settings, call.caller)
+    note_reads(call.service, call.caller, told)
+    return Answer(body=told)
 
 
 def page(db: sqlite3.Connection, request: QueryRequest, settings: Settings, caller: Caller) -> dict[str, object]:

@@ -1,0 +1,218 @@
+"""Bulk close, open and delete: accepted at once, done later, in the order they came, across restarts.
+
+What can be known at once is answered at once: unknown types, absent objects, missing rights, stale versions. The rest
+stands in the queue `bulk_job`, in the archive's database, until a worker has done it; it acts for the account that
+asked, with the rights that the account has by then. How a job ended stays in its row, and in the service's log.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Literal
+
+from noarkit.model import metamodel
+from noarkit.server.schema import table_name
+from noarkit.server.transaction import trees
+from noarkit.server.transaction.log import Actor
+from noarkit.server.wire import Answer, Call, Refusal, Route
+
+if TYPE_CHECKING:
+    from noarkit.server.service import Service
+
+LOGGER = logging.getLogger("noarkit.server")
+
+Kind = Literal["close", "open", "delete"]
+
+_FINISHABLE: Mapping[str, str] = {
+    "Arkiv": "Arkiv",
+    "Arkivdel": "Arkivdel",
+    "AbstraktMappe": "AbstraktMappe",
+    "AbstraktRegistrering": "AbstraktRegistrering",
+    "DokumentBeskrivelse": "Dokument",
+    "Dokument": "Dokument",
+    "Klassifikasjonssystem": "Klassifikasjonssystem",
+    "Klasse": "Klasse",
+}
+_DELETABLE: Mapping[str, str] = {
+    name: name
+    for name in (
+        "Arkiv",
+        "Arkivdel",
+        "AbstraktMappe",
+        "Mappe",
+        "Saksmappe",
+        "Moetemappe",
+        "AbstraktRegistrering",
+        "Journalpost",
+        "Basisregistrering",
+        "Arkivnotat",
+        "Moeteregistrering",
+    )
+}
+_PERMISSION: Mapping[Kind, str] = {"close": "Update", "open": "Update", "delete": "Delete"}
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a caller asked for. `version` is the newest the caller knows, None where it does not say."""
+
+    kind: Kind
+    type: str
+    object_id: int
+    version: int | None
+    with_precedents: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A wish in the queue."""
+
+    number: int
+    account: str
+    attempts: int
+    wish: Wish
+
+
+def statements() -> Iterator[str]:
+    """The queue; a job that is done stays for the record."""
+    yield (
+        "CREATE TABLE bulk_job (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, type TEXT NOT NULL,"
+        " object_id INTEGER NOT NULL, account TEXT NOT NULL, version INTEGER, with_precedents INTEGER NOT NULL,"
+        " attempts INTEGER NOT NULL, asked_ms INTEGER NOT NULL, ended_ms INTEGER, outcome TEXT)"
+    )
+    yield "CREATE INDEX bulk_job_waiting ON bulk_job (number) WHERE outcome IS NULL"
+
+
+def routes() -> list[Route]:
+    """The calls of this area."""
+    return [
+        Route("POST", "bulk/close", lambda call: _accept(call, "close"), has_body=True),
+        Route("POST", "bulk/open", lambda call: _accept(call, "open"), has_body=True),
+        Route("POST", "bulk/delete", lambda call: _accept(call, "delete"), has_body=True),
+    ]
+
+
+def run_next(service: Service) -> bool:
+    """Does the oldest job that waits; False where none does."""
+    job = _next(service)
+    if job is None:
+        return False
+    outcome = "done"
+    try:
+        if not _do(service, job):
+            return False
+    except Refusal as refusal:
+        if refusal.status == 503:
+            return False
+        outcome = f"{refusal.status}: {refusal.description}"
+    except sqlite3.Error as fault:
+        if job.attempts + 1 < _ATTEMPTS:
+            _tried(service, job)
+            return True
+        outcome = type(fault).__name__
+    except Exception as fault:  # noqa: BLE001  # a job that cannot be done must not stop those behind it
+        outcome = type(fault).__name__
+    _end(service, job, outcome)
+    LOGGER.info("bulk %s %d: %s", job.wish.kind, job.number, outcome.partition(":")[0])
+    return True
+
+
+def _accept(call: Call, kind: Kind) -> Answer:
+    wish = _read(call.body, kind)
+    service = call.service
+    with service.db.writing() as db:
+        _check(call, db, wish)
+        db.execute(
+            "INSERT INTO bulk_job (kind, type, object_id, version, with_precedents, account, attempts, asked_ms)"
+            " VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
+            (*astuple(wish), call.caller.account, service.now_ms()),
+        )
+    service.wake_bulk()
+    return Answer(202)
+
+
+def _read(body: object, kind: Kind) -> Wish:
+    given = body if isinstance(body, dict) else {}
+    known = _DELETABLE if kind == "delete" else _FINISHABLE
+    named, version = given.get("type"), given.get("version")
+    if not isinstance(named, str) or named not in known:
+        raise Refusal(400, f"type must be one of {', '.join(known)}")
+    if kind != "delete":
+        return Wish(kind, known[named], _number(given.get("id"), "id"), None, with_precedents=False)
+    with_precedents = given.get("deleteObjectsLinkedToPrecedents", False)
+    if with_precedents not in (True, False, "true", "false", None):
+        raise Refusal(400, "deleteObjectsLinkedToPrecedents must be true or false")
+    newest = None if version is None else _number(version, "version")
+    return Wish(kind, known[named], _number(given.get("id"), "id"), newest, with_precedents in (True, "true"))
+
+
+def _number(value: object, member: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19:
+        return int(value)
+    raise Refusal(400, f"{member} must be a number in digits")
+
+
+def _check(call: Call, db: sqlite3.Connection, wish: Wish) -> None:
+    model, rights = metamodel(), call.caller.rights
+    family = model.family(wish.type)
+    table = table_name(family)
+    row = db.execute(f"SELECT type, version FROM {table} WHERE id = ?", (wish.object_id,)).fetchone()  # noqa: S608  # a name of the model
+    if row is None or not model.is_a(row[0], wish.type) or not rights.may_read(db, family, wish.object_id):
+        raise Refusal(404, f"there is no {wish.type} {wish.object_id}")
+    permission = _PERMISSION[wish.kind]
+    if not rights.may_change(db, permission, family, wish.object_id):
+        raise Refusal(403, f"the permission {permission} is missing for {wish.type} {wish.object_id}")
+    if wish.kind == "open" and "Edit finalized" not in rights.service:
+        raise Refusal(403, 'the service permission "Edit finalized" is missing')
+    if wish.version is not None and call.service.settings.honours_versions and wish.version < row[1]:
+        raise Refusal(409, f"version: {wish.type} {wish.object_id} has version {row[1]}")
+
+
+def _next(service: Service) -> Job | None:
+    with service.db.reading() as db:
+        row = db.execute(
+            "SELECT number, account, attempts, kind, type, object_id, version, with_precedents FROM bulk_job"
+            " WHERE outcome IS NULL ORDER BY number LIMIT 1"
+        ).fetchone()
+    if row is None:
+        return None
+    number, account, attempts, kind, type_name, object_id, version, with_precedents = row
+    return Job(number, account, attempts, Wish(kind, type_name, object_id, version, bool(with_precedents)))
+
+
+def _do(service: Service, job: Job) -> bool:
+    """Does a job step by step; False where the service stops before its end, so that the job begins anew later."""
+    caller = service.identity.acting(job.account)
+    if caller is None:
+        raise Refusal(403, f"the account {job.account} is gone")
+    for _ in _steps(service, job.wish, Actor(caller.name, caller.account, service.now_ms())):
+        if service.stopping:
+            return False
+    return True
+
+
+def _steps(service: Service, wish: Wish, actor: Actor) -> Iterator[int]:
+    root = (metamodel().family(wish.type), wish.object_id)
+    if wish.kind == "close":
+        return trees.close_tree(service.db, root, actor)
+    if wish.kind == "open":
+        return trees.open_tree(service.db, root, actor)
+    keep = not wish.with_precedents
+    return trees.delete_tree(service.db, root, actor, service.files, keep_precedents=keep)
+
+
+def _tried(service: Service, job: Job) -> None:
+    with service.db.writing() as db:
+        db.execute("UPDATE bulk_job SET attempts = attempts + 1 WHERE number = ?", (job.number,))
+
+
+def _end(service: Service, job: Job, outcome: str) -> None:
+    with service.db.writing() as db:
+        ended = (service.now_ms(), outcome, job.number)
+        db.execute("UPDATE bulk_job SET ended_ms = ?, outcome = ? WHERE number = ?", ended)

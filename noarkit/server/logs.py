@@ -1,0 +1,289 @@
+"""The change log, the access log and the download log, for those with the service permission "View changelog".
+
+What a caller may not read does not show in any of them; of what is gone, it shows to whom may read the nearest object
+above it that is still there. All entries come oldest first, so that pages stay as they are while entries are added.
+
+The change log of an object holds its own changes; with `includeChildChanges` those of its children too, and with
+`nestChildChanges` as well those of all below them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TypeVar
+
+import orjson
+
+from noarkit.model import metamodel
+from noarkit.server.access_notes import ACCESS_LOG_TYPES
+from noarkit.server.query.request import boolean_member, number_member, object_member, text_member
+from noarkit.server.read_log import Access, Condition, Download
+from noarkit.server.schema import schema, table_name
+from noarkit.server.values import BadValue, format_timestamp, timestamp
+from noarkit.server.wire import Answer, Call, Refusal, Rights, Route
+
+PERMISSION = "View changelog"
+CHANGE_LOG_TYPES = (
+    "Arkiv",
+    "Arkivskaper",
+    "Arkivdel",
+    "Klassifikasjonssystem",
+    "Klasse",
+    "Saksmappe",
+    "Mappe",
+    "Moetemappe",
+    "Moetedeltaker",
+    "AbstraktMappe",
+    "Journalpost",
+    "Basisregistrering",
+    "Moeteregistrering",
+    "Arkivnotat",
+    "AbstraktRegistrering",
+    "Dokument",
+    "Presedens",
+    "Korrespondansepart",
+    "Sakspart",
+)
+_MAX_LIMIT = 100
+_DAY_MS = 24 * 3600 * 1000
+_MAX_UUIDS = 1000
+
+Entry = TypeVar("Entry", Access, Download)
+
+
+def statements() -> Iterator[str]:
+    """None: the change log is written by transactions, the others lie beside the archive."""
+    return iter(())
+
+
+def routes() -> list[Route]:
+    """The calls of this area."""
+    return [
+        Route("POST", "logs/change-log", change_log, has_body=True),
+        Route("POST", "logs/access-log", access_log, has_body=True),
+        Route("POST", "logs/download-log", download_log, has_body=True),
+    ]
+
+
+def change_log(call: Call) -> Answer:
+    """`{"results", "total"}`: what happened to an object, and below it."""
+    _check_permission(call)
+    members = object_member(call.body, "the body")
+    offset, limit = _page(members)
+    named = text_member(members, "id", None)
+    type_name = text_member(members, "type", "")
+    if type_name and type_name not in CHANGE_LOG_TYPES:
+        raise Refusal(400, f"type must be one of {', '.join(CHANGE_LOG_TYPES)}.")
+    children = boolean_member(members, "includeChildChanges", True)
+    nested = boolean_member(members, "nestChildChanges", True)
+    rights = call.caller.rights
+    with call.service.db.reading() as db:
+        object_id = _find(db, rights, named, type_name)
+        tree = list(_tree(db, object_id, children, nested))
+        if not rights.reads_everything:
+            tree = [each for each in tree if _may_read(db, rights, each)]
+        listed = orjson.dumps(tree).decode()
+        total = db.execute(f"SELECT count(*) {_OF_TREE}", (listed,)).fetchone()[0]  # our own words
+        rows = db.execute(
+            f"SELECT * {_OF_TREE} ORDER BY revision_id LIMIT ? OFFSET ?",  # our own words
+            (listed, limit, offset),
+        )
+        names = [column[0] for column in rows.description]
+        results = [_change(dict(zip(names, row, strict=True))) for row in rows.fetchall()]
+    return Answer(body={"results": results, "total": total})
+
+
+def access_log(call: Call) -> Answer:
+    """`{"results", "hasMore"}`: who read what."""
+    _check_permission(call)
+    members = object_member(call.body, "the body")
+    offset, limit = _page(members)
+    conditions = [*_when_and_who(members), *_uuids(members, "objectUUIDs")]
+    type_name = text_member(members, "objectType", "")
+    if type_name:
+        if type_name not in ACCESS_LOG_TYPES:
+            raise Refusal(400, f"objectType must be one of {', '.join(ACCESS_LOG_TYPES)}.")
+        conditions.append(Condition("type = ?", (type_name,)))
+    entries = _readable(call, call.service.read_log.accesses(conditions), lambda entry: entry.type)
+    found = list(islice(entries, offset, offset + limit + 1))
+    results = [
+        {
+            "createdDate": format_timestamp(entry.created_ms),
+            "userName": entry.user_name,
+            "userId": entry.user_id,
+            "objectType": entry.type,
+            "objectUUID": entry.uuid,
+            "version": entry.version,
+        }
+        for entry in found[:limit]
+    ]
+    return Answer(body={"results": results, "hasMore": len(found) > limit})
+
+
+def download_log(call: Call) -> Answer:
+    """`{"results", "hasMore"}`: who downloaded what."""
+    _check_permission(call)
+    members = object_member(call.body, "the body")
+    offset, limit = _page(members)
+    conditions = [*_when_and_who(members), *_uuids(members, "dokumentversjonUUIDs")]
+    entries = _readable(call, call.service.read_log.downloads(conditions), lambda _: "Dokumentversjon")
+    found = list(islice(entries, offset, offset + limit + 1))
+    results = [
+        {
+            "createdDate": format_timestamp(entry.created_ms),
+            "userName": entry.user_name,
+            "userId": entry.user_id,
+            "dokumentversjonUUID": entry.uuid,
+        }
+        for entry in found[:limit]
+    ]
+    return Answer(body={"results": results, "hasMore": len(found) > limit})
+
+
+_OF_TREE = "FROM change_log WHERE object_id IN (SELECT value FROM json_each(?))"
+_DIRECTLY_BELOW = "SELECT DISTINCT object_id FROM change_log WHERE parent_id = ?"
+_ALL_BELOW = (
+    "WITH RECURSIVE below (id) AS (VALUES (?) UNION"
+    " SELECT object_id FROM change_log JOIN below ON parent_id = below.id) SELECT id FROM below"
+)
+
+
+def _tree(db: sqlite3.Connection, object_id: int, children: bool, nested: bool) -> Iterable[int]:
+    if not children:
+        return [object_id]
+    rows = db.execute(_ALL_BELOW if nested else _DIRECTLY_BELOW, (object_id,)).fetchall()
+    return dict.fromkeys([object_id, *(row[0] for row in rows)])
+
+
+def _find(db: sqlite3.Connection, rights: Rights, named: str, type_name: str) -> int:
+    """The object with that id or uuid, there or gone. Refuses with 404 what is not, or may not be read."""
+    if named.isascii() and named.isdigit() and len(named) < 19:
+        object_id: int | None = int(named)
+    else:
+        object_id = _by_uuid(db, named)
+    row = db.execute("SELECT type FROM change_log WHERE object_id = ? LIMIT 1", (object_id,)).fetchone()
+    fits = row is not None and (not type_name or metamodel().is_a(row[0], type_name))
+    if object_id is None or not fits or not (rights.reads_everything or _may_read(db, rights, object_id)):
+        raise Refusal(404, f"there is no {type_name or 'object'} {named[:80]}.")
+    return object_id
+
+
+def _by_uuid(db: sqlite3.Connection, uuid: str) -> int | None:
+    for table in schema().tables.values():
+        row = db.execute(f"SELECT id FROM {table.name} WHERE uuid = ?", (uuid,)).fetchone()  # noqa: S608  # a name of the model
+        if row is not None:
+            return int(row[0])
+    gone = "SELECT object_id FROM change_log WHERE system_id = ? AND revision_type = 'DELETE'"
+    row = db.execute(gone, (uuid,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _may_read(db: sqlite3.Connection, rights: Rights, object_id: int) -> bool:
+    """True where the object, or the nearest above it that is still there, may be read."""
+    above: int | None = object_id
+    while above is not None:
+        row = db.execute(
+            "SELECT type, revision_type, parent_id FROM change_log WHERE object_id = ?"
+            " ORDER BY revision_type = 'DELETE' DESC, revision_id DESC LIMIT 1",
+            (above,),
+        ).fetchone()
+        if row is None:
+            return False
+        if row[1] != "DELETE":
+            return rights.may_read(db, metamodel().family(row[0]), above)
+        above = row[2]
+    return rights.reads_everything
+
+
+def _change(row: Mapping[str, str | int | None]) -> dict[str, object]:
+    told: dict[str, object] = {
+        "id": str(row["object_id"]),
+        "systemId": row["system_id"],
+        "type": row["type"],
+        "revisionId": row["revision_id"],
+        "revisionType": row["revision_type"],
+        "modifiedDate": format_timestamp(int(row["modified_ms"] or 0)),
+        "modifiedBy": row["modified_by"],
+        "modifiedByUserId": row["modified_by_user_id"],
+    }
+    for member, column in (("modifiedField", "modified_field"), ("modifiedFieldType", "modified_field_type")):
+        if row[column] is not None:
+            told[member] = row[column]
+    for member, column in _VALUES.items():
+        if row[column] is not None:
+            told[member] = orjson.Fragment(str(row[column]))
+    return told
+
+
+_VALUES = {
+    "newValue": "new_value",
+    "oldValue": "old_value",
+    "removedValue": "removed_value",
+    "previousParent": "previous_parent",
+    "currentParent": "current_parent",
+}
+
+
+def _readable(call: Call, entries: Iterable[Entry], type_of: Callable[[Entry], str]) -> Iterator[Entry]:
+    rights = call.caller.rights
+    if rights.reads_everything:
+        yield from entries
+        return
+    known: dict[str, bool] = {}
+    for entry in entries:
+        if entry.uuid not in known:
+            known[entry.uuid] = _may_read_uuid(call, type_of(entry), entry.uuid)
+        if known[entry.uuid]:
+            yield entry
+
+
+def _may_read_uuid(call: Call, type_name: str, uuid: str) -> bool:
+    family = metamodel().family(type_name)
+    with call.service.db.reading() as db:
+        row = db.execute(f"SELECT id FROM {table_name(family)} WHERE uuid = ?", (uuid,)).fetchone()  # noqa: S608  # a name of the model
+        if row is not None:
+            return call.caller.rights.may_read(db, family, row[0])
+        gone = _by_uuid(db, uuid)
+        return gone is not None and _may_read(db, call.caller.rights, gone)
+
+
+def _check_permission(call: Call) -> None:
+    if PERMISSION not in call.caller.rights.service:
+        raise Refusal(403, f'the service permission "{PERMISSION}" is missing.')
+
+
+def _page(members: Mapping[str, object]) -> tuple[int, int]:
+    offset, limit = number_member(members, "offset", 0), number_member(members, "limit", 10)
+    if offset < 0:
+        raise Refusal(400, "offset must not be negative.")
+    if not 1 <= limit <= _MAX_LIMIT:
+        raise Refusal(400, f"limit must be between 1 and {_MAX_LIMIT}.")
+    return offset, limit
+
+
+def _when_and_who(members: Mapping[str, object]) -> Iterator[Condition]:
+    """Both ends belong to the span; a day as its end counts whole."""
+    earliest, latest = members.get("createdDateFrom"), members.get("createdDateTo")
+    try:
+        if earliest is not None:
+            yield Condition("created_ms >= ?", (timestamp(earliest),))
+        if latest is not None:
+            whole_day = _DAY_MS - 1 if len(str(latest)) == len("YYYY-MM-DD") else 0
+            yield Condition("created_ms <= ?", (timestamp(latest) + whole_day,))
+    except BadValue as fault:
+        raise Refusal(400, f"createdDateFrom or createdDateTo {fault}.") from None
+    user_name = text_member(members, "userName", "")
+    if user_name:
+        yield Condition("user_name = ?", (user_name,))
+
+
+def _uuids(members: Mapping[str, object], name: str) -> Iterator[Condition]:
+    uuids = members.get(name)
+    if uuids is None:
+        return
+    if not isinstance(uuids, list) or not all(isinstance(each, str) for each in uuids) or len(uuids) > _MAX_UUIDS:
+        raise Refusal(400, f"{name} must be a list of at most {_MAX_UUIDS} strings.")
+    if uuids:
+        yield Condition("uuid IN (SELECT value FROM json_each(?))", (orjson.dumps(uuids).decode(),))
