@@ -142,7 +142,9 @@ class Journal:
         """The archive's ids of entities, where they are known."""
         asked = orjson.dumps(list(numbers)).decode()
         rows = self._rows(
-            "SELECT n, entity.id FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE entity.id IS NOT NULL", (asked,)
+            "SELECT n, entity.id FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value"
+            " WHERE entity.id IS NOT NULL",
+            (asked,),
         )
         return dict(rows)
 

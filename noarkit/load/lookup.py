@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
-from noarkit.archive.values import Page, Query, SavedObject
+from noarkit.archive.values import Query, SavedObject
 from noarkit.graph.store import Planned
 from noarkit.load.lease import RunFacts
 from noarkit.model import metamodel
@@ -46,7 +47,7 @@ def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[s
         parameters = {f"@k{i}": key for i, key in enumerate(some)}
         where = "eksterntSystem = @s && (" + " || ".join(f"eksternID = @k{i}" for i in range(len(some))) + ")"
         query = Query("EksternId", where, {"@s": system, **parameters}, order=(("id", "asc"),))
-        for external in everything(archive, query):
+        for external in objects(archive, query):
             key = str(external.fields.get("eksternID"))
             owner = next((Owner(link, external.links[link]) for link in _OWNERS if link in external.links), None)
             if owner is not None:
@@ -71,7 +72,7 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) 
             numbers = {uuid_of(facts, entity.key): entity.n for entity in some}
             parameters = {f"@u{i}": name for i, name in enumerate(numbers)}
             where = " || ".join(f"uuid = {name}" for name in parameters)
-            for one in everything(archive, Query(kind, where, parameters)):
+            for one in objects(archive, Query(kind, where, parameters)):
                 number = numbers.get(str(one.fields.get("uuid")))
                 if number is not None:
                     found[number] = one.id
@@ -101,21 +102,8 @@ def ids_by_nature(
     return found
 
 
-def everything(archive: Archive, query: Query) -> Iterator[SavedObject]:
-    """Every object a query means, page by page."""
-    offset = 0
-    while True:
-        page: Page = archive.query(
-            Query(query.type, query.where, query.parameters, query.joins, query.order, query.limit, offset, False)
-        )
-        yield from page.objects
-        offset += len(page.objects)
-        if not page.has_more or not page.objects:
-            return
-
-
 def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[SavedObject]:
-    return everything(archive, Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),)))
+    return objects(archive, Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),)))
 
 
 def _alike(entity: Planned, one: SavedObject) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query
 from noarkit.errors import SourceFault
 from noarkit.graph.store import GraphStore, Planned
 from noarkit.load.contents import Contents
-from noarkit.load.lookup import everything
 
 _IDS_A_QUERY = 100
 
@@ -79,13 +79,13 @@ def _held(archive: Archive, records: list[str]) -> dict[str, _Held]:
     for start in range(0, len(records), _IDS_A_QUERY):
         owners: dict[str, str] = {}
         some = records[start : start + _IDS_A_QUERY]
-        for document in everything(archive, _under("Dokument", "refRegistrering", some)):
+        for document in objects(archive, _under("Dokument", "refRegistrering", some)):
             record = document.links.get("refRegistrering", "")
             owners[document.id] = record
             held.setdefault(record, _Held()).documents.append(document.id)
         ids = list(owners)
         for first in range(0, len(ids), _IDS_A_QUERY):
-            for version in everything(
+            for version in objects(
                 archive, _under("Dokumentversjon", "refDokument", ids[first : first + _IDS_A_QUERY])
             ):
                 record = owners.get(version.links.get("refDokument", ""), "")

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query
 from noarkit.errors import ArchiveFault, PlanFault
 from noarkit.graph.store import GraphStore, Planned
 from noarkit.load.compose import compose, temporary_id
 from noarkit.load.lease import ChunkDone, ChunkInDoubt, ChunkSent, ChunkTask, Lease, Outcome
-from noarkit.load.lookup import everything, uuid_of
+from noarkit.load.lookup import uuid_of
 from noarkit.load.sending import Clock
 
 # what names an object among its siblings
@@ -107,5 +108,5 @@ class SpineLoader:
             parts.append("uuid = @uuid")
             parameters["@uuid"] = uuid_of(self._facts, row.key)
         query = Query(row.type, " && ".join(parts), parameters, order=(("id", "desc"),))
-        found = list(everything(self._archive, query))
+        found = list(objects(self._archive, query))
         return found[-1].id if found and not only_ours else (found[0].id if found else None)
