@@ -1,4 +1,4 @@
-'''Recipes: TOML that says what each source record becomes. Data, not code; the same language for every source.
+"""Recipes: TOML that says what each source record becomes. Data, not code; the same language for every source.
 
     lines        which line of a TOML text every key stands on
     format       the frozen shape of a recipe
@@ -156,4 +156,4 @@ What is told about a record that is taken
 
 F221 signs that XML forbids were replaced by U+FFFD · F222 a text was cut · F223 an identity number was found (also the code
 of a record that is set aside for it). F220 is a record that the recipe does not fit; its data name the line and why.
-'''
+"""

@@ -1,0 +1,443 @@
+"""TOML text to a Recipe: every key known or told with the nearest that is, every value with its line.
+
+Only a text that is no TOML is refused outright; all else is kept as a problem, so that one reading tells of all.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from noarkit.errors import PlanFault
+from noarkit.graph.entity import Target
+from noarkit.sources.recipe.format import (
+    Classification,
+    ClassRule,
+    CrossReference,
+    DeclaredClass,
+    DocumentRule,
+    Fields,
+    FolderRule,
+    MapRule,
+    PartRule,
+    PersonalData,
+    Recipe,
+    RecipeProblem,
+    SkipRule,
+    TargetPlace,
+    TargetRule,
+    Traits,
+    Value,
+    VersionRule,
+)
+from noarkit.sources.recipe.lines import Path, lines_of, nearest_line
+from noarkit.sources.recipe.values import LOCALES, Formats, ValueRefused, make_formats, read_date_form
+
+LONGEST_RECIPE = 2_000_000
+PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs", "flows", "participants")
+_TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
+_SHORT = ("screening", "disposal", "business_metadata", "fields")
+_KINDS = {dict: "a table", list: "a list", str: "a text", bool: "true or false", int: "a whole number"}
+_T = TypeVar("_T")
+
+
+def read_recipe(text: str, name: str) -> Recipe:
+    """Reads a recipe; `name` is what faults call it. Raises PlanFault (where, line, column, why) where it is no TOML."""
+    if len(text) > LONGEST_RECIPE:
+        raise PlanFault(where=name, line=1, column=1, why="recipe-too-long")
+    try:
+        data = tomllib.loads(text)
+        lines = lines_of(text)
+    except tomllib.TOMLDecodeError as fault:
+        line, column = _place(str(fault), text)
+        raise PlanFault(where=name, line=line, column=column, why=re.sub(r" \(at .*\)$", "", str(fault))) from fault
+    except RecursionError as fault:
+        raise PlanFault(where=name, line=1, column=1, why="recipe-too-deep") from fault
+    problems: list[RecipeProblem] = []
+    return _recipe(_Table(data, (), lines, problems), name, problems)
+
+
+def _place(message: str, text: str) -> tuple[int, int]:
+    found = re.search(r"at line (\d+), column (\d+)", message)
+    return (int(found.group(1)), int(found.group(2))) if found else (text.count("\n") + 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of the text while it is read: hands out typed values, and tells of what is wrong with them."""
+
+    data: Mapping[str, object]
+    path: Path
+    lines: Mapping[Path, int]
+    problems: list[RecipeProblem]
+
+    @property
+    def line(self) -> int:
+        return nearest_line(self.lines, self.path)
+
+    def line_of(self, *names: str | int) -> int:
+        return nearest_line(self.lines, (*self.path, *names))
+
+    def problem(self, key: str, *names: str | int, **data: object) -> None:
+        self.problems.append(RecipeProblem(self.line_of(*names), key, data))
+
+    def only(self, *known: str) -> None:
+        for name in self.data:
+            if name not in known:
+                near = get_close_matches(name, known, 1)
+                key = "field-outside-fields" if not near and name[:1].islower() and "fields" in known else "unknown-key"
+                self.problem(key, name, name=name, near=near[0] if near else "", known=sorted(known))
+
+    def typed(self, name: str, kind: type[_T], default: _T) -> _T:
+        found = self.data.get(name, default)
+        if isinstance(found, kind) and not (kind is int and isinstance(found, bool)):
+            return found
+        self.problem("wrong-kind", name, name=name, wanted=_KINDS.get(kind, kind.__name__))
+        return default
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.typed(name, str, default)
+
+    def choice(self, name: str, options: Iterable[str], default: str) -> str:
+        found = self.text(name, default)
+        if found in options:
+            return found
+        near = get_close_matches(found, list(options), 1)
+        self.problem("unknown-choice", name, name=name, value=found, near=near[0] if near else "", known=list(options))
+        return default
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        found = self.data.get(name, [])
+        items = [found] if isinstance(found, str) else found
+        if isinstance(items, list) and all(isinstance(item, str) for item in items):
+            return tuple(items)
+        self.problem("wrong-kind", name, name=name, wanted="a text or a list of texts")
+        return ()
+
+    def value(self, name: str) -> Value | None:
+        if name not in self.data:
+            return None
+        return Value(self.data[name], self.line_of(name))
+
+    def values(self, name: str) -> tuple[Value, ...]:
+        found = self.data.get(name, [])
+        if isinstance(found, list):
+            return tuple(Value(item, self.line_of(name, index)) for index, item in enumerate(found))
+        return (Value(found, self.line_of(name)),)
+
+    def table(self, name: str) -> _Table:
+        return _Table(self.typed(name, dict, {}), (*self.path, name), self.lines, self.problems)
+
+    def tables(self, name: str) -> list[_Table]:
+        """The tables of a list; a single table counts as a list of one."""
+        found = self.data.get(name, [])
+        if isinstance(found, dict):
+            return [self.table(name)]
+        if not isinstance(found, list):
+            self.problem("wrong-kind", name, name=name, wanted="a table or a list of tables")
+            return []
+        tables = []
+        for index, item in enumerate(found):
+            if isinstance(item, dict):
+                tables.append(_Table(item, (*self.path, name, index), self.lines, self.problems))
+            else:
+                self.problem("wrong-kind", name, index, name=name, wanted="a table")
+        return tables
+
+    def fields(self, name: str = "fields") -> Fields:
+        table = self.table(name)
+        return {field: Value(raw, table.line_of(field)) for field, raw in table.data.items()}
+
+
+def _recipe(top: _Table, name: str, problems: list[RecipeProblem]) -> Recipe:
+    top.only("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
+    source = top.table("source")
+    source.only("kind")
+    target = _target(top.table("target"))
+    defaults = {kind: top.table("defaults").fields(kind) for kind in top.table("defaults").data}
+    return Recipe(
+        name=name,
+        kinds=source.texts("kind"),
+        target=target,
+        personal_data=_personal_data(top.table("personal_data")),
+        skips=tuple(_skip(table) for table in top.tables("skip")),
+        codes={kind: top.table("codes").typed(kind, dict, {}) for kind in top.table("codes").data},
+        formats=_formats(top.table("formats"), target.zone),
+        defaults=defaults,
+        maps=tuple(_map(table) for table in top.tables("map")),
+        problems=tuple(problems),
+        data=top.data,
+    )
+
+
+def _target(table: _Table) -> TargetPlace:
+    table.only("external_system", "model", "zone", "close", "arkivskaper", "arkiv", "arkivdel", "classification")
+    model = table.typed("model", int, 1)
+    if model not in (1, 2, 3, 4):
+        table.problem("unknown-choice", "model", name="model", value=model, near="", known=[1, 2, 3, 4])
+        model = 1
+    return TargetPlace(
+        external_system=table.text("external_system"),
+        model=model,
+        zone=_zone(table),
+        close=table.typed("close", bool, True),
+        arkivskaper=_target_rule(table.table("arkivskaper"), "Arkivskaper") if "arkivskaper" in table.data else None,
+        arkiv=_target_rule(table.table("arkiv"), "Arkiv") if "arkiv" in table.data else None,
+        arkivdeler=tuple(_target_rule(part, "Arkivdel") for part in table.tables("arkivdel")),
+        classifications=tuple(
+            _classification(part, index) for index, part in enumerate(table.tables("classification"))
+        ),
+        line=table.line,
+    )
+
+
+def _zone(table: _Table) -> str:
+    zone = table.text("zone", "Europe/Oslo")
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        table.problem("unknown-zone", "zone", value=zone)
+        return "Europe/Oslo"
+    return zone
+
+
+def _mode(table: _Table, name: str = "mode") -> Target:
+    return Target(table.choice(name, [mode.value for mode in Target], Target.FIND_OR_CREATE.value))
+
+
+def _target_rule(table: _Table, kind: str) -> TargetRule:
+    table.only("mode", "fields", *(["name"] if kind == "Arkivdel" else []))
+    fields = table.fields()
+    title = fields.get("tittel")
+    name = table.text("name", str(title.raw) if title else "")
+    return TargetRule(table.line, kind, name, _mode(table), fields)
+
+
+def _classification(table: _Table, index: int) -> Classification:
+    table.only(
+        *("name", "mode", "role", "fields", "arkivdel", "separator", "leaf", "leaf_ident", "leaf_title"),
+        *("default_class", "classes", "class_mode"),
+    )
+    fields = table.fields()
+    title = fields.get("tittel")
+    return Classification(
+        line=table.line,
+        name=table.text("name", str(title.raw) if title else ""),
+        mode=_mode(table),
+        primary=table.choice("role", ("primary", "secondary"), "secondary" if index else "primary") == "primary",
+        fields=fields,
+        arkivdeler=table.texts("arkivdel"),
+        separator=table.text("separator", "."),
+        leaf=table.choice("leaf", ("fault", "child"), "fault"),
+        leaf_ident=table.text("leaf_ident", "0"),
+        leaf_title=table.text("leaf_title", "Generelt"),
+        default_class=_declared(table.table("default_class")) if "default_class" in table.data else None,
+        classes=tuple(_declared(part) for part in table.tables("classes")),
+        class_mode=_mode(table, "class_mode"),
+    )
+
+
+def _declared(table: _Table) -> DeclaredClass:
+    table.only("ident", "title", "fields")
+    ident = table.text("ident")
+    if not ident:
+        table.problem("missing-key", name="ident")
+    return DeclaredClass(table.line, ident, table.text("title", ident), table.fields())
+
+
+def _personal_data(table: _Table) -> PersonalData:
+    table.only("identity_numbers", "screening")
+    policy = table.choice("identity_numbers", ("report", "set-aside", "screen"), "report")
+    screening = table.text("screening") or None
+    if policy == "screen" and screening is None:
+        table.problem("missing-key", "identity_numbers", name="screening")
+    return PersonalData(policy, screening, table.line)
+
+
+def _skip(table: _Table) -> SkipRule:
+    table.only("for", "when", "reason")
+    reason = table.value("reason")
+    if reason is None or reason.raw == "":
+        table.problem("missing-key", name="reason")
+    return SkipRule(table.line, table.texts("for"), table.value("when"), reason or Value("", table.line))
+
+
+def _formats(table: _Table, zone: str) -> Formats:
+    table.only("locale", "dates", "decimal", "thousands", "century", "longest")
+    forms = []
+    for index, form in enumerate(table.texts("dates")):
+        try:
+            read_date_form(form)
+            forms.append(form)
+        except ValueRefused:
+            table.problem("date-form", "dates", index, value=form)
+    longest = table.typed("longest", int, 32_000)
+    if longest < 1:
+        table.problem("wrong-kind", "longest", name="longest", wanted=_KINDS[int])
+    return make_formats(
+        Formats(
+            zone=ZoneInfo(zone),
+            locale=table.choice("locale", LOCALES, "nb"),
+            dates=tuple(forms),
+            decimal=table.text("decimal", ","),
+            thousands=table.text("thousands", " "),
+            century=table.typed("century", int, 1950),
+            longest=max(longest, 1),
+        )
+    )
+
+
+def _map(table: _Table) -> MapRule:
+    table.only(*("for", "when", "type", "key", "arkivdel", "parent", "parents", "documents"), *_TRAITS, *_SHORT)
+    return MapRule(
+        line=table.line,
+        kinds=table.texts("for"),
+        when=table.value("when"),
+        type=table.text("type") or None,
+        key=table.value("key"),
+        arkivdel=table.value("arkivdel"),
+        parent=table.value("parent"),
+        parents=tuple(map(_folder, table.tables("parents"))) if "parents" in table.data else None,
+        documents=tuple(map(_document, table.tables("documents"))) if "documents" in table.data else None,
+        fields=_all_fields(table),
+        traits=_traits(table),
+    )
+
+
+def _folder(table: _Table) -> FolderRule:
+    table.only(*("when", "each", "key", "type"), *_TRAITS, *_SHORT)
+    if "key" not in table.data:
+        table.problem("missing-key", name="key")
+    return FolderRule(
+        line=table.line,
+        key=table.value("key"),
+        type=table.text("type") or None,
+        each=table.value("each"),
+        when=table.value("when"),
+        fields=_all_fields(table),
+        traits=_traits(table),
+    )
+
+
+def _document(table: _Table) -> DocumentRule:
+    table.only(*("each", "when", "versions", "notes", "external_ids"), *_SHORT)
+    return DocumentRule(
+        line=table.line,
+        each=table.value("each"),
+        when=table.value("when"),
+        fields=_all_fields(table),
+        traits=_traits(table),
+        versions=tuple(map(_version, table.tables("versions"))) if "versions" in table.data else None,
+    )
+
+
+def _version(table: _Table) -> VersionRule:
+    table.only("content", "each", "when", "fields", "external_ids")
+    return VersionRule(
+        line=table.line,
+        content=table.value("content"),
+        each=table.value("each"),
+        when=table.value("when"),
+        fields=table.fields(),
+        traits=_traits(table),
+    )
+
+
+def _all_fields(table: _Table) -> Fields:
+    """`fields`, with `screening` and `disposal` under their Noark names."""
+    fields = dict(table.fields())
+    screening = table.value("screening")
+    if screening:
+        fields["skjerming"] = screening
+    disposal = table.table("disposal")
+    disposal.only("vedtak", "hjemmel", "bevaringstid")
+    named = {"vedtak": "kassasjonsvedtak", "hjemmel": "kassasjonshjemmel", "bevaringstid": "bevaringstid"}
+    for short, field in named.items():
+        value = disposal.value(short)
+        if value:
+            fields[field] = value
+    return fields
+
+
+def _traits(table: _Table) -> Traits:
+    parts = [_part(part, section) for section in PART_SECTIONS for part in table.tables(section)]
+    parts += [
+        PartRule("keywords", value.line, "Noekkelord", value, None, {"verdi": Value("= item", value.line)})
+        if value.expression is not None
+        else PartRule("keywords", value.line, "Noekkelord", None, None, {"verdi": value})
+        for value in table.values("keywords")
+    ]
+    return Traits(
+        in_class=_class_rule(table, "class") if "class" in table.data else None,
+        secondary_classes=_class_rules(table, "secondary_classes"),
+        parts=tuple(parts),
+        cross_references=tuple(_cross_reference(part) for part in table.tables("cross_references")),
+        business_metadata=_business_metadata(table.table("business_metadata")),
+    )
+
+
+def _part(table: _Table, section: str) -> PartRule:
+    table.only("type", "each", "when", "fields", *(["by"] if section == "sign_offs" else []))
+    if section == "identifiers" and "type" not in table.data:
+        table.problem("missing-key", name="type")
+    return PartRule(
+        section=section,
+        line=table.line,
+        type=table.text("type") or None,
+        each=table.value("each"),
+        when=table.value("when"),
+        fields=table.fields(),
+        by=table.value("by"),
+    )
+
+
+def _class_rule(table: _Table, name: str) -> ClassRule:
+    if not isinstance(table.data[name], dict):
+        return ClassRule(table.line_of(name), Value(table.data[name], table.line_of(name)))
+    return _class_table(table.table(name))
+
+
+def _class_rules(table: _Table, name: str) -> tuple[ClassRule, ...]:
+    return tuple(_class_table(part) for part in table.tables(name))
+
+
+def _class_table(table: _Table) -> ClassRule:
+    table.only("ident", "title", "titles", "in", "fields")
+    ident = table.value("ident")
+    if ident is None:
+        table.problem("missing-key", name="ident")
+    return ClassRule(
+        line=table.line,
+        ident=ident or Value("", table.line),
+        title=table.value("title"),
+        titles=table.value("titles"),
+        system=table.text("in") or None,
+        fields=table.fields(),
+    )
+
+
+def _cross_reference(table: _Table) -> CrossReference:
+    table.only("to", "key", "from", "each", "when")
+    to = table.choice("to", ("Registrering", "Mappe"), "Registrering")
+    key = table.value("key")
+    if key is None:
+        table.problem("missing-key", name="key")
+    return CrossReference(
+        line=table.line,
+        to=to,
+        key=key or Value("", table.line),
+        made_from=table.choice("from", ("record", "parents"), "parents" if to == "Mappe" else "record"),
+        each=table.value("each"),
+        when=table.value("when"),
+    )
+
+
+def _business_metadata(table: _Table) -> Mapping[str, Mapping[str, tuple[Value, ...]]]:
+    return {
+        group: {field: table.table(group).values(field) for field in table.table(group).data} for group in table.data
+    }
