@@ -1,0 +1,66 @@
+"""What a file is, by its first bytes: the media type, with a rule for mail that the signatures miss."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+HEAD_BYTES = 4096
+MAIL = "message/rfc822"
+
+_HEADER_LINE = re.compile(rb"[!-9;-~]{1,76}:[ \t\r\n]")
+_MAIL_HEADER = re.compile(rb"^(?:from|to|cc|date|subject|message-id|received|return-path|mime-version):", re.I | re.M)
+_FROM_LINE = re.compile(rb"From [^\n]{0,500}\d\d:\d\d[^\n]{0,200}\d{4}[^\n]{0,40}\n[!-9;-~]{1,76}:")
+_MAIL_EXTENSIONS = frozenset({"eml", "mht", "mhtml"})
+
+
+class _Handle(Protocol):
+    def from_buffer(self, buffer: bytes, /) -> str: ...
+
+
+class MediaTypes:
+    """Tells media types. Each thread that asks gets a signature handle of its own, since one cannot be shared."""
+
+    def __init__(self) -> None:
+        self._own = threading.local()
+
+    def of(self, head: bytes, ext: str) -> str:
+        """The media type of a file that begins with `head` and whose name ends with `ext`."""
+        told = self._handle().from_buffer(head)
+        if told != MAIL and told.startswith("text/") and looks_like_mail(head, ext):
+            return MAIL
+        return told
+
+    def _handle(self) -> _Handle:
+        handle: _Handle | None = getattr(self._own, "handle", None)
+        if handle is None:
+            handle = self._own.handle = _library().Magic(mime=True)
+        return handle
+
+
+def looks_like_mail(head: bytes, ext: str) -> bool:
+    """True for a mail by its header lines: one known is enough where the name says so too, else three are wanted."""
+    if _HEADER_LINE.match(head) is None:
+        return False
+    top = head.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    known = {match[0].lower() for match in _MAIL_HEADER.finditer(top)}
+    return len(known) >= (1 if ext in _MAIL_EXTENSIONS else 3)
+
+
+def looks_like_mailbox(head: bytes) -> bool:
+    """True where the bytes begin as a mailbox does: a dated `From ` line, then a header."""
+    return _FROM_LINE.match(head.replace(b"\r\n", b"\n")) is not None
+
+
+def _library() -> ModuleType:
+    try:
+        return importlib.import_module("magic")
+    except ImportError:
+        # only where the system has no libmagic: its presence would point a system's own at signatures of another age
+        importlib.import_module("pylibmagic")
+        return importlib.import_module("magic")

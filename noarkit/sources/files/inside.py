@@ -1,0 +1,184 @@
+"""Looks into files while the walk stands at them: media type, PUID, and what a mail says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Self
+
+from noarkit.errors import SourceFault
+from noarkit.graph.entity import Content, SetAside, Skipped
+from noarkit.sources.files import detect, folders, mail, mailbox, policy
+from noarkit.sources.files.detect import MediaTypes
+from noarkit.sources.files.judge import Found
+from noarkit.sources.files.mail import Mail
+from noarkit.sources.files.names import key_of
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.puids import Puids
+from noarkit.sources.files.records import RecordMaker
+from noarkit.sources.files.streams import WITHIN
+from noarkit.sources.files.tally import Tally
+from noarkit.sources.port import SourceItem, SourceRecord
+
+_MAILBOXES = frozenset({"mbox", "mbx"})
+_LONGEST_IDENTIFIER = 250
+
+
+class Inspector:
+    """Makes the records of files by what they hold. Use as a context: it may have a worker process."""
+
+    def __init__(self, maker: RecordMaker, wanted: FilePolicy) -> None:
+        self._maker = maker
+        self._wanted = wanted
+        self._media_types = MediaTypes() if wanted.media_types else None
+        self._closing = ExitStack()
+        self._puids = self._closing.enter_context(Puids()) if wanted.puids else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._closing.close()
+
+    def items(self, found: Found) -> Iterator[SourceItem]:
+        """The record of a file, or those of the mails in it; set aside where it cannot be read."""
+        ext = _ext(found.name)
+        if not self._must_open(ext):
+            yield self._maker.file(found)
+            return
+        key = found.folder.key + key_of(found.name)
+        descriptor = -1
+        try:
+            with folders.faults(key):
+                descriptor = folders.open_file(found.name, found.folder.handle, key=key, follow=found.through_link)
+            yield from self._items(found, descriptor, ext)
+        except SourceFault as fault:
+            yield SetAside(key, fault.code, fault.data)
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def _must_open(self, ext: str) -> bool:
+        wanted = self._wanted
+        return wanted.media_types or wanted.puids or wanted.mail != "file" or ext == "eml"
+
+    def _items(self, found: Found, descriptor: int, ext: str) -> Iterator[SourceItem]:
+        key = found.folder.key + key_of(found.name)
+        with folders.faults(key):
+            head = os.pread(descriptor, detect.HEAD_BYTES, 0)
+        media_type = self._media_types.of(head, ext) if self._media_types else None
+        puid = self._puids.of(descriptor, ext, head) if self._puids else None
+        record = self._maker.file(found, media_type=media_type, puid=puid)
+        wanted = self._wanted.mail
+        if wanted != "file" and (ext in _MAILBOXES or detect.looks_like_mailbox(head)):
+            yield from self._mailbox(record, descriptor)
+        elif ext == "eml" or media_type == detect.MAIL or (wanted != "file" and detect.looks_like_mail(head, ext)):
+            with folders.faults(key):
+                record = self._mail(record, descriptor, 0, found.status.st_size)
+            yield record
+        else:
+            yield record
+
+    def _mail(self, record: SourceRecord, descriptor: int, offset: int, length: int) -> SourceRecord:
+        """The record with what the mail says; a file that is no mail stays a file."""
+        takes_apart = self._wanted.mail == "parts"
+        too_large = takes_apart and length > self._wanted.mail_limit_bytes
+        whole = takes_apart and not too_large
+        content = os.pread(descriptor, length if whole else min(length, mail.HEAD_BYTES), offset)
+        told = mail.read_whole(content) if whole else mail.read_head(content)
+        notes = [policy.MAIL_TOO_LARGE] if too_large else []
+        notes += [policy.MAIL_DEFECTS] if told.defective or not told.is_mail else []
+        if not told.is_mail:
+            return replace(record, notes=(*record.notes, *notes))
+        return replace(
+            record,
+            kind="file" if self._wanted.mail == "file" else "mail",
+            fields={**record.fields, "mail": told.fields},
+            contents=(*record.contents, *self._attachments(record, told)),
+            notes=(*record.notes, *notes),
+        )
+
+    def _attachments(self, record: SourceRecord, told: Mail) -> Iterator[Content]:
+        whole = record.contents[0]
+        for one in told.attachments:
+            media_type = one.media_type
+            if media_type == "application/octet-stream" and self._media_types:
+                media_type = self._media_types.of(one.payload[: detect.HEAD_BYTES], _ext(one.name.encode()))
+            locator = f"{whole.locator}{WITHIN}part/{one.number}"
+            yield Content(locator, one.name, len(one.payload), whole.modified_ns, None, media_type, None)
+
+    def _mailbox(self, record: SourceRecord, descriptor: int) -> Iterator[SourceItem]:
+        """One record for each mail. Its key is its Message-ID within the mailbox, so that it outlives a tidying up."""
+        number = 0
+        size = os.fstat(descriptor).st_size
+        with Tally() as tally:
+            for number, span in enumerate(_spans(record.key, descriptor), start=1):
+                head = mail.header_block(os.pread(descriptor, min(span.length, mail.HEAD_BYTES), span.offset))
+                name = _identity(head)
+                again = tally.again(name)
+                key = f"{record.key}{WITHIN}{name}" + (f"{WITHIN}{again + 1}" if again else "")
+                yield self._mail(_in_mailbox(record, key, number, span), descriptor, span.offset, span.length)
+        if not number and size:
+            yield SetAside(record.key, "F206", {"key": record.key, "why": "no mailbox"})
+        elif not number:
+            yield Skipped(record.key, policy.SKIPPED_NO_MAIL)
+
+
+def _spans(key: str, descriptor: int) -> Iterator[mailbox.Span]:
+    with folders.faults(key):
+        yield from mailbox.spans(descriptor)
+
+
+def _identity(head: bytes) -> str:
+    told = mail.read_head(head).fields.get("message_id", "")
+    if isinstance(told, str) and 0 < len(told) <= _LONGEST_IDENTIFIER:
+        return key_of(told.encode("utf-8", "replace")).replace("/", "%2F")
+    return f"head-{hashlib.sha256(head).hexdigest()[:32]}"
+
+
+def _in_mailbox(record: SourceRecord, key: str, number: int, span: mailbox.Span) -> SourceRecord:
+    """The mailbox's record made that of one of its mails; the mailbox is then a folder."""
+    fields = record.fields
+    name = f"{number:06}.eml"
+    path, folders_above = str(fields["path"]), _strings(fields["parts"])
+    return replace(
+        record,
+        key=key,
+        fields={
+            **fields,
+            "path": f"{path}/{name}",
+            "parts": [*folders_above, name],
+            "folder": path,
+            "folders": folders_above,
+            "top": folders_above[0],
+            "name": name,
+            "stem": name[:-4],
+            "ext": "eml",
+            "depth": len(folders_above),
+            "size": span.length,
+            "media_type": detect.MAIL,
+            "puid": None,
+        },
+        contents=(
+            replace(
+                record.contents[0],
+                locator=f"{record.contents[0].locator}{WITHIN}{span.offset}+{span.length}",
+                name=name,
+                size_bytes=span.length,
+                media_type=detect.MAIL,
+                puid=None,
+            ),
+        ),
+    )
+
+
+def _strings(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
+
+
+def _ext(name: bytes) -> str:
+    stem, _, ext = name.rpartition(b".")
+    return ext.lower().decode("ascii", "replace") if stem else ""

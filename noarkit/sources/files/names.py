@@ -1,0 +1,121 @@
+"""Names as they are on disk, as keys, and as people may read them.
+
+A key holds every byte of a path and can be turned back into it: text stands as text, and each undecodable byte, each
+control sign and each literal `%` stands percent-encoded. So keys are unique wherever paths are, whatever the names.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from itertools import pairwise
+
+from noarkit.errors import UnsafePath
+
+REPLACEMENT = "\ufffd"
+
+_ESCAPE = re.compile(r"%([0-9A-F]{2})")
+_STRAY = re.compile(r"%(?![0-9A-F]{2})")
+_LIKE_PERCENT = re.compile(r"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff\ud800-\udfff]")
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)}
+_INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp"})
+
+
+def key_of(path: bytes) -> str:
+    """The key of a path's bytes: the path itself, with all that is no plain text percent-encoded."""
+    text = path.decode("utf-8", "surrogateescape")
+    if "%" not in text and text.isprintable():
+        return text
+    return _LIKE_PERCENT.sub(_encode, text)
+
+
+def path_of(key: str) -> bytes:
+    """The exact bytes behind a key; `UnsafePath` where no path of ours ever had it."""
+    if _STRAY.search(key):
+        raise UnsafePath(where=key, why="escape")
+    # bytes of several signs may stand encoded one by one, so decoding goes by byte
+    path = b"".join(
+        bytes.fromhex(piece) if odd else piece.encode("utf-8", "surrogatepass")
+        for odd, piece in _alternating(_ESCAPE.split(key))
+    )
+    if b"\0" in path or any(part in (b"", b".", b"..") for part in path.split(b"/")):
+        raise UnsafePath(where=key, why="climbs")
+    return path
+
+
+def text_of(name: bytes) -> str:
+    """A name as Unicode, sign by sign as it stands; each undecodable byte becomes U+FFFD."""
+    try:
+        return name.decode("utf-8")
+    except UnicodeDecodeError:
+        return _ESCAPED_BYTE.sub(REPLACEMENT, name.decode("utf-8", "surrogateescape"))
+
+
+def readable(name: str) -> str:
+    """A name as XML 1.0 may hold it: control signs become their pictures (␀ ␛), other forbidden signs U+FFFD."""
+    if name.isprintable():
+        return name
+    return _FORBIDDEN.sub(lambda match: _PICTURES.get(ord(match[0]), REPLACEMENT), name)
+
+
+def is_decodable(name: bytes) -> bool:
+    """True where every byte of the name belongs to a sign."""
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def has_forbidden(name: str) -> bool:
+    """True where the name holds a sign that XML 1.0 forbids."""
+    return _FORBIDDEN.search(name) is not None
+
+
+def has_invisible(name: str) -> bool:
+    """True where the name holds signs that do not show or that turn the reading direction: breaks, marks, joiners."""
+    return not name.isprintable() and any(unicodedata.category(sign) in _INVISIBLE for sign in name)
+
+
+def twins(names: Iterable[bytes], again: Iterable[bytes]) -> dict[bytes, bool]:
+    """The names that some system would take for another of the same folder; the value is True where case alone differs.
+
+    Takes the names twice, so that a folder of a million entries costs a list of hashes and not a copy of its names.
+    """
+    hashes = sorted(map(hash, map(_fold, names)))
+    doubled = {one for one, other in pairwise(hashes) if one == other}
+    if not doubled:
+        return {}
+    groups: dict[bytes, list[bytes]] = {}
+    for name in again:
+        folded = _fold(name)
+        if hash(folded) in doubled:
+            groups.setdefault(folded, []).append(name)
+    return {name: _differ_by_case(group) for group in groups.values() if len(group) > 1 for name in group}
+
+
+def composed(name: str) -> str:
+    """What two writings of one name have in common: composition (NFC) and case aside."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _fold(name: bytes) -> bytes:
+    if name.isascii():
+        return name.lower()
+    return composed(name.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+
+def _differ_by_case(group: list[bytes]) -> bool:
+    composed_only = {unicodedata.normalize("NFC", name.decode("utf-8", "surrogateescape")) for name in group}
+    return len(composed_only) == len(group)
+
+
+def _encode(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))
+
+
+def _alternating(pieces: list[str]) -> Iterable[tuple[bool, str]]:
+    return ((bool(index % 2), piece) for index, piece in enumerate(pieces))

@@ -1,0 +1,101 @@
+"""What a file tree is asked to take, and what it says about what it takes.
+
+Notes are warnings on a record that is taken all the same:
+
+W201  the name holds bytes that are no text; the key keeps them, titles show U+FFFD
+W202  the name holds signs that XML forbids; titles show their pictures
+W203  the name holds signs that do not show or that turn the reading direction
+W204  another name in the folder differs from this only by case
+W205  another name in the folder differs from this only by how its letters are composed
+W206  the path is longer than 255 signs
+W207  the file is empty
+W208  the file lies on another file system than the root
+W209  the time of change is before 1970, at its first second, or in the future
+W210  reached through a link
+W211  a mail that breaks the rules of its form; what could be read was
+W212  a mail too large to be taken apart; it is taken whole
+W213  the register knows the file under another writing of its name
+W214  a register that could not be read; the files beside it are taken without it
+W215  the register names the file more than once
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from noarkit.graph.entity import Note
+
+UNDECODABLE = Note("W201")
+FORBIDDEN_SIGNS = Note("W202")
+INVISIBLE_SIGNS = Note("W203")
+CASE_TWIN = Note("W204")
+COMPOSITION_TWIN = Note("W205")
+LONG_PATH = Note("W206")
+EMPTY = Note("W207")
+OTHER_FILE_SYSTEM = Note("W208")
+ODD_TIME = Note("W209")
+THROUGH_LINK = Note("W210")
+MAIL_DEFECTS = Note("W211")
+MAIL_TOO_LARGE = Note("W212")
+REGISTER_OTHER_WRITING = Note("W213")
+REGISTER_UNREADABLE = Note("W214")
+REGISTER_NAMES_TWICE = Note("W215")
+
+SKIPPED_LINK = "a link"
+SKIPPED_LINK_TO_FOLDER = "a link to a folder"
+SKIPPED_HIDDEN = "a hidden name"
+SKIPPED_SYSTEM = "made by a desktop system"
+SKIPPED_FILE_SYSTEM = "on another file system"
+SKIPPED_REGISTER = "the register itself"
+SKIPPED_UNNAMED = "not named by the register"
+SKIPPED_NO_MAIL = "a mailbox without mail"
+
+SYSTEM_NAMES = frozenset(
+    {b"thumbs.db", b"ehthumbs.db", b"desktop.ini", b".ds_store", b".localized", b"$recycle.bin"}
+    | {b"system volume information", b".spotlight-v100", b".trashes", b".fseventsd"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FilePolicy:
+    """What a file tree yields. As it stands: one record for every readable file, and nothing else.
+
+    links         `skip`, or `follow` those that lead to a file (never to a folder: it could lead back)
+    hidden        names that begin with a dot: `take` or `skip`
+    system        Thumbs.db, .DS_Store, desktop.ini and their like: `take` or `skip`
+    empty_folders `ignore`, or `record` them as records of kind `folder`
+    file_systems  `cross` with a note, or `stay` on the root's own
+    look_inside   False: names, sizes and times only; no file is opened, whatever stands below
+    settle_s      a file changed so recently is set aside as too new; 0 takes all
+    media_types   tell the media type from the first bytes
+    puids         tell the PRONOM identifier (needs the extra `pronom`)
+    mail          `file`: a mail is a file, with its head in `mail`; `messages`: a mailbox is cut into its mails;
+                  `parts`: attachments are contents of their own, too
+    mail_limit_bytes  larger mails are not taken apart
+    registers     read `metadata.csv`, `.json` and `.xlsx` beside the files
+    register_column   the register's column that names the file; found by its name where empty
+    lead          the path of a register that leads: its rows are the records
+    unnamed       what happens to files that a leading register does not name: `skip` or `take`
+    """
+
+    links: Literal["skip", "follow"] = "skip"
+    hidden: Literal["take", "skip"] = "take"
+    system: Literal["take", "skip"] = "take"
+    empty_folders: Literal["ignore", "record"] = "ignore"
+    file_systems: Literal["cross", "stay"] = "cross"
+    look_inside: bool = True
+    settle_s: float = 0.0
+    media_types: bool = True
+    puids: bool = False
+    mail: Literal["file", "messages", "parts"] = "file"
+    mail_limit_bytes: int = 32 * 1024 * 1024
+    registers: bool = True
+    register_column: str = ""
+    lead: str = ""
+    unnamed: Literal["skip", "take"] = "skip"
+
+    def settings(self) -> Mapping[str, object]:
+        """What differs from the default, for the plan's first page."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}

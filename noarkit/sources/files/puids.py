@@ -1,0 +1,147 @@
+"""PRONOM identifiers, told by a worker process: the library that knows them brings a runtime that must not share ours.
+
+A worker that dies or hangs costs one answer; the next question starts another. Needs the extra `pronom`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import IO, Self
+
+from noarkit.errors import ConfigFault
+from noarkit.sources.files.detect import looks_like_mail
+
+_REMEMBERED = 50_000
+_HASHED_BYTES = 256 * 1024
+_PATIENCE_S = 120.0
+_SERVE = "from noarkit.sources.files.puids import serve; serve()"
+
+
+class Puids:
+    """Tells PUIDs of open files. Use as a context; the worker starts with the first question."""
+
+    def __init__(self) -> None:
+        if importlib.util.find_spec("pygfried") is None:
+            raise ConfigFault(where="puids", why="the extra `pronom` is not installed")
+        self._worker: subprocess.Popen[bytes] | None = None
+        self._known: OrderedDict[tuple[str, int, bytes], str | None] = OrderedDict()
+        self._links = tempfile.TemporaryDirectory(prefix="noarkit-puid-")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the worker."""
+        self._end()
+        self._links.cleanup()
+
+    def of(self, descriptor: int, ext: str, head: bytes) -> str | None:
+        """The PUID of the open file, or None where it is unknown. Alike small files are asked for once."""
+        size = os.fstat(descriptor).st_size
+        if not size:
+            return None
+        if size > _HASHED_BYTES:
+            return self._asked(descriptor, ext) or _mail_puid(head, ext)
+        alike = (ext, size, hashlib.sha256(os.pread(descriptor, _HASHED_BYTES, 0)).digest())
+        if alike not in self._known:
+            self._known[alike] = self._asked(descriptor, ext) or _mail_puid(head, ext)
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return self._known[alike]
+
+    def _asked(self, descriptor: int, ext: str) -> str | None:
+        path = self._path(descriptor, ext)
+        if path is None:
+            return None
+        worker = self._worker or self._start()
+        try:
+            _send(worker.stdin, json.dumps(str(path)))
+            answer = json.loads(_received(worker.stdout))
+        except (OSError, ValueError, TimeoutError):
+            self._end()
+            return None
+        finally:
+            path.unlink(missing_ok=True)
+        return str(answer) if answer else None
+
+    def _path(self, descriptor: int, ext: str) -> Path | None:
+        """A plain short name for the open file, so that no odd name or swapped link reaches the worker."""
+        plain = "".join(sign for sign in ext if sign.isascii() and sign.isalnum())
+        link = Path(self._links.name, f"file.{plain}" if plain else "file")
+        place = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+        if not place.exists():
+            return self._copy(descriptor, link)
+        link.symlink_to(place)
+        return link
+
+    def _copy(self, descriptor: int, target: Path) -> Path | None:
+        """Where the system has no `/proc`: the first and last bytes do not suffice, so large files are left unknown."""
+        if os.fstat(descriptor).st_size > 64 * 1024 * 1024:
+            return None
+        target.write_bytes(os.pread(descriptor, 64 * 1024 * 1024, 0))
+        return target
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._worker = subprocess.Popen(  # noqa: S603 - our own interpreter and our own module
+            [sys.executable, "-c", _SERVE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            start_new_session=True,
+        )
+        return self._worker
+
+    def _end(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.kill()
+            worker.communicate()
+
+
+def serve() -> None:
+    """The worker: a path in JSON comes in on a line, its PUID or null goes out on one."""
+    import pygfried
+
+    for line in sys.stdin:
+        try:
+            told = pygfried.identify(json.loads(line))
+        except OSError:
+            told = None
+        sys.stdout.write(json.dumps(told if told and told != "UNKNOWN" else None) + "\n")
+        sys.stdout.flush()
+
+
+def _mail_puid(head: bytes, ext: str) -> str | None:
+    if ext != "eml" or not looks_like_mail(head, ext):
+        return None
+    return "fmt/950" if b"\nmime-version:" in b"\n" + head.lower() else "fmt/278"
+
+
+def _send(pipe: IO[bytes] | None, line: str) -> None:
+    if pipe is None:
+        raise BrokenPipeError
+    pipe.write(line.encode() + b"\n")
+    pipe.flush()
+
+
+def _received(pipe: IO[bytes] | None) -> bytes:
+    if pipe is None:
+        raise BrokenPipeError
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        if not selector.select(_PATIENCE_S):
+            raise TimeoutError
+    return pipe.readline()

@@ -1,0 +1,134 @@
+"""Registers: tables beside the files that say more about them, or that lead and name the files to take.
+
+A register is read once, from `metadata.csv`, `.json` or `.xlsx`, into a temporary table on disk; it may be as long as
+the tree is large. Rows name their file by path from the register's folder, or by bare name, which fits at any depth.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import BinaryIO, Self
+
+from noarkit.errors import ItemMalformed, NoarkitError
+from noarkit.graph.entity import Note
+from noarkit.sources.files import policy, sheets, tables
+from noarkit.sources.files.names import composed
+
+NAMES = (b"metadata.csv", b"metadata.json", b"metadata.xlsx")
+
+_COLUMNS = (
+    *("path", "filepath", "file_path", "relativepath", "relative_path", "relpath", "sti", "filsti", "fil_sti"),
+    *("file", "filename", "file_name", "fil", "filnavn", "fil_navn", "dokumentfil", "referansedokumentfil"),
+    *("name", "navn", "document", "dokument"),
+)
+
+Row = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row: where it stands, the file it names as it writes it, and all its values."""
+
+    number: int
+    path: str
+    row: Row
+
+
+class Register:
+    """The rows of one register. Use as a context, or `close` it."""
+
+    def __init__(self, rows: Iterable[Row], *, where: str, column: str = "") -> None:
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        try:
+            self._fill(iter(rows), where, column)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forgets the rows."""
+        self._db.close()
+
+    def about(self, path: str, name: str) -> tuple[Row, tuple[Note, ...]]:
+        """What the register says about a file, and what is to be noted about how it was found; {} if nothing."""
+        for column, wanted in (("path", path), ("folded", composed(path)), ("path", name), ("folded", composed(name))):
+            found = self._db.execute(
+                f"SELECT data FROM rows WHERE {column} = ? ORDER BY number LIMIT 2",  # noqa: S608 - one of two constants
+                (wanted,),
+            ).fetchall()
+            if found:
+                notes = [policy.REGISTER_OTHER_WRITING] if column == "folded" else []
+                notes += [policy.REGISTER_NAMES_TWICE] if len(found) > 1 else []
+                return json.loads(found[0][0]), tuple(notes)
+        return {}, ()
+
+    def entries(self) -> Iterator[Entry]:
+        """Every row, in order."""
+        for number, path, data in self._db.execute("SELECT number, path, data FROM rows ORDER BY number"):
+            yield Entry(number, path, json.loads(data))
+
+    def _fill(self, rows: Iterator[Row], where: str, column: str) -> None:
+        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, path TEXT, folded TEXT, data TEXT)")
+        first = next(rows, None)
+        if first is not None:
+            chosen = _file_column(first, where, column)
+            self._db.execute("BEGIN")
+            self._db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", _stored(chain([first], rows), chosen))
+            self._db.execute("COMMIT")
+        self._db.execute("CREATE INDEX by_path ON rows (path)")
+        self._db.execute("CREATE INDEX by_folded ON rows (folded)")
+
+
+def read(file: BinaryIO, *, where: str, column: str = "") -> Register:
+    """The register in an open file, its form told by the end of its name. Raises `ItemMalformed`."""
+    try:
+        return Register(_rows(file, where), where=where, column=column)
+    except (csv.Error, ValueError, RecursionError, sqlite3.Error) as error:
+        raise ItemMalformed(key=where, why=str(error)) from error
+    except NoarkitError as error:
+        if isinstance(error, ItemMalformed):
+            raise
+        raise ItemMalformed(key=where, why=str(error.data.get("why", error.code))) from error
+
+
+def _rows(file: BinaryIO, where: str) -> Iterator[Row]:
+    ending = where.lower().rpartition(".")[2]
+    if ending == "json":
+        return tables.json_rows(file)
+    if ending == "xlsx":
+        return tables.named(sheets.rows(file))
+    return tables.named(tables.csv_rows(file))
+
+
+def _stored(rows: Iterable[Row], column: str) -> Iterator[tuple[int, str, str, str]]:
+    for number, row in enumerate(rows):
+        path = plain_path(str(row.get(column) or ""))
+        yield number, path, composed(path), json.dumps(row)
+
+
+def plain_path(written: str) -> str:
+    """A path as a register writes it, with slashes and without a needless beginning."""
+    path = written.strip().replace("\\", "/")
+    while path.startswith("./"):
+        path = path[2:]
+    return path
+
+
+def _file_column(row: Row, where: str, wanted: str) -> str:
+    by_name = {name.strip().casefold(): name for name in row}
+    for name in (wanted.strip().casefold(),) if wanted else _COLUMNS:
+        if name in by_name:
+            return by_name[name]
+    raise ItemMalformed(key=where, why="no column names the files")

@@ -1,0 +1,196 @@
+"""Reads the first sheet of an `.xlsx` workbook row by row, however many rows it has.
+
+Cells come as texts: numbers without needless decimals, dates and times in ISO form, `true` and `false`.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import BinaryIO
+
+from lxml import etree
+
+from noarkit.errors import PackageFault, TooLarge
+from noarkit.safe import xml
+
+_MOST_BYTES = 4 * 1024**3
+_MOST_COLUMNS = 16_384
+_RATIO = 1_000
+_DATE_FORMATS = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
+_QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
+_LETTERS = re.compile(r"[A-Z]{1,3}")
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class _Book:
+    archive: zipfile.ZipFile
+    strings: sqlite3.Connection
+    date_styles: frozenset[int]
+    epoch: datetime
+
+
+def rows(file: BinaryIO) -> Iterator[list[str]]:
+    """The rows of the first sheet, as short as they stand. Raises `PackageFault`, `UnsafeXml` or `TooLarge`."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            strings = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+            try:
+                yield from _rows(archive, strings)
+            finally:
+                strings.close()
+    except _BROKEN as error:
+        raise PackageFault(where="xlsx", why="broken-workbook", detail=str(error)) from error
+
+
+def _rows(archive: zipfile.ZipFile, strings: sqlite3.Connection) -> Iterator[list[str]]:
+    sheet, old_epoch = _first_sheet(archive)
+    _load_strings(archive, strings)
+    # the older count of days begins one day late, since it knows a 29 February 1900 that never was
+    epoch = datetime(1904, 1, 1) if old_epoch else datetime(1899, 12, 30)
+    book = _Book(archive, strings, _date_styles(archive), epoch)
+    with _Member(archive, sheet) as source:
+        for _, element in xml.stream(source, ("end",)):
+            if _local(element) == "row":
+                yield _row(element, book)
+                xml.forget(element)
+
+
+def _row(element: etree._Element, book: _Book) -> list[str]:
+    cells: list[str] = []
+    for cell in element:
+        if not isinstance(cell.tag, str) or _local(cell) != "c":
+            continue
+        column = _column(cell.get("r", ""), len(cells))
+        if column >= _MOST_COLUMNS:
+            raise PackageFault(where="xlsx", why="too-many-columns")
+        cells.extend("" for _ in range(column - len(cells) + 1))
+        cells[column] = _value(cell, book)
+    return cells
+
+
+def _value(cell: etree._Element, book: _Book) -> str:
+    kind = cell.get("t", "n")
+    if kind == "inlineStr":
+        return _texts(cell)
+    text = next((child.text or "" for child in cell if _local(child) == "v"), "")
+    if kind == "s":
+        row = book.strings.execute("SELECT text FROM strings WHERE number = ?", (int(text),)).fetchone()
+        return str(row[0]) if row else ""
+    if kind == "b":
+        return "true" if text == "1" else "false"
+    if kind == "n" and text:
+        return _number(text, is_date=int(cell.get("s", "0")) in book.date_styles, epoch=book.epoch)
+    return text
+
+
+def _number(text: str, *, is_date: bool, epoch: datetime) -> str:
+    number = float(text)
+    if is_date and 0 <= number < 2_958_466:
+        moment = epoch + timedelta(seconds=round(number * 86_400))
+        if number < 1:
+            return moment.time().isoformat()
+        return moment.date().isoformat() if not moment.time() else moment.isoformat()
+    if number.is_integer() and abs(number) < 2**53:
+        return str(int(number))
+    return repr(number)
+
+
+def _first_sheet(archive: zipfile.ZipFile) -> tuple[str, bool]:
+    with _Member(archive, "xl/workbook.xml") as source:
+        book = xml.parse(source)
+    old_epoch = any(_local(one) == "workbookPr" and one.get("date1904") in ("1", "true") for one in book.iter("{*}*"))
+    sheet = next((one for one in book.iter("{*}sheet")), None)
+    if sheet is None:
+        raise PackageFault(where="xlsx", why="no-sheet")
+    wanted = next((value for name, value in sheet.attrib.items() if str(name).endswith("}id")), "")
+    with _Member(archive, "xl/_rels/workbook.xml.rels") as source:
+        relations = {one.get("Id"): one.get("Target", "") for one in xml.parse(source).iter("{*}Relationship")}
+    target = relations.get(str(wanted), "worksheets/sheet1.xml")
+    return (target.lstrip("/") if target.startswith("/") else "xl/" + target), old_epoch
+
+
+def _date_styles(archive: zipfile.ZipFile) -> frozenset[int]:
+    if "xl/styles.xml" not in archive.namelist():
+        return frozenset()
+    with _Member(archive, "xl/styles.xml") as source:
+        root = xml.parse(source)
+    formats = {int(one.get("numFmtId", "0")): one.get("formatCode", "") for one in root.iter("{*}numFmt")}
+    dates = _DATE_FORMATS | {number for number, code in formats.items() if _tells_a_date(code)}
+    styles = next(iter(root.iter("{*}cellXfs")), None)
+    uses = [] if styles is None else [int(one.get("numFmtId", "0")) for one in styles]
+    return frozenset(index for index, number in enumerate(uses) if number in dates)
+
+
+def _tells_a_date(code: str) -> bool:
+    return any(sign in "ymdhs" for sign in _QUOTED.sub("", code).lower().replace("general", ""))
+
+
+def _load_strings(archive: zipfile.ZipFile, strings: sqlite3.Connection) -> None:
+    strings.execute("PRAGMA journal_mode=OFF")
+    strings.execute("CREATE TABLE strings (number INTEGER PRIMARY KEY, text TEXT)")
+    if "xl/sharedStrings.xml" not in archive.namelist():
+        return
+    with _Member(archive, "xl/sharedStrings.xml") as source:
+        ends = (element for _, element in xml.stream(source, ("end",)) if _local(element) == "si")
+        strings.executemany("INSERT INTO strings VALUES (?, ?)", _numbered(ends))
+
+
+def _numbered(items: Iterator[etree._Element]) -> Iterator[tuple[int, str]]:
+    for number, item in enumerate(items):
+        yield number, _texts(item)
+        xml.forget(item)
+
+
+def _texts(element: etree._Element) -> str:
+    """All runs of a text; how it is to be read aloud is no part of it."""
+    return "".join(one.text or "" for one in element.iter("{*}t") if _local_of_parent(one) != "rPh")
+
+
+def _local(element: etree._Element) -> str:
+    return etree.QName(element).localname
+
+
+def _local_of_parent(element: etree._Element) -> str:
+    parent = element.getparent()
+    return "" if parent is None else _local(parent)
+
+
+def _column(reference: str, default: int) -> int:
+    letters = _LETTERS.match(reference)
+    if letters is None:
+        return default
+    number = 0
+    for letter in letters[0]:
+        number = number * 26 + ord(letter) - 64
+    return number - 1
+
+
+class _Member:
+    """A member of the workbook that may not grow beyond measure."""
+
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        info = archive.getinfo(name)
+        self.name = name
+        self._source = archive.open(info)
+        self._left = min(_MOST_BYTES, info.compress_size * _RATIO + 1024 * 1024)
+
+    def __enter__(self) -> BinaryIO:
+        return self  # type: ignore[return-value]  # only `read` is asked of it
+
+    def __exit__(self, *exc: object) -> None:
+        self._source.close()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        block = self._source.read(size)
+        self._left -= len(block)
+        if self._left < 0:
+            raise TooLarge(where=self.name, why="ratio", limit=_RATIO)
+        return block

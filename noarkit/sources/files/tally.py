@@ -1,0 +1,36 @@
+"""Counts how often a name came by, for millions of names, without holding them in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from typing import Self
+
+
+class Tally:
+    """A temporary table on disk that dies with its connection."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db.execute("CREATE TABLE seen (name BLOB PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._db.close()
+
+    def again(self, name: str) -> int:
+        """Counts `name` once more and says how often it came by before."""
+        key = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        rows = self._db.execute(
+            "INSERT INTO seen VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET times = times + 1 RETURNING times", (key,)
+        ).fetchall()
+        return int(rows[0][0]) - 1
+
+    def times(self, name: str) -> int:
+        """How often `name` came by."""
+        key = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        row = self._db.execute("SELECT times FROM seen WHERE name = ?", (key,)).fetchone()
+        return int(row[0]) if row else 0

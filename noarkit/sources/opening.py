@@ -1,0 +1,75 @@
+"""Finds the source behind a path, URL or name, by looking.
+
+Each kind of source brings a finder: it answers with a source where the place is one of its own, else None. Finders are
+asked in order, the most particular first; the file tree, which any path is, comes last.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from noarkit.errors import SourceGone, UsageFault
+from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
+from noarkit.sources.port import OpenSource, Source
+
+Finder = Callable[[str], Source | None]
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_AS_IT_STANDS = FilePolicy()
+
+
+def opener(finders: Iterable[Finder]) -> OpenSource:
+    """What opens any place that one of `finders` knows.
+
+    It raises `SourceGone` for a path that is not there, and `UsageFault` for a URL or name that nobody knows.
+
+    >>> open_source = opener([file_finder()])
+    """
+    asked = tuple(finders)
+
+    def open_source(where: str) -> Source:
+        for find in asked:
+            source = find(where)
+            if source is not None:
+                return source
+        if _SCHEME.match(where) and not os.path.lexists(where):
+            raise UsageFault(what="unknown-source", where=where)
+        raise SourceGone(where=where, why="ENOENT")
+
+    return open_source
+
+
+def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
+    """Finds folders and single files. A mailbox or mail that is named itself is read as mail, with its attachments."""
+
+    def find(where: str) -> Source | None:
+        path = Path(where)
+        if path.is_dir():
+            return FileTree(path, wanted)
+        if not path.exists():
+            return None
+        if not path.is_file():
+            raise UsageFault(what="not-a-file", where=where)
+        return FileTree(path, replace(wanted, mail="parts") if _is_mail(path) else wanted)
+
+    return find
+
+
+def open_source(where: str) -> Source:
+    """The source at a path, with every policy as it stands: a folder, a file, a mail or a mailbox."""
+    return opener([file_finder()])(where)
+
+
+def _is_mail(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError:
+        return False  # the source will say why it cannot be read
+    ext = path.suffix.lower().lstrip(".")
+    return looks_like_mailbox(head) or (ext == "eml" and looks_like_mail(head, ext))

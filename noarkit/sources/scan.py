@@ -1,0 +1,210 @@
+"""What a source holds, counted: how much, in which formats, from which years, and what will be trouble.
+
+Only counters are held, however large the source; what has more kinds than a counter may hold is counted as «other».
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Protocol, runtime_checkable
+
+from noarkit.events import Event, Listener
+from noarkit.graph.entity import Note, SetAside, Skipped
+from noarkit.sources.port import Source, SourceItem, SourceRecord
+
+OTHER = "other"
+UNKNOWN = "unknown"
+
+_MOST_KINDS = 1_000
+_DAY_NS = 86_400 * 1_000_000_000
+
+
+class Seen(Protocol):
+    """A record seen from outside: enough to count it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def modified_ns(self) -> int: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def notes(self) -> tuple[Note, ...]: ...
+
+
+@runtime_checkable
+class Glancing(Protocol):
+    """A source that can be counted without making records. None where only records tell the whole."""
+
+    def glances(self, tell: Listener) -> Iterator[Seen | SetAside | Skipped] | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScanReport:
+    """The counts; `read` is records, set aside and skipped together. The latter go by reason, codes count the others."""
+
+    where: str
+    source_kind: str
+    records: int = 0
+    contents: int = 0
+    bytes: int = 0
+    largest_bytes: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    formats: Mapping[str, int] = field(default_factory=dict)
+    format_bytes: Mapping[str, int] = field(default_factory=dict)
+    years: Mapping[str, int] = field(default_factory=dict)
+    set_aside: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    noted: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def read(self) -> int:
+        """Every item the source yielded."""
+        return self.records + sum(self.set_aside.values()) + sum(self.skipped.values())
+
+    def as_json(self) -> dict[str, object]:
+        """The report as plain JSON values; the most frequent first, years in order."""
+        return {
+            "where": self.where,
+            "source_kind": self.source_kind,
+            "read": self.read,
+            "records": self.records,
+            "contents": self.contents,
+            "bytes": self.bytes,
+            "largest_bytes": self.largest_bytes,
+            "kinds": dict(self.kinds),
+            "formats": {
+                name: {"count": n, "bytes": self.format_bytes.get(name, 0)} for name, n in self.formats.items()
+            },
+            "years": dict(self.years),
+            "set_aside": dict(self.set_aside),
+            "skipped": dict(self.skipped),
+            "noted": dict(self.noted),
+        }
+
+
+def scan(source: Source, tell: Listener, *, each: Callable[[SetAside | Skipped], None] | None = None) -> ScanReport:
+    """Reads the whole source once and counts it; nothing is changed and no content is opened for it.
+
+    `each` is handed what was set aside or skipped, for those who want lists. Raises `SourceGone`.
+    """
+    counts = _Counts()
+    glances = source.glances(tell) if isinstance(source, Glancing) else None
+    if glances is not None:
+        counts.glances(glances, each)
+    else:
+        counts.records(source.records(tell), each)
+    report = counts.report(source.identity.where, source.identity.kind)
+    tell(Event("source_scanned", {"read": report.read, "records": report.records, "bytes": report.bytes}))
+    return report
+
+
+@dataclass(slots=True)
+class _Counts:
+    number: int = 0
+    contents: int = 0
+    bytes: int = 0
+    largest: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    formats: Counter[str] = field(default_factory=Counter)
+    format_bytes: Counter[str] = field(default_factory=Counter)
+    years: Counter[str] = field(default_factory=Counter)
+    set_aside: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)
+
+    def glances(
+        self, items: Iterator[Seen | SetAside | Skipped], each: Callable[[SetAside | Skipped], None] | None
+    ) -> None:
+        """Counts what is seen from outside; each is one content, but for folders."""
+        for item in items:
+            if isinstance(item, (SetAside, Skipped)):
+                self._left_out(item, each)
+                continue
+            self.number += 1
+            self.kinds[item.kind] += 1
+            self.years[_year_of(item.modified_ns // _DAY_NS)] += 1
+            if item.kind != "folder":
+                self._content(item.format, item.size_bytes)
+            for note in item.notes:
+                self.noted[note.code] += 1
+
+    def records(self, items: Iterator[SourceItem], each: Callable[[SetAside | Skipped], None] | None) -> None:
+        """Counts whole records."""
+        for item in items:
+            if isinstance(item, (SetAside, Skipped)):
+                self._left_out(item, each)
+                continue
+            self.number += 1
+            self.kinds[_room(self.kinds, item.kind)] += 1
+            self.years[_year(item)] += 1
+            for content in item.contents:
+                ext = content.name.rpartition(".")
+                self._content(content.media_type or (ext[2].lower() if ext[0] else ""), content.size_bytes or 0)
+            for note in item.notes:
+                self.noted[note.code] += 1
+
+    def report(self, where: str, source_kind: str) -> ScanReport:
+        """The counts, frozen."""
+        formats = dict(self.formats.most_common())
+        return ScanReport(
+            where=where,
+            source_kind=source_kind,
+            records=self.number,
+            contents=self.contents,
+            bytes=self.bytes,
+            largest_bytes=self.largest,
+            kinds=dict(self.kinds.most_common()),
+            formats=formats,
+            format_bytes={name: self.format_bytes[name] for name in formats},
+            years=dict(sorted(self.years.items())),
+            set_aside=dict(sorted(self.set_aside.items())),
+            skipped=dict(self.skipped.most_common()),
+            noted=dict(sorted(self.noted.items())),
+        )
+
+    def _content(self, told: str, size_bytes: int) -> None:
+        name = told if told in self.formats else _room(self.formats, told or UNKNOWN)
+        self.contents += 1
+        self.bytes += size_bytes
+        if size_bytes > self.largest:
+            self.largest = size_bytes
+        self.formats[name] += 1
+        self.format_bytes[name] += size_bytes
+
+    def _left_out(self, item: SetAside | Skipped, each: Callable[[SetAside | Skipped], None] | None) -> None:
+        if isinstance(item, SetAside):
+            self.set_aside[item.code] += 1
+        else:
+            self.skipped[_room(self.skipped, item.reason)] += 1
+        if each is not None:
+            each(item)
+
+
+def _room(counter: Counter[str], name: str) -> str:
+    return name if name in counter or len(counter) < _MOST_KINDS else OTHER
+
+
+def _year(record: SourceRecord) -> str:
+    """The year of a mail, a record's own time of change, or of its first content."""
+    mail = record.fields.get("mail")
+    dates = (mail.get("date") if isinstance(mail, Mapping) else None, record.fields.get("modified"))
+    for date in dates:
+        if isinstance(date, str) and date[:4].isdigit():
+            return date[:4]
+    modified_ns = record.contents[0].modified_ns if record.contents else None
+    return UNKNOWN if modified_ns is None else _year_of(modified_ns // _DAY_NS)
+
+
+@lru_cache(maxsize=4096)
+def _year_of(days: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(days * 86_400, UTC).year:04}"
+    except (OverflowError, ValueError, OSError):
+        return UNKNOWN
