@@ -51,8 +51,6 @@ _NOT_UPWARDS = frozenset(
     {"refArkiv", "refArkivdelForloeper", "refPrimaerKlassifikasjonssystem", "refKlassifikasjonssystem"}
 )
 
-_BSM = "virksomhetsspesifikkeMetadata"
-
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
@@ -74,13 +72,12 @@ def render(
     row: Row,
     *,
     masked: bool = False,
-    db: sqlite3.Connection | None = None,
     newer: bool = True,
 ) -> Object:
     """The object of one row of `columns(family)`.
 
-    `masked` withholds free text and what tells of persons; `db` names the kinds of business-specific metadata;
-    without `newer`, fields and links that only newer clients know are left out.
+    `masked` withholds free text and what tells of persons; without `newer`, fields and links that only newer clients
+    know are left out.
     """
     plan = _plan(family, str(row[1]), masked, newer)
     fields: Object = {}
@@ -88,8 +85,6 @@ def render(
         value = row[place]
         if value is not None:
             fields[name] = value if tell is None else tell(value)
-    if _BSM in fields:
-        fields[_BSM] = business_metadata(fields[_BSM], db)
     links = {name: row[place] for name, place in plan.links if row[place] is not None}
     return {"type": row[1], "id": str(row[0]), "version": str(row[2]), "fields": fields, "links": links}
 
@@ -100,7 +95,7 @@ def render_all(
     """The objects of several rows; with `public_use`, what is screened is withheld."""
     listed = list(rows)
     hidden = screened(db, family, [_number(row[0]) for row in listed]) if public_use else frozenset()
-    return [render(family, row, masked=row[0] in hidden, db=db, newer=newer) for row in listed]
+    return [render(family, row, masked=row[0] in hidden, newer=newer) for row in listed]
 
 
 def fetch(db: sqlite3.Connection, family: str, ids: Sequence[int]) -> list[Row]:
@@ -143,17 +138,6 @@ def is_open(field: Field) -> bool:
     return field.kind not in ("string", "object") or field.code_list is not None or field.name in OPEN_TEXTS
 
 
-def business_metadata(stored: object, db: sqlite3.Connection | None = None) -> object:
-    """Stored business-specific metadata with the type of each field, as responses carry it."""
-    groups = orjson.loads(str(stored))
-    if not isinstance(groups, dict):
-        return {}
-    return {
-        group: {field: _metadata_field(db, group, field, entry) for field, entry in fields.items()}
-        for group, fields in groups.items()
-    }
-
-
 @cache
 def _plan(family: str, type_name: str, masked: bool, newer: bool) -> _Plan:
     whole = schema()
@@ -167,7 +151,7 @@ def _plan(family: str, type_name: str, masked: bool, newer: bool) -> _Plan:
 def _told_fields(
     object_type: ObjectType, places: Mapping[str, int], masked: bool, newer: bool
 ) -> Iterable[tuple[str, int, Callable[[object], object] | None]]:
-    tellers: Mapping[str, Callable[[object], object]] = {"timestamp": _timestamp, "boolean": bool}
+    tellers: Mapping[str, Callable[[object], object]] = {"timestamp": _timestamp, "boolean": bool, "object": _json}
     for field in object_type.fields.values():
         shown = field.viewed and field.name not in ("id", "version") and (newer or not field.newer)
         if shown and (not masked or is_open(field)):
@@ -222,31 +206,12 @@ def _reaches(
     return False
 
 
-def _metadata_field(db: sqlite3.Connection | None, group: str, field: str, entry: object) -> Object:
-    values = entry.get("values", []) if isinstance(entry, dict) else entry
-    listed = values if isinstance(values, list) else [values]
-    kind = _metadata_kind(db, group, field) or _guessed_kind(listed)
-    if kind == "timestamp":
-        listed = [format_timestamp(value) if isinstance(value, int) else value for value in listed]
-    return {"type": kind, "values": listed}
-
-
-def _metadata_kind(db: sqlite3.Connection | None, group: str, field: str) -> str | None:
-    if db is None:
-        return None
-    row = db.execute("SELECT kind FROM bsm_field WHERE group_id = ? AND field_id = ?", (group, field)).fetchone()
-    return str(row[0]) if row else None
-
-
-def _guessed_kind(values: Sequence[object]) -> str:
-    first = values[0] if values else ""
-    if isinstance(first, bool):
-        return "boolean"
-    return "long" if isinstance(first, int) else "double" if isinstance(first, float) else "string"
-
-
 def _timestamp(stored: object) -> str:
     return format_timestamp(_number(stored))
+
+
+def _json(stored: object) -> object:
+    return orjson.loads(str(stored))
 
 
 def _number(stored: object) -> int:

@@ -49,7 +49,7 @@ ROWS = (
                          "saksaar": 2021, "sakssekvensnummer": 7, "mappeIdent": "2021/7", "offentligTittel": "Open"}),
     ("o_abstraktmappe", {"id": 4, "type": "Mappe", "tittel": "Folder", "refArkivdel": 1, "mappeIdent": "2021/8",
                          "opprettetDato": 1609459200000,
-                         "virksomhetsspesifikkeMetadata": '{"hr": {"grade": {"values": [3]}}}'}),
+                         "virksomhetsspesifikkeMetadata": '{"hr": {"grade": {"type": "double", "values": [3]}}}'}),
     ("o_eksternid", {"id": 5, "type": "EksternId", "eksternID": "k1", "eksterntSystem": "s1", "refMappe": 3}),
     ("o_eksternid", {"id": 6, "type": "EksternId", "eksternID": "k2", "eksterntSystem": "s2", "refMappe": 3}),
     ("o_abstraktregistrering", {"id": 7, "type": "Journalpost", "tittel": "Post", "refMappe": 3}),
@@ -65,8 +65,6 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             full = {"version": 1, "uuid": f"u{row['id']}", **row}
             names, marks = ", ".join(full), ", ".join("?" * len(full))
             db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(full.values()))
-        db.execute("INSERT INTO bsm_group (group_id, name) VALUES ('hr', 'HR')")
-        db.execute("INSERT INTO bsm_field (group_id, field_id, name, kind) VALUES ('hr', 'grade', 'Grade', 'double')")
     yield opened
     opened.close()
 
