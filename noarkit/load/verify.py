@@ -36,7 +36,8 @@ _NEW = "SELECT count(*) FROM walked w LEFT JOIN graph.record r ON r.key = w.key 
 _EXPECTED = """
 CREATE TEMP VIEW expected AS
 SELECT p.key, e.id FROM graph.entity p JOIN run.entity e ON e.n = p.n
-WHERE p.type IN ('Mappe', 'Saksmappe', 'Moetemappe', 'Basisregistrering', 'Journalpost', 'Moeteregistrering', 'Arkivnotat')
+WHERE p.type IN ('Mappe', 'Saksmappe', 'Moetemappe',
+                 'Basisregistrering', 'Journalpost', 'Moeteregistrering', 'Arkivnotat')
 AND e.id IS NOT NULL AND e.id != ''
 """
 
