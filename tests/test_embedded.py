@@ -1,0 +1,123 @@
+"""The embedded archive comes up, is joined, and ends with who started it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from noarkit.embedded import EmbeddedArchive, open_embedded
+from noarkit.errors import ConfigFault, RunLocked
+from tests.server.wire import Wire, wire_to
+
+
+def wire(archive: EmbeddedArchive) -> Wire:
+    """The archive on the wire, with a token of its client."""
+    at = wire_to(archive.url)
+    return at.bearing(at.get_token(archive.client_id, archive.client_secret.reveal()))
+
+
+def test_a_new_folder_becomes_an_archive_that_answers_and_ends_when_told(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with open_embedded(tmp_path / "archive") as archive:
+        assert time.monotonic() - began < 10
+        assert archive.started
+        assert not archive.gone
+        assert archive.token_url == archive.url.removesuffix("/rms/api/public") + "/idp/oauth2/token"
+        assert wire(archive).call("GET", "info/me").json() == {"userId": "integration"}
+        assert archive.client_secret.reveal() not in repr(archive)
+    assert archive.gone
+    assert not (tmp_path / "archive" / "serving.json").exists()
+    with pytest.raises(ConnectionRefusedError):
+        wire_to(archive.url).call("GET", "info/me")
+
+
+def test_a_second_user_joins_the_running_one_and_does_not_end_it(tmp_path: Path) -> None:
+    with open_embedded(tmp_path) as first:
+        with open_embedded(tmp_path, client_id="admin") as second:
+            assert (second.url, second.started) == (first.url, False)
+            assert wire(second).call("GET", "info/me").json() == {"userId": "admin"}
+        assert wire(first).call("GET", "info/me").status == 200
+
+
+def test_what_was_saved_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    for expected in (200, 204):
+        with open_embedded(tmp_path, client_id="admin") as archive:
+            method, body = ("PUT", {"name": "Kept"}) if expected == 200 else ("DELETE", None)
+            assert wire(archive).call(method, "code-lists/skjerming/KEPT", body).status == expected
+
+
+def test_a_folder_that_another_process_holds_silently_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (tmp_path / "serving.lock").open("w") as lock:
+        lock.write("process 1 on elsewhere\n")
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(RunLocked) as told:
+            open_embedded(tmp_path, join_s=0.2)
+    assert told.value.exit_code == 9
+    assert told.value.data["owner"] == "process 1 on elsewhere"
+
+
+def test_a_note_left_by_a_killed_archive_does_not_mislead(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    note = {"url": "http://127.0.0.1:1/rms/api/public", "token_url": "", "clients": "", "pid": dead.pid}
+    (tmp_path / "serving.json").write_text(json.dumps(note))
+    with open_embedded(tmp_path) as archive:
+        assert archive.started
+
+
+def test_settings_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    (tmp_path / "server.toml").write_text('query_limit = "many"')
+    with pytest.raises(ConfigFault) as told:
+        open_embedded(tmp_path)
+    assert "query_limit" in str(told.value.data["why"])
+
+
+def test_a_client_that_is_not_in_the_file_is_named_and_nothing_stays_behind(tmp_path: Path) -> None:
+    with pytest.raises(ConfigFault):
+        open_embedded(tmp_path, client_id="nobody")
+    with open_embedded(tmp_path) as archive:
+        assert archive.started
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks for a process by its id")
+def test_the_archive_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from noarkit.embedded import open_embedded;"
+        "open_embedded(Path(sys.argv[1])); print('up', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"up\n"
+        child = json.loads((tmp_path / "serving.json").read_text())["pid"]
+        parent.kill()
+        parent.wait()
+        assert came(lambda: not is_alive(child))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not (state.exists() and ") Z " in state.read_text())
+
+
+def came(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
+    ends = time.monotonic() + within_s
+    while time.monotonic() < ends:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
