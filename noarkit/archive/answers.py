@@ -63,6 +63,8 @@ def broken_exchange(broken: Broken, asked: Asked) -> ArchiveFault:
     """The fault of an exchange that did not come to its end."""
     if broken.reason == "trust":
         return TrustFault(call=asked.call, host=asked.host, why=broken.why)
+    if broken.why == "proxy-answered-407":
+        return NotLetIn(call=asked.call, status=407, why="proxy")
     if broken.reason == "away" or not broken.sent:
         return ArchiveAway(call=asked.call, why=broken.why)
     if broken.reason == "stalled":

@@ -88,13 +88,19 @@ def _trusting(ca_file: Path | None) -> ssl.SSLContext:
 
 
 def _show(made: ssl.SSLContext, certificate_file: Path, key_file: Path | None) -> None:
-    def no_prompt() -> str:
-        raise SecretFault(where=str(key_file or certificate_file), why="key-has-password")
+    asked: list[bool] = []
+
+    def never_prompt() -> str:
+        asked.append(True)
+        return ""
 
     try:
-        made.load_cert_chain(str(certificate_file), str(key_file) if key_file else None, password=no_prompt)
+        made.load_cert_chain(str(certificate_file), str(key_file) if key_file else None, password=never_prompt)
     except (OSError, ssl.SSLError) as error:
-        raise ConfigFault(where=str(key_file or certificate_file), why=_why_unusable(error)) from error
+        where = str(key_file or certificate_file)
+        if asked:
+            raise SecretFault(where=where, why="key-has-password") from error
+        raise ConfigFault(where=where, why=_why_unusable(error)) from error
 
 
 def _why_unusable(error: OSError) -> str:

@@ -134,7 +134,7 @@ def reset(connection: socket.socket) -> None:
 
 @dataclass
 class ScriptedServer:
-    """See the module. Without `reads_body` the bodies of uploads are left to the steps; what came with the head is in `seen`."""
+    """See the module. Without `reads_body` the bodies of uploads are left to the steps."""
 
     tls: ssl.SSLContext | None = None
     reads_body: bool = True
