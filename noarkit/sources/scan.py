@@ -47,7 +47,7 @@ class Glancing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScanReport:
-    """The counts; `read` is records, set aside and skipped together. The latter go by reason, codes count the others."""
+    """The counts: `set_aside` and `noted` by code, `skipped` by reason, `years` by the mail's date or the file's time."""
 
     where: str
     source_kind: str

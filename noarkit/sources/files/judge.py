@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from noarkit.errors import ItemNotAFile, ItemTooNew, ItemUnreadable, SourceFault
+from noarkit.errors import ItemNotAFile, ItemTooNew, ItemUnreadable, ItemVanished, SourceFault
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.names import key_of
@@ -91,7 +92,8 @@ class Judge:
         try:
             target = os.stat(name, dir_fd=folder.handle)
         except OSError as error:
-            return set_aside(folders.fault(key, error))
+            leads_nowhere = error.errno == errno.ELOOP
+            return set_aside(ItemVanished(key=key, why="ELOOP") if leads_nowhere else folders.fault(key, error))
         if stat.S_ISDIR(target.st_mode):
             return Skipped(key, policy.SKIPPED_LINK_TO_FOLDER)
         return self.file(folder, name, target, through_link=True)

@@ -5,6 +5,7 @@ Texts come out as Unicode, undecodable bytes as U+FFFD. A mail's parties are lis
 
 from __future__ import annotations
 
+import email.errors
 import email.header
 import email.parser
 import email.policy
@@ -28,7 +29,10 @@ _IDENTIFIER = re.compile(r"<[^<>\s]{1,900}>")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # what the standard library's mail code is known to raise on bytes that are no mail
-_STUMBLES = (ValueError, LookupError, TypeError, AttributeError, AssertionError, OverflowError, RecursionError)
+_STUMBLES = (
+    *(ValueError, LookupError, TypeError, AttributeError, AssertionError, OverflowError, RecursionError),
+    email.errors.MessageError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ def _decoded(value: str) -> str:
     try:
         pieces = email.header.decode_header(value)
         texts = (piece if isinstance(piece, str) else _decoded_bytes(piece, charset) for piece, charset in pieces)
-        return _clean("".join(texts))
+        return _clean("".join(texts)) or _clean(value)
     except _STUMBLES:
         return _clean(value)
 
