@@ -70,10 +70,18 @@ def settings_of(config: ArchiveConfig, environment: Mapping[str, str]) -> Archiv
         credentials=Credentials(config.client_id, config.client_secret.read(environment)),
         token_url=config.token_url,
         trust=Trust(config.tls.ca, config.tls.cert, config.tls.key),
-        proxy=Proxy(config.proxy) if config.proxy else None,
+        proxy=_configured_proxy(config, environment),
         patience=Patience(config.connect_timeout_s, config.stall_timeout_s, config.answer_timeout_s),
         error_header=config.error_header or ERROR_HEADER,
+        plain_http=config.plain_http,
     )
+
+
+def _configured_proxy(config: ArchiveConfig, environment: Mapping[str, str]) -> Proxy | None:
+    if config.proxy is None:
+        return None
+    secret = config.proxy_secret.read(environment) if config.proxy_secret else None
+    return Proxy(config.proxy, config.proxy_user, secret)
 
 
 def addresses_of(settings: ArchiveSettings) -> Addresses:

@@ -72,8 +72,8 @@ class Texts:
         return form.format_map(_Known(given))
 
     def _shown(self, name: str, value: object) -> str:
-        if name == "why":
-            return self.reason(value)
+        if name in ("why", "description", "detail"):
+            return self.reason(value).rstrip(".")
         if name == "what":
             told = self.reason(value)
             return told[:1].upper() + told[1:]

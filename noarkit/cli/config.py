@@ -1,0 +1,30 @@
+"""`noarkit config show|check`: every setting with its origin, and whether the whole can be used."""
+
+from __future__ import annotations
+
+import click
+
+from noarkit.cli.options import Session, command, option
+from noarkit.config import flatten
+
+
+@command("config")
+@click.argument("action", type=click.Choice(("show", "check")))
+@option("--origin", is_flag=True)
+def config_command(session: Session, action: str, origin: bool) -> None:
+    """Shows or checks the settings; a secret shows only where it lies."""
+    config = session.config()
+    if action == "show":
+        rows = list(flatten(config))
+        width = max(len(key) for key, _, _ in rows)
+        for key, value, source in rows:
+            shown = value or session.texts.say("config.unset")
+            line = f"{key:<{width}}  {shown}" + (f"  [{source}]" if origin else "")
+            session.face.result("setting", line, key=key, value=value or None, origin=source.kind, where=source.where)
+        return
+    for path in config.files:
+        session.face.result("config", session.texts.say("config.file", path=path), path=str(path))
+    if config.files:
+        session.face.tell("config.good", count=len(config.files))
+    else:
+        session.face.tell("config.none")

@@ -1,0 +1,43 @@
+"""`noarkit init`: writes a commented `noarkit.toml` and `package.toml`, and never over what is there."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import click
+
+from noarkit.cli.options import Session, command
+from noarkit.errors import ConfigFault, UsageFault
+from noarkit.safe.atomic import write_text
+
+_FILES = ("noarkit.toml", "package.toml")
+
+
+@command("init", exits=(10,))
+@click.argument("directory", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path), default=".")
+def init_command(session: Session, directory: Path) -> None:
+    """Makes the two files in a folder."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name in _FILES:
+            path = directory / name
+            made = _make(path, _template(name, session.texts.lang))
+            line = session.texts.say("init.made" if made else "init.kept", path=path)
+            session.face.result("made" if made else "kept", line, path=str(path))
+    except OSError as error:
+        raise ConfigFault(where=str(directory), why=error.strerror or "unreadable") from error
+    session.face.tell("init.next")
+
+
+def _template(name: str, lang: str) -> str:
+    stem, _, ending = name.partition(".")
+    return files("noarkit.words").joinpath("templates", f"{stem}.{lang}.{ending}").read_text("utf-8")
+
+
+def _make(path: Path, text: str) -> bool:
+    try:
+        write_text(path, text, replace=False)
+    except UsageFault:
+        return False
+    return True

@@ -1,0 +1,189 @@
+"""The program: finds the command, and turns whatever comes of it into words and an exit code, nowhere else."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import secrets
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+
+import click
+from click.shell_completion import shell_complete
+
+from noarkit.cli.options import Line, global_options, told_in, write_block, write_options
+from noarkit.cli.show import Face
+from noarkit.errors import ConfigFault, NoarkitError, Paused, SecretOnTheLine, UsageFault
+from noarkit.words.texts import LANGUAGES, texts
+
+# In the order a newcomer meets them; each is a module beside this one with a command of its name.
+COMMANDS: tuple[str, ...] = (
+    "init",
+    "doctor",
+    "config",
+    "serve",
+    "help",
+    "man",
+    "completion",
+    "version",
+)
+PROGRAM = "noarkit"
+COMPLETION_VARIABLE = "_NOARKIT_COMPLETE"
+_SECRET_OPTIONS = ("--client-secret", "--secret", "--password", "--token")
+
+
+class Program(click.Group):
+    """The group of all commands; each is imported when it is called, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = getattr(importlib.import_module(f"noarkit.cli.{cmd_name}"), f"{cmd_name}_command")
+        return found if isinstance(found, click.Command) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the line asks for; a near miss is proposed."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            where = f"{PROGRAM} {args[0]}"
+            raise UsageFault(what="no-such-command", where=where, proposal=f"{PROGRAM} {near[0]}" if near else None)
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """All commands in one line each, and the options of all."""
+        told = told_in(ctx)
+        formatter.write_usage(PROGRAM, "[OPTIONS] COMMAND [ARGS]...", told.say("help.usage"))
+        formatter.write("\n")
+        formatter.write_text(told.text("program", "long"))
+        write_block(formatter, told.say("help.examples"), told.text("program", "examples"))
+        with formatter.section(told.say("help.commands")):
+            formatter.write_dl([(name, told.text("commands", name, "short")) for name in COMMANDS])
+        write_options(ctx, formatter, told.say("help.globals"), global_options())
+        with formatter.section(told.say("help.topics")):
+            formatter.write_text(" ".join(told.tables["topics"]))
+
+
+def program() -> Program:
+    """The whole command line."""
+    made = Program(PROGRAM, invoke_without_command=True, callback=_start, params=list(global_options()))
+    made.context_settings = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
+    return made
+
+
+def run() -> None:
+    """The entry point of `noarkit`."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # both are text files here
+    sys.exit(main(sys.argv[1:], os.environ))
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Runs one command line and returns its exit code. Nothing it does raises."""
+    face = Face(texts(_language(arguments, environment)), as_json=_wants_json(arguments, environment))
+    try:
+        code = _call(list(arguments), environment, face)
+    except NoarkitError as fault:
+        code = _told(face, fault)
+    except click.ClickException as error:
+        code = _told(face, _usage_fault(error))
+    except (KeyboardInterrupt, click.Abort):
+        code = _told(face, Paused(signal="SIGINT"))
+    except BrokenPipeError:
+        code = _reader_left()
+    except Exception as error:  # noqa: BLE001  # the last door: whatever comes here was not foreseen, and is told as that
+        code = _unforeseen(face, error)
+    face.finish(code)
+    face.close()
+    return code
+
+
+@click.pass_context
+def _start(ctx: click.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def _call(arguments: list[str], environment: Mapping[str, str], face: Face) -> int:
+    _refuse_secrets(arguments)
+    made = program()
+    asked = environment.get(COMPLETION_VARIABLE)
+    if asked:
+        return shell_complete(made, {}, PROGRAM, COMPLETION_VARIABLE, asked)
+    try:
+        # the line is at hand before anything on it is read: even --help and a wrong option must know the language
+        with made.make_context(PROGRAM, arguments, obj=Line(face, environment)) as ctx:
+            return int(made.invoke(ctx) or 0)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+
+
+def _language(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """The language asked for, known before the line is parsed, so that even a fault of parsing is told in it."""
+    found = _given(arguments, "--lang") or environment.get("NOARKIT_LANG")
+    return found if found in LANGUAGES else "en"
+
+
+def _wants_json(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
+    return "--json" in _before_end(arguments) or environment.get("NOARKIT_JSON", "") not in ("", "0", "false")
+
+
+def _given(arguments: Sequence[str], name: str) -> str | None:
+    before = _before_end(arguments)
+    for at, argument in enumerate(before):
+        if argument == name and at + 1 < len(before):
+            return before[at + 1]
+        if argument.startswith(name + "="):
+            return argument.partition("=")[2]
+    return None
+
+
+def _before_end(arguments: Sequence[str]) -> list[str]:
+    return list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+
+
+def _refuse_secrets(arguments: Sequence[str]) -> None:
+    for argument in _before_end(arguments):
+        if argument.partition("=")[0] in _SECRET_OPTIONS:
+            raise SecretOnTheLine(where=argument.partition("=")[0])
+
+
+def _told(face: Face, fault: NoarkitError) -> int:
+    face.fault(fault)
+    return fault.exit_code
+
+
+def _usage_fault(error: click.ClickException) -> NoarkitError:
+    ctx = getattr(error, "ctx", None)
+    command = ctx.command_path.removeprefix(PROGRAM).strip() if isinstance(ctx, click.Context) else ""
+    if isinstance(error, click.NoSuchOption):
+        near = error.possibilities or []
+        return UsageFault(what="no-such-option", where=error.option_name, proposal=near[0] if near else None)
+    if isinstance(error, click.FileError):
+        return ConfigFault(where=error.filename, why=error.message)
+    what = "missing-argument" if isinstance(error, click.MissingParameter) else "bad-value"
+    told = " ".join(error.format_message().split())
+    return UsageFault(what=what, where=f"{PROGRAM} {command}".strip() + f": {told}", command=command or None)
+
+
+def _reader_left() -> int:
+    """Whoever read our results has seen enough (`… | head`); what is still in the pipe is nobody's."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _unforeseen(face: Face, error: Exception) -> int:
+    error_id = secrets.token_hex(4)
+    trace = "".join(traceback.format_exception(error))
+    face.log("trace", {"error_id": error_id, "trace": trace})
+    frame = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f"{os.path.basename(frame[0].filename)}:{frame[0].lineno}" if frame else None  # noqa: PTH119  # a name, no file
+    return _told(face, NoarkitError(error=type(error).__name__, error_id=error_id, where=where, log_file=face.log_path))

@@ -1,0 +1,64 @@
+"""`noarkit man`: the manual page, made from the same words as the help."""
+
+from __future__ import annotations
+
+import click
+
+from noarkit import __version__
+from noarkit.cli.help import topic_help
+from noarkit.cli.main import COMMANDS, PROGRAM, program
+from noarkit.cli.options import Session, command, global_options
+from noarkit.words.texts import Texts
+
+
+@command("man")
+def man_command(session: Session) -> None:
+    """Prints the page in the form that `man -l` reads."""
+    ctx = click.get_current_context().find_root()
+    page = "\n".join(_page(session.texts, ctx))
+    session.face.result("man", page, text=page)
+
+
+def _page(told: Texts, ctx: click.Context) -> list[str]:
+    lines = [
+        f'.TH NOARKIT 1 "" "noarkit {__version__}"',
+        ".SH NAME",
+        _text(f"noarkit - {told.text('program', 'short')}"),
+    ]
+    lines += [".SH SYNOPSIS", f".B {PROGRAM}", "[OPTIONS] COMMAND [ARGS]...", ".SH DESCRIPTION"]
+    lines.append(_text(told.text("program", "long")))
+    lines.append(f".SH {_text(told.say('help.commands')).upper()}")
+    for name in COMMANDS:
+        lines += _command(told, ctx, name)
+    lines.append(f".SH {_text(told.say('help.globals')).upper()}")
+    lines += _options(ctx, global_options())
+    for topic in told.tables["topics"]:
+        lines += [f".SH {_text(topic).upper()}", ".nf", _text(topic_help(topic, told)), ".fi"]
+    return lines
+
+
+def _command(told: Texts, ctx: click.Context, name: str) -> list[str]:
+    found = program().get_command(ctx, name)
+    assert found is not None  # noqa: S101  # every name of COMMANDS has its module
+    own = click.Context(found, parent=ctx, info_name=name)
+    usage = " ".join(found.collect_usage_pieces(own))
+    lines = [f".SS {PROGRAM} {name} {_text(usage)}", _text(told.text("commands", name, "short") + ".")]
+    lines += [".PP", ".nf", _text(told.text("commands", name, "examples").strip()), ".fi"]
+    if told.has("commands", name, "long"):
+        lines += [".PP", _text(told.text("commands", name, "long").strip())]
+    return lines + _options(own, [option for option in found.params if isinstance(option, click.Option)])
+
+
+def _options(ctx: click.Context, options: list[click.Option]) -> list[str]:
+    lines = []
+    for option in options:
+        record = option.get_help_record(ctx)
+        if record is not None:
+            lines += [".TP", f".B {_text(record[0])}", _text(record[1])]
+    return lines
+
+
+def _text(text: str) -> str:
+    """Text whose signs troff does not take for its own."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in escaped.splitlines())

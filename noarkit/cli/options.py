@@ -1,0 +1,243 @@
+"""Options that every command has, the session they make, and commands whose help comes from `words/`.
+
+A command is a function of a `Session` and its own options; it returns an exit code or nothing, and raises faults.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, Literal, ParamSpec
+
+import click
+from click.core import ParameterSource
+
+from noarkit.cli.show import Face
+from noarkit.config import Config, Sources, load
+from noarkit.errors import NoarkitError
+from noarkit.words.texts import LANGUAGES, Texts, texts
+
+Progress = Literal["auto", "bar", "plain", "none"]
+P = ParamSpec("P")
+
+PROGRESS: tuple[Progress, ...] = ("auto", "bar", "plain", "none")
+PREFIX = "NOARKIT_"
+GLOBAL_NAMES = ("config", "profile", "lang", "json", "progress", "log_file", "quiet", "verbose")
+
+
+@dataclass(slots=True)
+class Line:
+    """One command line while it is read: `given` gathers the global options, wherever they stand."""
+
+    face: Face
+    environment: Mapping[str, str]
+    given: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a command works with: its voice, its language and its settings."""
+
+    face: Face
+    environment: Mapping[str, str]
+    progress: Progress
+    sources: Sources
+
+    @property
+    def texts(self) -> Texts:
+        """The language of this session."""
+        return self.face.texts
+
+    def config(self, flags: Mapping[str, str | None] | None = None) -> Config:
+        """The settings, with `flags` of the command (`archive.url` → value) before all others."""
+        given = {key: value for key, value in (flags or {}).items() if value is not None}
+        known = self.sources
+        return load(Sources({**known.flags, **given}, known.environment, known.folder, known.file, known.profile))
+
+
+class Option(click.Option):
+    """An option whose help stands in `words/`: by its command, else among those of all commands."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option as it is written, and what it does."""
+        record = super().get_help_record(ctx)
+        if record is None or self.name is None:
+            return record
+        told = told_in(ctx)
+        command = ctx.command.name or ""
+        key = (command, self.name) if told.has("options", command, self.name) else ("all", self.name)
+        notes = [told.say("help.environment", name=variable(self))]
+        shown = self.get_default(ctx, call=False)
+        if isinstance(shown, (str, int)) and not isinstance(shown, bool) and shown not in ("", 0):
+            notes.insert(0, told.say("help.default", value=shown))
+        return record[0], f"{told.text('options', *key)} [{'; '.join(notes)}]"
+
+
+class Command(click.Command):
+    """A command whose help begins with examples and ends with exit codes."""
+
+    exits: tuple[int, ...] = (0, 1, 2)
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """One line, in the language of the session."""
+        return told_in(click.get_current_context()).text("commands", self.name or "", "short")
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Usage, purpose, examples, options, exit codes."""
+        told = told_in(ctx)
+        name = self.name or ""
+        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), told.say("help.usage"))
+        formatter.write("\n")
+        formatter.write_text(told.text("commands", name, "short") + ".")
+        write_block(formatter, told.say("help.examples"), told.text("commands", name, "examples"))
+        if told.has("commands", name, "long"):
+            formatter.write("\n")
+            formatter.write_text(told.text("commands", name, "long"))
+        own = [
+            option for option in self.get_params(ctx) if isinstance(option, Option) and option.name not in GLOBAL_NAMES
+        ]
+        write_options(ctx, formatter, told.say("help.options"), own)
+        formatter.write("\n")
+        names = [option.opts[0] for option in global_options() if option.name is not None]
+        formatter.write_text(f"{told.say('help.globals')}: {' '.join(names)}")
+        with formatter.section(told.say("help.exits")):
+            formatter.write_dl([(str(code), told.text("exits", str(code))) for code in self.exits])
+
+
+def command(
+    name: str, *, exits: Sequence[int] = ()
+) -> Callable[[Callable[Concatenate[Session, P], int | None]], Command]:
+    """Makes a command of a function; `exits` are its exit codes beside 0, 1 and 2."""
+
+    def make(function: Callable[Concatenate[Session, P], int | None]) -> Command:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> int | None:
+            return function(session_of(click.get_current_context()), *args, **kwargs)
+
+        made = click.command(name, cls=Command)(call)
+        made.exits = tuple(sorted({0, 1, 2, *exits}))
+        made.params.extend(_hidden_globals())
+        return made
+
+    return make
+
+
+def option(
+    *names: str, variable: str | None = "", **more: object
+) -> Callable[[Callable[P, int | None]], Callable[P, int | None]]:
+    """An option of a command, also taken from `NOARKIT_<OPTION>`; with `variable=None` the config reads that itself."""
+    envvar = variable_of(names) if variable == "" else variable
+    return click.option(*names, cls=Option, envvar=envvar, **more)
+
+
+def variable_of(names: Sequence[str]) -> str:
+    """The environment variable of an option written so."""
+    longest = max((name.split("/")[0] for name in names), key=len)
+    return PREFIX + longest.strip("-").replace("-", "_").upper()
+
+
+def variable(option: click.Option) -> str:
+    """The environment variable of an option."""
+    return variable_of(option.opts)
+
+
+def global_options() -> list[click.Option]:
+    """The options of the whole program, as the group takes them."""
+    return [
+        _global("--config", type=click.Path(path_type=Path), metavar="FILE"),
+        _global("--profile", metavar="NAME"),
+        _global("--lang", type=click.Choice(LANGUAGES)),
+        _global("--json", is_flag=True),
+        _global("--progress", type=click.Choice(PROGRESS)),
+        _global("--log-file", type=click.Path(path_type=Path), metavar="FILE"),
+        _global("-q", "--quiet", is_flag=True),
+        _global("-v", "--verbose", count=True),
+    ]
+
+
+def session_of(ctx: click.Context) -> Session:
+    """The session that the global options make, wherever on the line they stood."""
+    line = _line(ctx)
+    face, given = line.face, line.given
+    lang = given.get("lang")
+    file, profile, log_file = given.get("config"), given.get("profile"), given.get("log_file")
+    sources = Sources(
+        flags={"lang": str(lang)} if lang else {},
+        environment=line.environment,
+        file=file if isinstance(file, Path) else None,
+        profile=str(profile) if profile else None,
+    )
+    face.verbosity = -1 if given.get("quiet") else int(str(given.get("verbose", 0)))
+    if isinstance(log_file, Path) and face.log_path != log_file:
+        face.open_log(log_file)
+    if not lang:
+        face.texts = texts(_configured_language(sources))
+    chosen = given.get("progress", "auto")
+    return Session(face, line.environment, next(word for word in PROGRESS if word == chosen), sources)
+
+
+def told_in(ctx: click.Context) -> Texts:
+    """The language that this command line speaks."""
+    return _line(ctx).face.texts
+
+
+def write_block(formatter: click.HelpFormatter, title: str, text: str) -> None:
+    """A titled block whose lines stand as they are written."""
+    with formatter.section(title):
+        for line in text.strip().splitlines():
+            formatter.write(f"  {line}\n" if line else "\n")
+
+
+def write_options(
+    ctx: click.Context, formatter: click.HelpFormatter, title: str, options: Sequence[click.Option]
+) -> None:
+    """A titled list of options; nothing where there are none."""
+    records = [record for option in options if (record := option.get_help_record(ctx)) is not None]
+    if records:
+        with formatter.section(title):
+            formatter.write_dl(records)
+
+
+def _configured_language(sources: Sources) -> str:
+    try:
+        return load(sources).lang
+    except NoarkitError:
+        return "en"  # what is wrong with the config is told by the commands that need it
+
+
+def _line(ctx: click.Context) -> Line:
+    line = ctx.obj
+    return line if isinstance(line, Line) else Line(Face(texts("en")), os.environ)
+
+
+def _global(*names: str, **more: object) -> Option:
+    fixed = {"envvar": variable_of(names), "expose_value": False, "callback": _remember, "is_eager": True}
+    return Option(list(names), **fixed, **more)  # type: ignore[arg-type]  # click takes many kinds
+
+
+def _hidden_globals() -> list[click.Option]:
+    """The same options once more, for those who write them after the command; the environment was read before."""
+    options = global_options()
+    for each in options:
+        each.envvar = None
+        each.hidden = True
+    return options
+
+
+def _remember(ctx: click.Context, parameter: click.Parameter, value: object) -> object:
+    name = parameter.name or ""
+    if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+        _line(ctx).given[name] = value
+    return value
+
+
+def is_terminal(stream: object) -> bool:
+    """True where a person looks on."""
+    descriptor = getattr(stream, "fileno", None)
+    try:
+        return descriptor is not None and os.isatty(descriptor())
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,123 @@
+"""What a person, a script or a log gets to see: results on stdout, lines for people on stderr, JSON on request."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from noarkit.errors import ConfigFault, NoarkitError
+from noarkit.events import Event
+from noarkit.words.texts import PARTS, Texts, plain, render
+
+_INDENT = " " * 6
+_STATES = {0: "done", 3: "done", 11: "paused", 130: "paused", 143: "paused", 5: "paused"}
+
+
+class Face:
+    """One command's voice. `verbosity` is -1 for -q, and counts each -v."""
+
+    def __init__(self, texts: Texts, *, as_json: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self.texts = texts
+        self.as_json = as_json
+        self.verbosity = 0
+        self.log_path: Path | None = None
+        self._log: TextIO | None = None
+        self._clock = clock
+        self._started = clock()
+        self._summary: dict[str, object] = {}
+
+    def open_log(self, path: Path) -> None:
+        """Writes a line of JSON to `path` for whatever happens from now on; nobody else may read it."""
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise ConfigFault(where=str(path), why="unreadable") from error
+        self.close()
+        self._log = os.fdopen(descriptor, "a", encoding="utf-8")
+        self.log_path = path
+
+    def close(self) -> None:
+        """Ends the log."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def result(self, name: str, line: str, **data: object) -> None:
+        """A result: `line` for a reader, or `data` as an event of that name for a script."""
+        if self.as_json:
+            _put(sys.stdout, _json({"event": name, **data}))
+        else:
+            _put(sys.stdout, line)
+
+    def tell(self, key: str, **data: object) -> None:
+        """A sentence for people, on stderr; silent with -q and with --json."""
+        if not self.as_json and self.verbosity >= 0:
+            _put(sys.stderr, self.texts.say(key, **data))
+
+    def hear(self, event: Event, /) -> None:
+        """Listens to the core: JSON lines and the log get every event, people only with -v."""
+        if self.as_json:
+            _put(sys.stdout, _json({"event": event.name, **event.data}))
+        elif self.verbosity > 0:
+            told = " ".join(f"{name}={plain(value)}" for name, value in event.data.items())
+            _put(sys.stderr, f"{event.name} {told}".rstrip())
+        self.log(event.name, event.data)
+
+    def log(self, name: str, data: Mapping[str, object]) -> None:
+        """A line for the log alone."""
+        if self._log is not None:
+            moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+            _put(self._log, _json({"time": moment, "event": name, **data}))
+
+    def fault(self, fault: NoarkitError) -> None:
+        """A fault in four lines on stderr, or as an event with the same four parts."""
+        lines = render(fault, self.texts.lang)
+        parts = dict(zip(PARTS, [lines[0].removeprefix(f"{fault.code}  "), *lines[1:]], strict=True))
+        told = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient, **parts}
+        if self.as_json:
+            _put(sys.stdout, _json({"event": "fault", **told, "data": _printable(fault.data)}))
+        else:
+            _put(sys.stderr, "\n".join([lines[0], *(_INDENT + line for line in lines[1:])]))
+        self.log("fault", {**told, "data": _printable(fault.data)})
+
+    def count(self, **numbers: object) -> None:
+        """Adds to the summary that ends every --json output."""
+        self._summary.update(numbers)
+
+    def finish(self, exit_code: int) -> None:
+        """The last line of --json: the summary with state, seconds and exit code."""
+        seconds = round(self._clock() - self._started, 3)
+        state = _STATES.get(exit_code, "failed")
+        summary = {"event": "summary", "state": state, **self._summary, "seconds": seconds, "exit": exit_code}
+        if self.as_json:
+            _put(sys.stdout, _json(summary))
+        self.log("summary", {name: value for name, value in summary.items() if name != "event"})
+
+
+def size(size_bytes: int) -> str:
+    """A number of bytes as people say it: 1.9 TB."""
+    amount = float(size_bytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"
+
+
+def _printable(data: Mapping[str, object]) -> dict[str, object]:
+    return {name: value if isinstance(value, (int, float, bool)) else plain(value) for name, value in data.items()}
+
+
+def _json(data: Mapping[str, object]) -> str:
+    return json.dumps(data, default=str)
+
+
+def _put(stream: TextIO, line: str) -> None:
+    stream.write(line + "\n")
+    stream.flush()
