@@ -113,7 +113,6 @@ def _delete(call: Call) -> Answer:
                 raise Refusal(409, f"{code} of {code_list.name} is in use as {field_name} of {type_name}")
         db.execute("DELETE FROM code_value WHERE list = ? AND code = ?", (code_list.name, code))
         db.execute("DELETE FROM permission WHERE kind = ? AND object = ?", (value_node(code_list.name), code))
-    call.service.identity.rights_changed()
     return Answer(204)
 
 

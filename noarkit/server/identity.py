@@ -70,7 +70,7 @@ class Identity:
         self._generation = 0
 
     def rights_changed(self) -> None:
-        """To be said after each commit that changes groups, permissions or modifiers: the next call sees it."""
+        """To be said after each commit that changes groups or modifiers: the next call sees it."""
         self._generation += 1
 
     def caller(self, token: str) -> Caller | None:

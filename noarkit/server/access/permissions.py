@@ -128,7 +128,6 @@ def _grant(family: _Family, call: Call, *, exists: bool) -> Answer:
             "INSERT OR REPLACE INTO permission (kind, object, access_group, permissions) VALUES (?, ?, ?, ?)",
             (node.kind, node.name, group, json.dumps(given)),
         )
-    call.service.identity.rights_changed()
     return Answer(200 if exists else 201, _told(node, group, given))
 
 
@@ -141,7 +140,6 @@ def _delete(family: _Family, call: Call) -> Answer:
         if group is not None and not _has(db, node, group):
             raise _not_there(group)
         db.execute(f"DELETE FROM permission WHERE {where}", given)  # noqa: S608  # our own words
-    call.service.identity.rights_changed()
     return Answer(204)
 
 
