@@ -58,7 +58,8 @@ class Database:
         try:
             yield reader
         finally:
-            reader.execute("ROLLBACK")
+            if reader.in_transaction:  # SQLite has rolled back by itself where a write to a temporary table was cut off
+                reader.execute("ROLLBACK")
 
     def make(self, statements: Iterable[str]) -> None:
         """Runs statements that make tables, in one transaction."""

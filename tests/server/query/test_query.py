@@ -275,6 +275,20 @@ def test_a_query_that_runs_too_long_is_ended(service: Service) -> None:
         assert db.execute("SELECT 1").fetchone() == (1,)
 
 
+def test_a_cut_off_write_to_a_temporary_table_leaves_the_reader_usable(service: Service) -> None:
+    endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    moments = iter([0.0, 2.0, 2.0])
+    with (
+        pytest.raises(Refusal, match="takes longer"),
+        service.db.reading() as db,
+        deadline(db, 1.0, lambda: next(moments)),
+    ):
+        db.execute("CREATE TEMP TABLE found (id INTEGER)")
+        db.execute(f"INSERT INTO found {endless}")
+    with service.db.reading() as db:
+        assert db.execute("SELECT COUNT(*) FROM temp.sqlite_master").fetchone() == (0,)
+
+
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=6))
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
