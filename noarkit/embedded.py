@@ -81,8 +81,8 @@ class EmbeddedArchive:
 def open_embedded(data_dir: Path, client_id: str = CLIENT_ID, *, join_s: float = 10.0) -> EmbeddedArchive:
     """The archive in `data_dir`, running: joined where another process serves it, started (and made) otherwise.
 
-    Raises RunLocked where another process holds the folder and does not serve it within `join_s`, ConfigFault where the folder's settings
-    or clients cannot be used, ArchiveAway where the service does not come up.
+    Raises RunLocked where another process holds the folder and does not serve it within `join_s`, ConfigFault where the
+    folder's settings or clients cannot be used, ArchiveAway where the service does not come up.
     """
     data_dir = data_dir.absolute()
     return _joined(data_dir, client_id) or _start(data_dir, client_id, join_s)

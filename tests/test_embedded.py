@@ -8,14 +8,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from noarkit.embedded import EmbeddedArchive, open_embedded
 from noarkit.errors import ConfigFault, RunLocked
-from tests.server.wire import Wire, wire_to
+from tests.server.wire import Wire, came, wire_to
 
 
 def wire(archive: EmbeddedArchive) -> Wire:
@@ -112,12 +111,3 @@ def is_alive(pid: int) -> bool:
         return False
     state = Path(f"/proc/{pid}/stat")
     return not (state.exists() and ") Z " in state.read_text())
-
-
-def came(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
-    ends = time.monotonic() + within_s
-    while time.monotonic() < ends:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False

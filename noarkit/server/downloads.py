@@ -84,8 +84,9 @@ def find(service: Service, caller: Caller, file_id: str, kind: str) -> FileFacts
                 service.read_log.downloaded(Download(service.now_ms(), caller.name, caller.account, uuid))
                 return facts
             raise Refusal(404, "no such file")
+        gone = service.files.released(db, number)
     facts = service.files.uploaded(number, caller.account)
-    if facts is None or kind != "original":
+    if facts is None or gone or kind != "original":
         raise Refusal(404, "no such file")
     return facts
 

@@ -160,14 +160,13 @@ class Files:
         number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
         stored = self.stored(db, number)
         facts = stored or self.upload(number)
-        if facts is None:
+        if facts is None or self.released(db, number):
             raise Refusal(400, f"referanseDokumentfil: there is no uploaded file {file_id}")
         if facts.account != account:
             raise Refusal(403, f"referanseDokumentfil: file {file_id} was uploaded by another account")
         if stored is None:
             facts_row = (number, facts.sha256, facts.size_bytes, facts.name, facts.media_type, account)
             db.execute("INSERT INTO stored_file VALUES (?, ?, ?, ?, ?, ?)", facts_row)
-            db.execute("DELETE FROM released_file WHERE file_id = ?", (number,))
         return facts
 
     def made_durable(self, claims: Collection[FileFacts]) -> None:
@@ -213,6 +212,11 @@ class Files:
         """A file that the archive refers to."""
         row = db.execute("SELECT * FROM stored_file WHERE file_id = ?", (file_id,)).fetchone()
         return None if row is None else FileFacts(*row)
+
+    @staticmethod
+    def released(db: sqlite3.Connection, file_id: int) -> bool:
+        """True for a file that the archive referred to and let go: gone, though a sweep may still have to come."""
+        return db.execute("SELECT 1 FROM released_file WHERE file_id = ?", (file_id,)).fetchone() is not None
 
     @staticmethod
     def light_pdf(db: sqlite3.Connection, file_id: int) -> FileFacts | None:
@@ -266,11 +270,8 @@ class Files:
         with self._archive.reading() as db:
             gone = db.execute("SELECT file_id, sha256 FROM released_file").fetchall()
         for number, sha256 in gone:
-            with self._archive.reading() as db:
-                back = self.stored(db, number) is not None
-            if not back:
-                self._forget_upload(number)
-                self._remove_unless_wanted(sha256)
+            self._forget_upload(number)
+            self._remove_unless_wanted(sha256)
         if gone:
             with self._archive.writing() as db:
                 db.executemany("DELETE FROM released_file WHERE file_id = ?", [(number,) for number, _ in gone])

@@ -21,6 +21,7 @@ from noarkit.server.access_notes import ACCESS_LOG_TYPES
 from noarkit.server.query.request import boolean_member, number_member, object_member, text_member
 from noarkit.server.read_log import Access, Condition, Download
 from noarkit.server.schema import schema, table_name
+from noarkit.server.transaction.log import Subject
 from noarkit.server.values import BadValue, format_timestamp, timestamp
 from noarkit.server.wire import Answer, Call, Refusal, Rights, Route
 
@@ -87,7 +88,7 @@ def change_log(call: Call) -> Answer:
         listed = orjson.dumps(tree).decode()
         total = db.execute(f"SELECT count(*) {_OF_TREE}", (listed,)).fetchone()[0]  # our own words
         rows = db.execute(
-            f"SELECT * {_OF_TREE} ORDER BY revision_id LIMIT ? OFFSET ?",  # our own words
+            f"SELECT * {_OF_TREE} ORDER BY modified_ms, revision_id LIMIT ? OFFSET ?",  # our own words
             (listed, limit, offset),
         )
         names = [column[0] for column in rows.description]
@@ -142,6 +143,16 @@ def download_log(call: Call) -> Answer:
     return Answer(body={"results": results, "hasMore": len(found) > limit})
 
 
+def find_present(db: sqlite3.Connection, rights: Rights, named: str) -> Subject:
+    """The object with that id or uuid that is there and may be read. Refuses with 404 what is not."""
+    object_id = _find(db, rights, named, "")
+    table = table_name(metamodel().family(_type_of(db, object_id) or ""))
+    row = db.execute(f"SELECT uuid, type FROM {table} WHERE id = ?", (object_id,)).fetchone()  # noqa: S608  # a name of the model
+    if row is None:
+        raise Refusal(404, f"there is no object {named[:80]}.")
+    return Subject(object_id, row[0], row[1])
+
+
 _OF_TREE = "FROM change_log WHERE object_id IN (SELECT value FROM json_each(?))"
 _DIRECTLY_BELOW = "SELECT DISTINCT object_id FROM change_log WHERE parent_id = ?"
 _ALL_BELOW = (
@@ -163,11 +174,21 @@ def _find(db: sqlite3.Connection, rights: Rights, named: str, type_name: str) ->
         object_id: int | None = int(named)
     else:
         object_id = _by_uuid(db, named)
-    row = db.execute("SELECT type FROM change_log WHERE object_id = ? LIMIT 1", (object_id,)).fetchone()
-    fits = row is not None and (not type_name or metamodel().is_a(row[0], type_name))
+    known = None if object_id is None else _type_of(db, object_id)
+    fits = known is not None and (not type_name or metamodel().is_a(known, type_name))
     if object_id is None or not fits or not (rights.reads_everything or _may_read(db, rights, object_id)):
         raise Refusal(404, f"there is no {type_name or 'object'} {named[:80]}.")
     return object_id
+
+
+def _type_of(db: sqlite3.Connection, object_id: int) -> str | None:
+    """The type of an object, there or gone; a folder or record that was expanded counts as what it is now."""
+    row = db.execute("SELECT type FROM change_log WHERE object_id = ? LIMIT 1", (object_id,)).fetchone()
+    if row is None:
+        return None
+    table = table_name(metamodel().family(row[0]))
+    present = db.execute(f"SELECT type FROM {table} WHERE id = ?", (object_id,)).fetchone()  # noqa: S608  # a name of the model
+    return str((present or row)[0])
 
 
 def _by_uuid(db: sqlite3.Connection, uuid: str) -> int | None:

@@ -102,7 +102,7 @@ def _run(
     whole: App = app if faults is None else _troubled(app, faults, service)
     server = _Server(_config(whole, address, service), lambda: _announce(serving, told, ready), stopping)
     try:
-        service.start()
+        service.start(after_crash=serving.exists())
         server.run(sockets=[listener])
     finally:
         serving.unlink(missing_ok=True)

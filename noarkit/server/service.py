@@ -40,11 +40,13 @@ AREAS: tuple[str, ...] = (
     "access",
     "fulltext",
     "logs",
+    "change_import",
     "bulk",
 )
 _SWEEP_EVERY_S = 60.0
 _FLUSH_EVERY_S = 0.5
 _BULK_EVERY_S = 30.0
+_STRAYS_EVERY_S = 24 * 3600.0
 
 
 @dataclass(slots=True)
@@ -64,8 +66,10 @@ class Service:
         """Now, in milliseconds since 1970 UTC."""
         return int(self.now_s() * 1000)
 
-    def start(self) -> None:
-        """Begins the background work; close() ends it."""
+    def start(self, *, after_crash: bool = False) -> None:
+        """Begins the background work; close() ends it. After a crash, stray files are looked for once."""
+        if after_crash:
+            self.workers["strays"] = Worker("archive-strays", self.files.sweep_strays, _STRAYS_EVERY_S)
         self.workers["sweep"] = Worker("archive-sweep", self.files.sweep, _SWEEP_EVERY_S)
         self.workers["read-log"] = Worker("archive-read-log", self.read_log.flush, _FLUSH_EVERY_S)
         self.workers["bulk"] = Worker("archive-bulk", self._run_bulk, _BULK_EVERY_S)

@@ -13,7 +13,7 @@ import pytest
 from noarkit.errors import ConfigFault
 from noarkit.server.trouble import read_script
 from tests.server.conftest import Archive, serving
-from tests.server.wire import BASE, Reply
+from tests.server.wire import BASE, Reply, came
 
 LISTS = "code-lists?field=skjerming"
 PUT = ("PUT", "code-lists/skjerming/{}", {"name": "Name {}"})
@@ -170,12 +170,3 @@ def test_json_scripts_are_read_and_bad_ones_refused(tmp_path: Path) -> None:
         path.write_text(bad)
         with pytest.raises(ConfigFault):
             read_script(path)
-
-
-def came(condition: Callable[[], bool], within_s: float = 5.0) -> bool:
-    ends = time.monotonic() + within_s
-    while time.monotonic() < ends:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
@@ -112,3 +113,44 @@ def link(type_name: str, object_id: str, ref: str, *to: str) -> dict[str, object
 def delete(type_name: str, object_id: str) -> dict[str, object]:
     """A delete action."""
     return {"action": "delete", "type": type_name, "id": object_id}
+
+
+def small_archive(wire: Wire, *file_ids: str) -> dict[str, str]:
+    """Saves one of each from Arkiv down to a record, with a document and version for each file; ids by temporary id.
+
+    @creator @fonds @series @folder @record, @document1 @version1, @document2 ...
+    """
+    actions = [
+        save("Arkivskaper", "@creator", arkivskaperIdent="1", arkivskaperNavn="Creator"),
+        save("Arkiv", "@fonds", tittel="Fonds"),
+        link("Arkiv", "@fonds", "refArkivskaper", "@creator"),
+        save("Arkivdel", "@series", tittel="Series"),
+        link("Arkivdel", "@series", "refArkiv", "@fonds"),
+        save("Mappe", "@folder", tittel="Folder"),
+        link("Mappe", "@folder", "refArkivdel", "@series"),
+        save("Basisregistrering", "@record", tittel="Record"),
+        link("Basisregistrering", "@record", "refMappe", "@folder"),
+    ]
+    for at, file_id in enumerate(file_ids, 1):
+        actions += document(f"@document{at}", f"@version{at}", "@record", file_id)
+    return {name: str(told["id"]) for name, told in wire.saved(*actions).items()}
+
+
+def document(document_id: str, version_id: str, record_id: str, file_id: str) -> list[dict[str, object]]:
+    """The actions that give a record a document with one version of an uploaded file."""
+    return [
+        save("Dokument", document_id, tittel="Document", tilknyttetRegistreringSom="H"),
+        link("Dokument", document_id, "refRegistrering", record_id),
+        save("Dokumentversjon", version_id, variantformat="P", format="txt", referanseDokumentfil=file_id),
+        link("Dokumentversjon", version_id, "refDokument", document_id),
+    ]
+
+
+def came(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
+    """True once the condition holds; False where it does not in time."""
+    ends = time.monotonic() + within_s
+    while time.monotonic() < ends:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
