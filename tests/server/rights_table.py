@@ -37,7 +37,9 @@ GRAPH: tuple[Thing, ...] = (
         {"klasseIdent": "01", "tittel": "Subclass"},
         {"refKlassifikasjonssystem": "system", "refForelderKlasse": "class"},
     ),
-    Thing("series", "Arkivdel", {"tittel": "S"}, {"refArkiv": "fonds", "refPrimaerKlassifikasjonssystem": "system"}),
+    Thing(
+        "series", "Arkivdel", {"tittel": "Series"}, {"refArkiv": "fonds", "refPrimaerKlassifikasjonssystem": "system"}
+    ),
     Thing(
         "case",
         "Saksmappe",
@@ -49,7 +51,7 @@ GRAPH: tuple[Thing, ...] = (
     Thing(
         "party",
         "Korrespondansepart",
-        {"korrespondanseparttype": "EA", "korrespondansepartNavn": "P"},
+        {"korrespondanseparttype": "EA", "korrespondansepartNavn": "Party"},
         {"refRegistrering": "record"},
     ),
     Thing("party id", "EksternId", {"eksterntSystem": "S", "eksternID": "1"}, {"refKorrespondansepart": "party"}),
@@ -62,6 +64,12 @@ GRAPH: tuple[Thing, ...] = (
     Thing("note", "Merknad", {"tekst": "N", "merknadstype": "MER"}, {"refDokument": "document"}),
     Thing("version", "Dokumentversjon", {"variantformat": "P", "format": "txt"}, {"refDokument": "document"}),
     Thing("other fonds", "Arkiv", {"tittel": "Other fonds"}),
+    Thing(
+        "other creator",
+        "Arkivskaper",
+        {"arkivskaperIdent": "2", "arkivskaperNavn": "O"},
+        {"refArkiv": "other fonds"},
+    ),
     Thing("other series", "Arkivdel", {"tittel": "Other series"}, {"refArkiv": "other fonds"}),
     Thing(
         "folder",
@@ -70,11 +78,11 @@ GRAPH: tuple[Thing, ...] = (
         {"refArkivdel": "other series"},
     ),
     Thing("subfolder", "Mappe", {"tittel": "Subfolder"}, {"refForelderMappe": "folder"}),
-    Thing("basic record", "Basisregistrering", {"tittel": "Basic record"}, {"refMappe": "subfolder"}),
+    Thing("basic record", "Basisregistrering", {"tittel": "Plain"}, {"refMappe": "subfolder"}),
     Thing("precedent", "Presedens", {"rettskildefaktor": "LOV"}, {}),
 )
 ALL = frozenset(thing.name for thing in GRAPH)
-LABELS = frozenset({"creator", "keyword", "party", "party id", "note"})
+LABELS = frozenset({"creator", "other creator", "keyword", "party", "party id", "note"})
 
 UNDER_DOCUMENT = frozenset({"version"})
 UNDER_RECORD = frozenset({"document", "note", "version"})
