@@ -55,7 +55,8 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
             return None
         if not path.is_file():
             raise UsageFault(what="not-a-file", where=where)
-        return FileTree(path, replace(wanted, mail="parts") if _is_mail(path) else wanted)
+        target = path.resolve()  # who names a link means what it leads to
+        return FileTree(target, replace(wanted, mail="parts") if _is_mail(target) else wanted)
 
     return find
 

@@ -47,7 +47,7 @@ class Glancing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScanReport:
-    """The counts: `set_aside` and `noted` by code, `skipped` by reason, `years` by the mail's date or the file's time."""
+    """The counts: set aside and noted by code, skipped by reason, years by a mail's date or a file's time."""
 
     where: str
     source_kind: str

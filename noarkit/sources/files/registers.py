@@ -93,23 +93,19 @@ class Register:
 
 def read(file: BinaryIO, *, where: str, column: str = "") -> Register:
     """The register in an open file, its form told by the end of its name. Raises `ItemMalformed`."""
+    ending = where.lower().rpartition(".")[2]
     try:
-        return Register(_rows(file, where), where=where, column=column)
+        if ending == "xlsx":
+            return Register(tables.named(sheets.rows(file)), where=where, column=column)
+        with tables.text_of(file, "utf-8-sig" if ending == "json" else None) as text:
+            rows = tables.json_rows(text) if ending == "json" else tables.named(tables.csv_rows(text))
+            return Register(rows, where=where, column=column)
     except (csv.Error, ValueError, RecursionError, sqlite3.Error) as error:
         raise ItemMalformed(key=where, why=str(error)) from error
     except NoarkitError as error:
         if isinstance(error, ItemMalformed):
             raise
         raise ItemMalformed(key=where, why=str(error.data.get("why", error.code))) from error
-
-
-def _rows(file: BinaryIO, where: str) -> Iterator[Row]:
-    ending = where.lower().rpartition(".")[2]
-    if ending == "json":
-        return tables.json_rows(file)
-    if ending == "xlsx":
-        return tables.named(sheets.rows(file))
-    return tables.named(tables.csv_rows(file))
 
 
 def _stored(rows: Iterable[Row], column: str) -> Iterator[tuple[int, str, str, str]]:

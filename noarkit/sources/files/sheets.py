@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import BinaryIO
 
 from lxml import etree
@@ -21,7 +21,7 @@ from noarkit.safe import xml
 
 _MOST_BYTES = 4 * 1024**3
 _MOST_COLUMNS = 16_384
-_RATIO = 1_000
+_RATIO = 300
 _DATE_FORMATS = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
 _LETTERS = re.compile(r"[A-Z]{1,3}")
@@ -96,7 +96,7 @@ def _number(text: str, *, is_date: bool, epoch: datetime) -> str:
         moment = epoch + timedelta(seconds=round(number * 86_400))
         if number < 1:
             return moment.time().isoformat()
-        return moment.date().isoformat() if not moment.time() else moment.isoformat()
+        return moment.date().isoformat() if moment.time() == time(0) else moment.isoformat()
     if number.is_integer() and abs(number) < 2**53:
         return str(int(number))
     return repr(number)

@@ -7,7 +7,9 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from io import TextIOWrapper
+from itertools import chain
 from typing import BinaryIO
 
 _BLOCK_BYTES = 1024 * 1024
@@ -17,18 +19,28 @@ _DELIMITERS = ";,\t|"
 _BETWEEN = re.compile(r"[\s,]*")
 
 
-def csv_rows(file: BinaryIO) -> Iterator[list[str]]:
-    """The rows of a CSV file. UTF-8 with or without mark, UTF-16 with one, else Windows-1252; `;` `,` tab or `|`."""
-    text = TextIOWrapper(file, encoding=_encoding(file), errors="replace", newline="")
+@contextmanager
+def text_of(file: BinaryIO, encoding: str | None = None) -> Iterator[TextIOWrapper]:
+    """The file as text, line ends as they stand; it stays open when the block ends.
+
+    Without `encoding` it is told by the bytes: UTF-8 with or without mark, UTF-16 with one, else Windows-1252.
+    """
+    errors = "replace" if encoding is None else "strict"
+    text = TextIOWrapper(file, encoding=encoding or _encoding(file), errors=errors, newline="")
     try:
-        first = text.readline()
-        if first.lower().startswith("sep="):
-            delimiter, first = first[4:5], text.readline()
-        else:
-            delimiter = _delimiter(first)
-        yield from csv.reader(_lines(first, text), delimiter=delimiter)
+        yield text
     finally:
         text.detach()
+
+
+def csv_rows(text: TextIOWrapper) -> Iterator[list[str]]:
+    """The rows of a CSV file whose cells are parted by `;`, `,`, tab or `|`, whichever its first line has most of."""
+    first = text.readline()
+    if first.lower().startswith("sep="):
+        delimiter, first = first[4:5], text.readline()
+    else:
+        delimiter = _delimiter(first)
+    yield from csv.reader(chain([first] if first else [], text), delimiter=delimiter)
 
 
 def named(rows: Iterable[list[str]]) -> Iterator[Mapping[str, object]]:
@@ -41,21 +53,17 @@ def named(rows: Iterable[list[str]]) -> Iterator[Mapping[str, object]]:
             yield {**dict.fromkeys(names, ""), **named_cells}
 
 
-def json_rows(file: BinaryIO) -> Iterator[Mapping[str, object]]:
+def json_rows(text: TextIOWrapper) -> Iterator[Mapping[str, object]]:
     """The rows of a JSON file: a list of objects, read one by one; or, up to 64 MB, an object that holds such a list
     or whose names are the files. Raises `ValueError` for anything else."""
-    text = TextIOWrapper(file, encoding="utf-8-sig")
-    try:
-        head = text.read(_BLOCK_BYTES).lstrip()
-        if head.startswith("["):
-            yield from map(_object, _items(head[1:], text))
-            return
-        rest = text.read(_WHOLE_BYTES)
-        if text.read(1):
-            raise ValueError("too large for an object; write a list")
-        yield from _unwrapped(json.loads(head + rest))
-    finally:
-        text.detach()
+    head = text.read(_BLOCK_BYTES).lstrip()
+    if head.startswith("["):
+        yield from map(_object, _items(head[1:], text))
+        return
+    rest = text.read(_WHOLE_BYTES)
+    if text.read(1):
+        raise ValueError("too large for an object; write a list")
+    yield from _unwrapped(json.loads(head + rest))
 
 
 def _encoding(file: BinaryIO) -> str:
@@ -79,12 +87,6 @@ def _encoding(file: BinaryIO) -> str:
 def _delimiter(line: str) -> str:
     outside = "".join(line.split('"')[::2])
     return max(_DELIMITERS, key=outside.count)
-
-
-def _lines(first: str, rest: Iterable[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from rest
 
 
 def _names(cells: list[str]) -> list[str]:

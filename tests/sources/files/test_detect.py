@@ -1,0 +1,118 @@
+"""What files are: media types by first bytes, PRONOM identifiers by a worker."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from noarkit.events import nobody
+from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.detect import MediaTypes, looks_like_mailbox
+from noarkit.sources.files.puids import Puids
+from noarkit.sources.port import SourceRecord
+
+PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde"
+
+
+@pytest.mark.parametrize(
+    ("head", "ext", "expected"),
+    [
+        (PDF, "", "application/pdf"),
+        (PNG, "pdf", "image/png"),
+        ("blåbær og bringebær\n".encode(), "txt", "text/plain"),
+        (b"Subject: hei\nTo: a@b.no\n\nx", "eml", "message/rfc822"),
+        (b"Subject: hei\r\nX-A: b\r\n c\r\nTo: a@b.no\r\nFrom: c@d.no\r\n\r\nx", "", "message/rfc822"),
+        (b"Subject: hei\n\nFrom: me\nTo: you\nDate: today\n", "txt", "text/plain"),
+    ],
+)
+def test_media_types_are_told_by_the_first_bytes(head: bytes, ext: str, expected: str) -> None:
+    assert MediaTypes().of(head, ext) == expected
+
+
+def test_each_thread_has_a_handle_of_its_own() -> None:
+    media_types = MediaTypes()
+    with ThreadPoolExecutor(4) as threads:
+        told = set(threads.map(lambda _: media_types.of(PDF, "pdf"), range(64)))
+    assert told == {"application/pdf"}
+
+
+def test_a_system_without_signatures_gets_those_that_came_along() -> None:
+    code = """
+import sys
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name == "magic" and "pylibmagic" not in sys.modules:
+            raise ImportError("no libmagic")
+sys.meta_path.insert(0, Without())
+from noarkit.sources.files.detect import MediaTypes
+try:
+    print(MediaTypes().of(b"%PDF-1.7", "pdf"))
+except Exception as error:  # noqa: BLE001 - printed
+    print(type(error).__name__, error)
+print("pylibmagic" in sys.modules)
+"""
+    env = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PATH": os.environ["PATH"]}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True"
+
+
+def test_a_mailbox_is_known_by_its_first_lines() -> None:
+    assert looks_like_mailbox(b"From a@b.no Mon Jan  6 12:00:00 2020\nSubject: x\n")
+    assert not looks_like_mailbox(b"From here on, at 12:00 in 2020\nno header")
+
+
+def test_records_carry_what_was_told_and_the_plan_may_do_without(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(PDF)
+    for policy, expected in ((FilePolicy(), "application/pdf"), (FilePolicy(media_types=False), None)):
+        (record,) = FileTree(tmp_path, policy).records(nobody)
+        assert isinstance(record, SourceRecord)
+        assert record.fields["media_type"] == expected
+        assert record.contents[0].media_type == expected
+
+
+def test_puids_are_told_whatever_the_name_and_alike_files_are_asked_for_once(tmp_path: Path) -> None:
+    pytest.importorskip("pygfried")
+    for name in ("a.pdf", "\udcff.pdf", "b.pdf"):
+        (tmp_path / name).write_bytes(PDF)
+    (tmp_path / "c.eml").write_bytes(b"Subject: hei\nFrom: a@b.no\n\nx")
+    (tmp_path / "d").write_bytes(b"")
+    (tmp_path / "e").write_bytes(os.urandom(300_000))
+    records = FileTree(tmp_path, FilePolicy(puids=True)).records(nobody)
+    told = {item.key: item.contents[0].puid for item in records if isinstance(item, SourceRecord)}
+    assert told == {
+        "a.pdf": "fmt/276",
+        "b.pdf": "fmt/276",
+        "%FF.pdf": "fmt/276",
+        "c.eml": "fmt/278",
+        "d": None,
+        "e": None,
+    }
+
+
+def test_a_worker_that_dies_costs_one_answer(tmp_path: Path) -> None:
+    pytest.importorskip("pygfried")
+    for number in range(3):
+        (tmp_path / f"{number}.pdf").write_bytes(PDF + b"%" * number)
+    with Puids() as puids:
+        told = []
+        for number in range(3):
+            handle = os.open(tmp_path / f"{number}.pdf", os.O_RDONLY)
+            told.append(puids.of(handle, "pdf", PDF))
+            os.close(handle)
+            if number == 0:
+                kill_children()
+    assert told == ["fmt/276", None, "fmt/276"]
+
+
+def kill_children() -> None:
+    """Ends the worker and waits until it is gone."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    for child in children:
+        os.kill(int(child), 9)
+        os.waitid(os.P_PID, int(child), os.WEXITED | os.WNOWAIT)

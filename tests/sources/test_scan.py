@@ -1,0 +1,139 @@
+"""Counting what a source holds."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from noarkit.errors import SourceGone
+from noarkit.events import Event, Listener, nobody
+from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.scan import OTHER, scan
+
+
+class Listed:
+    """A source that yields what it is given."""
+
+    def __init__(self, *items: SourceItem) -> None:
+        self._items = items
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """A place."""
+        return SourceIdentity("listed", "here")
+
+    def records(self, tell: Listener) -> Iterator[SourceItem]:
+        """The items."""
+        return iter(self._items)
+
+    def open(self, content: Content) -> AbstractContextManager[ContentStream]:
+        """Never asked for."""
+        raise AssertionError(content)
+
+    def default_recipe(self) -> str:
+        """Never asked for."""
+        raise AssertionError
+
+    def proposal(self, tell: Listener) -> str:
+        """Never asked for."""
+        raise AssertionError
+
+
+def tree(root: Path) -> Path:
+    """Some of everything."""
+    held = {"a.PDF": 10, "b.pdf": 5, "c": 0, "d/.skjult": 1, "d/Sak.txt": 2, "d/sak.txt": 3}
+    for number, (name, size) in enumerate(held.items()):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(b"x" * size)
+        os.utime(root / name, (1_000_000_000 + number * 31_556_952,) * 2)
+    os.mkfifo(root / "fifo")
+    (root / "link").symlink_to("c")
+    return root
+
+
+def test_a_scan_counts_sizes_formats_years_and_troubles(tmp_path: Path) -> None:
+    report = scan(FileTree(tree(tmp_path), FilePolicy(look_inside=False)), nobody)
+    assert (report.read, report.records, report.contents, report.bytes, report.largest_bytes) == (8, 6, 6, 21, 10)
+    assert report.formats == {"pdf": 2, "txt": 2, "unknown": 2}
+    assert report.format_bytes == {"pdf": 15, "txt": 5, "unknown": 1}
+    assert report.years == {str(year): 1 for year in range(2001, 2007)}
+    assert report.set_aside == {"F204": 1}
+    assert report.skipped == {"a link": 1}
+    assert report.noted == {"W204": 2, "W207": 1}
+    assert report.kinds == {"file": 6}
+
+
+@pytest.mark.parametrize("policy", [{}, {"hidden": "skip"}, {"empty_folders": "record"}, {"links": "follow"}])
+def test_a_look_from_outside_counts_what_records_tell(tmp_path: Path, policy: dict[str, str]) -> None:
+    (tree(tmp_path) / "tom").mkdir()
+    wanted = FilePolicy(look_inside=False, **policy)  # type: ignore[arg-type]  # words of the policy
+    source = FileTree(tmp_path, wanted)
+    told = scan(source, nobody)
+    by_records = scan(Listed(*source.records(nobody)), nobody)
+    assert {**told.as_json(), "where": "", "source_kind": ""} == {
+        **by_records.as_json(),
+        "where": "",
+        "source_kind": "",
+    }
+
+
+def test_formats_are_media_types_where_files_are_looked_into(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"%PDF-1.7\n")
+    assert scan(FileTree(tmp_path), nobody).formats == {"application/pdf": 1}
+
+
+def test_the_report_is_plain_json_with_numbers_that_add_up(tmp_path: Path) -> None:
+    told = json.loads(json.dumps(scan(FileTree(tree(tmp_path)), nobody).as_json()))
+    left_out = sum(told["set_aside"].values()) + sum(told["skipped"].values())
+    assert told["read"] == told["records"] + left_out
+    assert sum(one["count"] for one in told["formats"].values()) == told["contents"]
+    assert sum(one["bytes"] for one in told["formats"].values()) == told["bytes"]
+    assert sum(told["years"].values()) == told["records"]
+
+
+def test_what_is_left_out_is_handed_on_for_lists(tmp_path: Path) -> None:
+    listed: list[SetAside | Skipped] = []
+    scan(FileTree(tree(tmp_path)), nobody, each=listed.append)
+    assert [item.record_key for item in listed] == ["fifo", "link"]
+
+
+def test_the_year_of_a_mail_is_that_of_its_date() -> None:
+    content = Content("a", "a.eml", 1, modified_ns=1_700_000_000_000_000_000)
+    dated = SourceRecord(
+        "mail", "a", {"mail": {"date": "1999-01-02T00:00:00.000Z"}, "modified": "2023-01-01"}, (content,)
+    )
+    changed = SourceRecord("file", "b", {"modified": "2021-01-01T00:00:00.000Z"}, (content,))
+    content_only = SourceRecord("file", "c", {}, (content,))
+    unknown = SourceRecord("row", "d", {})
+    report = scan(Listed(dated, changed, content_only, unknown), nobody)
+    assert report.years == {"1999": 1, "2021": 1, "2023": 1, "unknown": 1}
+
+
+def test_endless_kinds_of_formats_are_counted_together() -> None:
+    contents = (Content(str(number), f"a.x{number}", 1) for number in range(3_000))
+    report = scan(Listed(*(SourceRecord("file", one.locator, {}, (one,)) for one in contents)), nobody)
+    assert len(report.formats) == 1_001
+    assert report.formats[OTHER] == 2_000
+
+
+def test_notes_are_counted_by_code() -> None:
+    report = scan(Listed(SourceRecord("row", "a", {}, (), (Note("W1"), Note("W2")))), nobody)
+    assert report.noted == {"W1": 1, "W2": 1}
+
+
+def test_a_scan_says_when_it_is_done(tmp_path: Path) -> None:
+    heard: list[Event] = []
+    scan(FileTree(tree(tmp_path)), heard.append)
+    assert heard[-1] == Event("source_scanned", {"read": 8, "records": 6, "bytes": 21})
+
+
+def test_a_root_that_is_gone_is_no_empty_report(tmp_path: Path) -> None:
+    with pytest.raises(SourceGone):
+        scan(FileTree(tmp_path / "borte", FilePolicy(look_inside=False)), nobody)
