@@ -5,7 +5,8 @@ Each method raises what `Archive.call` raises. Those that change something are a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Literal
 
 from noarkit.archive import register_wire as wire
@@ -28,6 +29,7 @@ from noarkit.archive.values import Call, Json
 
 _PAGE = 100
 _SOME = 100
+_IMPORTED_AT_ONCE = 1000
 
 
 class Administration:
@@ -109,9 +111,18 @@ class Administration:
             if not some.has_more or not some.entries:
                 return
 
-    def import_changes(self, entries: Sequence[Mapping[str, Json]]) -> None:
-        """Adds entries to the change log as another archive told them. Only our own embedded archive can."""
-        self._change("import_changes", "POST", ("logs", "change-log", "import"), {"entries": list(entries)})
+    def import_changes(self, entries: Iterable[Mapping[str, Json]]) -> int:
+        """Adds entries to the change log as another archive told them; says how many were new to it.
+
+        Goes in portions, of which each is taken whole or not at all. Only our own embedded archive can.
+        """
+        coming, imported = iter(entries), 0
+        while some := list(islice(coming, _IMPORTED_AT_ONCE)):
+            rehearsed: Json = {"imported": len(some)}
+            path = ("logs", "change-log", "import")
+            answer = self._change("import_changes", "POST", path, {"entries": some}, rehearsed)
+            imported += wire.number(wire.members(answer, "import_changes"), "imported", "import_changes")
+        return imported
 
     def accesses(self, filters: Mapping[str, Json], offset: int = 0, limit: int = _SOME) -> LogEntries:
         """Some entries of the access log; `filters` bear the wire's names (userName, objectUUIDs, …)."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import cache
 
 import orjson
 
@@ -30,11 +31,15 @@ from noarkit.errors import (
     TransferStalled,
     TrustFault,
 )
+from noarkit.model import metamodel
 
 _MAX_ERROR_BYTES = 256 * 1024
 _MAX_DESCRIPTION = 1000
 _ACTION = re.compile(r"\bactions?\s*(?:\[|#|no\.?|number)?\s*(\d+)", re.IGNORECASE)
-_FIELD = re.compile(r"(?:\bfields?(?:\s+with\s+name|\s+named)?\s+[\"'«`]?|\bfields\.)([A-Za-z]\w*)")
+_NAMED_FIELD = re.compile(
+    r"(?:\bfield\s+(?:with\s+name\s+|named\s+)|\bfield\s+(?=[\"'«`])|\bfields\.)[\"'«`]?([A-Za-z]\w*)"
+)
+_FIELD = re.compile(r"\b(?:field|ref)\s+([A-Za-z]\w*)")
 _BY_STATUS: Mapping[int, type[ArchiveFault]] = {
     401: NotLetIn,
     403: NotAllowed,
@@ -139,9 +144,18 @@ def _blamed(description: str) -> dict[str, object]:
     blamed: dict[str, object] = {}
     if action := _ACTION.search(description):
         blamed["action"] = int(action[1])
-    if field := _FIELD.search(description):
+    if (field := _NAMED_FIELD.search(description)) or (
+        field := next((found for found in _FIELD.finditer(description) if found[1] in _known_names()), None)
+    ):
         blamed["field"] = field[1]
     return blamed
+
+
+@cache
+def _known_names() -> frozenset[str]:
+    """Every field and reference of the model: what a sentence may mean by a word after «field»."""
+    types = metamodel().types.values()
+    return frozenset(name for one in types for name in (*one.fields, *one.references))
 
 
 def _retry_after_s(value: str | None, now_s: float) -> float | None:

@@ -64,6 +64,14 @@ def text(answer: Members, name: str, call: str) -> str:
     return found
 
 
+def number(answer: Members, name: str, call: str) -> int:
+    """A member that must be there as a whole number. Raises `ArchiveStrange`."""
+    found = text(answer, name, call)
+    if not found.isdigit():
+        raise strange(Asked(call), f"no-{name}")
+    return int(found)
+
+
 def texts(answer: Members, name: str) -> tuple[str, ...]:
     """A member that lists texts, empty where it is not there."""
     found = answer.get(name)
@@ -173,7 +181,7 @@ def access_group(answer: object, call: str) -> AccessGroup:
         description=_optional(found, "description"),
         global_permissions=texts(found, "globalPermissions"),
         service_permissions=texts(found, "servicePermissions"),
-        id=_number(found, "id", call),
+        id=number(found, "id", call),
     )
 
 
@@ -213,7 +221,7 @@ def permission(answer: object, place: Place) -> Permission:
     found = members(answer, "permission")
     if isinstance(place, OnCodeList):
         place = OnCodeList(_optional(found, "listType") or place.list_type, _optional(found, "code"))
-    return Permission(_number(found, "accessGroupId", "permission"), place, texts(found, "explicitPermissions"))
+    return Permission(number(found, "accessGroupId", "permission"), place, texts(found, "explicitPermissions"))
 
 
 def _hit(answer: Members) -> Hit:
@@ -253,13 +261,6 @@ def _each(values: Json) -> tuple[str, ...]:
 def _optional(answer: Members, name: str) -> str | None:
     found = answer.get(name)
     return None if found is None or isinstance(found, dict | list) else str(found)
-
-
-def _number(answer: Members, name: str, call: str) -> int:
-    found = text(answer, name, call)
-    if not found.isdigit():
-        raise strange(Asked(call), f"no-{name}")
-    return int(found)
 
 
 def _parsed(body: Mapping[str, object]) -> object:

@@ -18,11 +18,13 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import (
     Action,
     Call,
+    Delete,
     Downloaded,
     Json,
     Page,
     Query,
     Rendition,
+    Save,
     SavedObject,
     Upload,
     Uploaded,
@@ -31,7 +33,7 @@ from noarkit.errors import ArchiveBusy, ArchiveConflict, ArchiveFault
 from noarkit.events import Event, Listener, nobody
 
 T = TypeVar("T")
-Effect = Literal["none", "orphan", "change"]
+Effect = Literal["none", "orphan", "change", "versioned-change"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,11 @@ class Retrying:
         self._not_before_s = 0.0
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
-        """See `Archive.transaction`."""
-        return self._patiently("transaction", "change", lambda: self._archive.transaction(actions))
+        """See `Archive.transaction`. Actions that carry versions are not sent again after a conflict: the same versions
+        would meet it again."""
+        versioned = any(isinstance(action, Save | Delete) and action.version is not None for action in actions)
+        effect: Effect = "versioned-change" if versioned else "change"
+        return self._patiently("transaction", effect, lambda: self._archive.transaction(actions))
 
     def query(self, query: Query) -> Page:
         """See `Archive.query`."""
@@ -125,9 +130,11 @@ class Retrying:
             attempt += 1
 
     def _may_repeat(self, fault: ArchiveFault, effect: Effect, conflicts: int) -> bool:
-        if not fault.transient or (isinstance(fault, ArchiveConflict) and conflicts > self._policy.conflicts):
+        if not fault.transient:
             return False
-        return effect != "change" or not fault.fate_unknown
+        if isinstance(fault, ArchiveConflict):
+            return effect != "versioned-change" and conflicts <= self._policy.conflicts
+        return effect in ("none", "orphan") or not fault.fate_unknown
 
     def _wait_s(self, fault: ArchiveFault, attempt: int) -> float:
         """What the archive asked for, else a doubling wait of which half is chance, so that many do not come as one."""

@@ -87,13 +87,6 @@ Does = Callable[[Administration], object]
                 "korrespondansepart": [{"korrespondansepartNavn": "Kari"}],
             },
         ),
-        (
-            lambda a: a.import_changes([{"revisionType": "CREATE"}]),
-            "POST",
-            "logs/change-log/import",
-            {},
-            {"entries": [{"revisionType": "CREATE"}]},
-        ),
         (lambda a: a.delete_access_group(4), "DELETE", "access-group/4", {}, None),
         (
             lambda a: a.set_steers_access("klassifikasjons-system", "9", True),
@@ -207,6 +200,15 @@ def test_the_change_log_is_read_to_its_end() -> None:
         "offset": 100,
         "limit": 100,
     }
+
+
+def test_changes_are_imported_in_portions() -> None:
+    archive = FakeArchive(answers=[{"imported": 1000}, {"imported": 499}])
+    imported = Administration(archive).import_changes({"id": str(number)} for number in range(1500))
+    assert imported == 1499
+    assert [call.path for call in archive.calls] == [("logs", "change-log", "import")] * 2
+    assert archive.calls[1].body == {"entries": [{"id": str(number)} for number in range(1000, 1500)]}
+    assert all(call.changes for call in archive.calls)
 
 
 def test_logs_are_read_by_page() -> None:

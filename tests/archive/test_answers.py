@@ -66,6 +66,9 @@ def test_each_status_is_its_own_fault(
         ("actions[3]: field 'saksdato' is no date", {"action": 3, "field": "saksdato"}),
         ("Action 12: unknown type", {"action": 12}),
         ("actions[0].fields.tittel must not be empty", {"action": 0, "field": "tittel"}),
+        ("actions[1] (Mappe): ref refArkivdel must be linked.", {"action": 1, "field": "refArkivdel"}),
+        ("actions[4] (save Mappe): field tittel must have a value.", {"action": 4, "field": "tittel"}),
+        ("fieldId farge is already that of a field in group g", {}),
         ("nothing to see", {}),
     ],
 )

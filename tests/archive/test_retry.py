@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.archive.retry import Outside, Policy, Retrying
-from noarkit.archive.values import Call, Query, Save, bytes_to_upload, stream_to_upload
+from noarkit.archive.values import Action, Call, Delete, Query, Save, bytes_to_upload, stream_to_upload
 from noarkit.errors import (
     AnswerLost,
     ArchiveAway,
@@ -155,6 +155,14 @@ def test_conflicts_are_tried_again_a_few_times_only() -> None:
     with pytest.raises(ArchiveConflict):
         transaction(retrying(archive, Time(), Policy(conflicts=3)))
     assert len(archive.asked) == 4
+
+
+@pytest.mark.parametrize("action", [Save("Mappe", "1", version="7"), Delete("Mappe", "1", "7")])
+def test_a_version_that_met_a_conflict_is_not_sent_again(action: Action) -> None:
+    archive, time = FakeArchive(acts=[CONFLICT]), Time()
+    with pytest.raises(ArchiveConflict):
+        retrying(archive, time).transaction([Save("Mappe", "x"), action])
+    assert (len(archive.asked), time.slept) == (1, [])
 
 
 @pytest.mark.parametrize("status", [429, 503])
