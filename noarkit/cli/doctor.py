@@ -181,7 +181,7 @@ def _code_lists(archive: Archive) -> Iterator[Finding]:
 
 
 def _probe(archive: Archive) -> Iterator[Finding]:
-    """Writes into an object that belongs to nothing, the same each time, asks for what was written, and uploads a few bytes."""
+    """Uploads a few bytes, writes into an object that belongs to nothing, the same each time, and asks for it."""
     import secrets
 
     from noarkit.archive.query import all_of, equals, select

@@ -1,0 +1,210 @@
+"""What README, help and manual page say is what the code does."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from noarkit.cli.help import fault_kinds
+from noarkit.cli.main import COMMANDS, PROGRAM, main, program
+from noarkit.cli.options import Command, global_options
+from noarkit.config import SETTINGS
+from noarkit.errors import GRAVITY
+from noarkit.words.texts import LANGUAGES, explain, texts
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+ENVIRONMENT = {"HOME": "/nonexistent"}
+
+
+def all_commands() -> dict[str, Command]:
+    """Every command there is."""
+    made = program()
+    ctx = click.Context(made)
+    found = {name: made.get_command(ctx, name) for name in COMMANDS}
+    return {name: command for name, command in found.items() if isinstance(command, Command)}
+
+
+def all_options() -> set[str]:
+    """Every option there is, as it is written."""
+    params = [*global_options(), *(each for command in all_commands().values() for each in command.params)]
+    return {name for each in params if isinstance(each, click.Option) for name in each.opts} | {"--help", "-h"}
+
+
+def table(heading: str) -> dict[str, str]:
+    """The rows of a table below a heading of the README, by their first cell."""
+    part = README.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    rows = [line.strip("| ").split(" | ", 1) for line in part.splitlines() if line.startswith("| ")]
+    return {first.strip("`"): rest for first, rest in rows[2:]}
+
+
+def options_in(text: str) -> set[str]:
+    """Options that a text speaks of."""
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command prints; it must go well."""
+    code = main(arguments, ENVIRONMENT)
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    return out
+
+
+def test_every_command_is_a_command_of_ours() -> None:
+    assert set(all_commands()) == set(COMMANDS)
+
+
+def test_the_readme_lists_the_commands_there_are_in_their_order() -> None:
+    told = texts("en")
+    assert list(table("Commands")) == list(COMMANDS)
+    assert table("Commands") == {name: told.text("commands", name, "short") for name in COMMANDS}
+
+
+def test_the_readme_lists_the_exit_codes_gravest_first() -> None:
+    told = texts("en")
+    assert table("Exit codes") == {str(code): told.text("exits", str(code)) for code in GRAVITY}
+    assert [int(code) for code in table("Exit codes")] == list(GRAVITY)
+
+
+def test_the_readme_speaks_of_no_option_or_fault_that_is_not_there() -> None:
+    assert options_in(README) - all_options() == set()
+    assert {f"--{name}" for name in ["config", "profile", "lang", "json", "progress", "log-file"]} <= options_in(README)
+    assert set(re.findall(r"\bF\d{3}\b", README)) <= set(fault_kinds())
+
+
+def test_the_readme_and_the_package_agree_on_scripts_and_licence() -> None:
+    for name in re.findall(r"scripts/[a-z-]+", README):
+        assert (ROOT / name).is_file(), name
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["license"] in README
+    assert "Apache License" in (ROOT / "LICENSE").read_text("utf-8")
+    assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_begins_with_examples_and_ends_with_exit_codes(
+    name: str, lang: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = texts(lang)
+    shown = run(capsys, name, "--help", "--lang", lang)
+    assert shown == run(capsys, "help", name, "--lang", lang)
+    parts = [told.say(f"help.{part}") + ":" for part in ("examples", "exits")]
+    places = [shown.index(part) for part in parts]
+    assert places == sorted(places)
+    assert told.text("commands", name, "short").split()[0] in shown[: places[0]]
+    codes = [int(code) for code in re.findall(r"^  (\d+) ", shown[places[1] :], re.MULTILINE)]
+    assert tuple(codes) == all_commands()[name].exits
+    assert set(codes) <= set(GRAVITY)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_option_is_explained_and_shows_its_variable(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, command in all_commands().items():
+        shown = " ".join(run(capsys, name, "--help", "--lang", lang).split())
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                assert option.opts[0] in shown
+                assert "NOARKIT_" + option.opts[-1].strip("-").replace("-", "_").upper() in shown
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_examples_are_commands_and_options_that_exist(lang: str) -> None:
+    told = texts(lang)
+    every = [told.text("program", "examples")] + [told.text("commands", name, "examples") for name in COMMANDS]
+    for text in every:
+        for line in text.strip().splitlines():
+            called = re.match(rf"{PROGRAM} (\S+)", line)
+            assert called and called.group(1) in COMMANDS, line
+            assert options_in(line) <= all_options(), line
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_topics_speak_of_what_there_is(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = texts(lang)
+    assert set(told.tables["topics"]) == set(texts("en").tables["topics"])
+    assert not set(told.tables["topics"]) & set(COMMANDS), "a topic must not hide behind a command"
+    for topic in told.tables["topics"]:
+        shown = run(capsys, "help", topic, "--lang", lang)
+        assert shown.strip()
+        assert options_in(shown) <= all_options(), topic
+    codes = re.findall(r"^  (F\d{3})  ", run(capsys, "help", "faults", "--lang", lang), re.MULTILINE)
+    assert codes == list(fault_kinds())
+    exits = re.findall(r"^ +(\d+)  ", run(capsys, "help", "exit-codes", "--lang", lang), re.MULTILINE)
+    assert [int(code) for code in exits] == list(GRAVITY)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_fault_is_explained_offline(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for code, kind in fault_kinds().items():
+        shown = run(capsys, "help", code.lower(), "--lang", lang)
+        assert all(line in shown for line in explain(code, lang) or [""])
+        assert str(kind().exit_code) in shown.splitlines()[0]
+
+
+def test_words_of_commands_options_and_exits_are_those_of_the_code() -> None:
+    names = {option.name for command in all_commands().values() for option in command.params}
+    for lang in LANGUAGES:
+        told = texts(lang).tables
+        assert set(told["commands"]) == set(COMMANDS)
+        assert set(told["exits"]) == {str(code) for code in GRAVITY}
+        for command, options in told["options"].items():
+            assert isinstance(options, dict)
+            known = names if command == "all" else {each.name for each in all_commands()[command].params}
+            assert set(options) <= known, command
+
+
+def test_the_manual_page_tells_every_command_option_and_topic(capsys: pytest.CaptureFixture[str]) -> None:
+    page = run(capsys, "man").replace("\\-", "-")
+    assert page.startswith(".TH NOARKIT 1")
+    assert all(f".SS {PROGRAM} {name}" in page for name in COMMANDS)
+    assert options_in("\n".join(all_options())) - {"--help"} <= options_in(page)
+    assert not re.search(r"^'", page, re.MULTILINE)
+
+
+def settings_in(text: str) -> Iterator[str]:
+    """Every setting of a commented config, taken out of its comment."""
+    table_name = ""
+    for line in text.splitlines():
+        bare = line.removeprefix("# ")
+        if re.match(r"\[[a-z.]+\]$", bare):
+            table_name = bare.strip("[]") + "."
+        elif found := re.match(r"([a-z_]+) = ", bare):
+            yield table_name + found.group(1)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_config_that_init_writes_names_every_setting_and_no_other(lang: str) -> None:
+    text = (ROOT / "noarkit" / "words" / "templates" / f"noarkit.{lang}.toml").read_text("utf-8")
+    found = {re.sub(r"^profiles\.test\.", "", name) for name in settings_in(text)}
+    assert found - {"profile"} == {setting.key for setting in SETTINGS}
+
+
+def test_both_languages_write_the_same_package_description() -> None:
+    made = [
+        tomllib.loads((ROOT / "noarkit" / "words" / "templates" / f"package.{lang}.toml").read_text("utf-8"))
+        for lang in LANGUAGES
+    ]
+    assert made[0] == made[1]
+    assert {"agreement", "creator", "submitter", "contacts", "period", "system"} <= set(made[0])
+
+
+def test_json_lines_follow_their_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((ROOT / "schemas" / "events.json").read_text("utf-8"))
+    judge = jsonschema.Draft202012Validator(schema)
+    for arguments in (["version"], ["config", "show"], ["doctor"], ["help"], ["vers"], ["serve", "--port", "x"]):
+        main([*arguments, "--json"], ENVIRONMENT)
+        out, err = capsys.readouterr()
+        lines = [json.loads(line) for line in out.splitlines()]
+        assert err == ""
+        assert lines[-1]["event"] == "summary"
+        for line in lines:
+            judge.validate(line)
