@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from noarkit.archive.values import Action, FieldValue, Link, Save
 from noarkit.graph.store import Planned, PlannedLink
 from noarkit.load.lease import Guard, RunFacts
-from noarkit.load.lookup import uuid_of
+from noarkit.load.lookup import GUARD_TYPE, uuid_of
 from noarkit.model import metamodel
 
-GUARD_TYPE = "Klasse"
 _ANCHOR = "anchor"
 _BEARERS = {
     "AbstraktMappe": "refMappe",

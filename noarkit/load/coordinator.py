@@ -130,7 +130,7 @@ class Coordinator:
     def _start(self, shard: int, kind: str) -> None:
         journal, graph = self._journal, self._given.graph
         guard = journal.guard(shard)
-        if guard is None and kind == "unit":
+        if guard is None and kind != "links":
             guard = self._given.guard_for(shard)
             if guard is not None:
                 journal.keep_guard(shard, guard)

@@ -15,12 +15,13 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query, SavedObject
 from noarkit.graph.store import Planned
-from noarkit.load.lease import RunFacts
+from noarkit.load.lease import Guard, RunFacts
 from noarkit.model import metamodel
 
 T = TypeVar("T")
 
 _NAMESPACE = uuid.UUID("6f2f9d0e-6f0b-5c58-9f0e-2f0c4f7f5a11")
+GUARD_TYPE = "Klasse"
 _KEYS_A_QUERY = 100
 _OWNERS = ("refMappe", "refRegistrering", "refDokument", "refDokumentversjon")
 # volatile or filled in by the archive: not part of what identifies an object under its parent
@@ -59,6 +60,14 @@ def system_is_known(archive: Archive, system: str) -> bool:
     """True where any object bears an external id of this system."""
     query = Query("EksternId", "eksterntSystem = @s", {"@s": system}, limit=1)
     return bool(archive.query(query).objects)
+
+
+def guard_now(archive: Archive, guard: Guard | None) -> Guard | None:
+    """The guard as the archive has it now."""
+    if guard is None:
+        return None
+    found = archive.query(Query(GUARD_TYPE, "id = @id", {"@id": guard.id}, limit=1)).objects
+    return Guard(found[0].id, found[0].version) if found else None
 
 
 def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) -> dict[int, str]:

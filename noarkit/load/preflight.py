@@ -12,8 +12,8 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Link, Query, Save, SavedObject
 from noarkit.errors import ArchiveConflict, ArchiveFault, ArchiveRefused, NotAllowed
 from noarkit.load import lookup
-from noarkit.load.compose import GUARD_TYPE
 from noarkit.load.lease import Guard
+from noarkit.load.lookup import GUARD_TYPE
 
 MARKER_TITLE = "noarkit: run guards (not part of any series)"
 _MARKER_TYPE = "Klassifikasjonssystem"

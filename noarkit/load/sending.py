@@ -20,7 +20,7 @@ from noarkit.errors import (
 )
 from noarkit.graph.store import GraphStore, Planned
 from noarkit.load import lookup
-from noarkit.load.compose import GUARD_TYPE, compose, guarded, temporary_id
+from noarkit.load.compose import compose, guarded, temporary_id
 from noarkit.load.contents import Contents, Filed
 from noarkit.load.lease import (
     BundleLeftOut,
@@ -77,7 +77,7 @@ class ChunkLoader:
         if len(self._there) < len(doubtful):
             self._clock.wait_until(self._clock.now_s() + self._facts.settle_pause_s)
             self._there |= self._anchored(doubtful)
-        self._guard = self._guard_now()
+        self._guard = lookup.guard_now(self._archive, self._guard)
 
     def load(self, task: ChunkTask) -> Iterator[Outcome]:
         """One chunk, to its last half."""
@@ -204,7 +204,7 @@ class ChunkLoader:
         if isinstance(fault, ArchiveConflict):
             if self._anchored((task.key,)):
                 return self._learn(rest.entities)
-            self._guard = self._guard_now()
+            self._guard = lookup.guard_now(self._archive, self._guard)
             self._clock.wait_until(self._clock.now_s() + min(0.05 * 2**attempt, 5.0))
             return {}
         raise fault
@@ -255,9 +255,9 @@ class ChunkLoader:
         if not self._anchored((task.key,)):
             self._clock.wait_until(self._clock.now_s() + self._facts.settle_pause_s)
             if not self._anchored((task.key,)):
-                self._guard = self._guard_now()
+                self._guard = lookup.guard_now(self._archive, self._guard)
                 return {}
-        self._guard = self._guard_now()
+        self._guard = lookup.guard_now(self._archive, self._guard)
         return self._learn(entities)
 
     def _anchored(self, keys: Iterable[str]) -> set[str]:
@@ -265,7 +265,7 @@ class ChunkLoader:
         names = {self._facts.anchor(key): key for key in keys}
         there = {names[name] for name in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names)}
         if self._guard is not None:
-            guards = self._archive.query(Query(GUARD_TYPE, "id = @id", {"@id": self._guard.id}, limit=1)).objects
+            guards = self._archive.query(Query(lookup.GUARD_TYPE, "id = @id", {"@id": self._guard.id}, limit=1)).objects
             last = [str(guard.fields.get("beskrivelse")) for guard in guards]
             there.update(names[name] for name in last if name in names)
         return there
@@ -274,12 +274,6 @@ class ChunkLoader:
         if self._facts.sets_system_fields:
             return lookup.ids_by_uuid(self._archive, self._facts, entities)
         return lookup.ids_by_nature(self._archive, self._facts, entities, self._known)
-
-    def _guard_now(self) -> Guard | None:
-        if self._guard is None:
-            return None
-        found = self._archive.query(Query(GUARD_TYPE, "id = @id", {"@id": self._guard.id}, limit=1)).objects
-        return Guard(found[0].id, found[0].version) if found else None
 
 
 @dataclass(frozen=True, slots=True)

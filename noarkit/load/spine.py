@@ -14,9 +14,9 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query
 from noarkit.errors import ArchiveFault, PlanFault
 from noarkit.graph.store import GraphStore, Planned
-from noarkit.load.compose import compose, temporary_id
-from noarkit.load.lease import ChunkDone, ChunkInDoubt, ChunkSent, ChunkTask, Lease, Outcome
-from noarkit.load.lookup import uuid_of
+from noarkit.load.compose import compose, guarded, temporary_id
+from noarkit.load.lease import ChunkDone, ChunkInDoubt, ChunkSent, ChunkTask, Guard, Lease, Outcome
+from noarkit.load.lookup import guard_now, uuid_of
 from noarkit.load.sending import Clock
 
 # what names an object among its siblings
@@ -44,11 +44,13 @@ class SpineLoader:
         self._graph = graph
         self._clock = clock
         self._known = dict(lease.known)
+        self._guard = lease.guard
 
     def load(self, task: ChunkTask) -> Iterator[Outcome]:
         """One chunk of the spine: what is there is found, the rest is made in one transaction."""
         if task.sent_at is not None:
             self._clock.wait_until(task.sent_at + self._facts.deadline_s)
+            self._guard = guard_now(self._archive, self._guard)
         rows = [row for row in self._graph.between(task.first, task.last) if row.n not in self._known]
         ours = task.sent_at is not None
         for attempt in range(self._facts.attempts):
@@ -61,7 +63,7 @@ class SpineLoader:
                 return
             yield ChunkSent(task.key, sent_at)
             try:
-                saved = self._archive.transaction(composed.actions)
+                saved = self._archive.transaction(guarded(composed.actions, self._guard, self._facts, task.key))
             except ArchiveFault as fault:
                 if not fault.transient or attempt + 1 == self._facts.attempts:
                     raise
@@ -69,14 +71,18 @@ class SpineLoader:
                 if fault.fate_unknown:
                     self._clock.wait_until(sent_at + self._facts.deadline_s)
                 ours = True
+                self._guard = guard_now(self._archive, self._guard)
                 continue
+            if self._guard is not None:
+                self._guard = Guard(self._guard.id, saved[self._guard.id].version)
             yield self._done(task, found, {row.n: saved[temporary_id(row.n)].id for row in found.missing})
             return
 
     def _done(self, task: ChunkTask, found: _Found, made: Mapping[int, str]) -> ChunkDone:
         self._known.update(found.ids)
         self._known.update(made)
-        return ChunkDone(task.key, made, found.ids)
+        version = self._guard.version if self._guard else None
+        return ChunkDone(task.key, made, found.ids, guard_version=version)
 
     def _look(self, rows: list[Planned], *, ours: bool) -> _Found:
         ids: dict[int, str] = {}

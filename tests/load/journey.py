@@ -1,0 +1,201 @@
+"""A small plan, an archive, and the way from one to the other, as every load test walks it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest import mock
+
+from noarkit.archive.paging import objects
+from noarkit.archive.values import Query
+from noarkit.engine.inline import InlineWorkers
+from noarkit.errors import NoarkitError
+from noarkit.events import nobody
+from noarkit.graph.builder import GraphBuilder
+from noarkit.graph.checks import EntityChecks
+from noarkit.graph.cut import Limits, cut
+from noarkit.graph.entity import Content, Entity, Mapped, Target
+from noarkit.graph.freeze import digest
+from noarkit.graph.store import GraphStore
+from noarkit.load.contents import no_gate
+from noarkit.load.coordinator import Stopping
+from noarkit.load.folder import RunFolder
+from noarkit.load.run import Loaded, Terms, load
+from noarkit.load.work import Bench, Control
+from noarkit.safe import atomic
+from noarkit.server.service import Service, open_service
+from noarkit.server.settings import Settings
+from tests.load.direct import DirectArchive
+from tests.load.trouble import Contents, Killed, Schedule, Time, TroubledArchive, TroubledJournal
+
+SYSTEM = "shelf"
+DEADLINE_S = 60.0
+
+
+def spine() -> tuple[Entity, ...]:
+    """One fonds with its creator and a series, found or made."""
+    either = Target.FIND_OR_CREATE
+    return (
+        Entity("arkiv:a", "Arkiv", {"tittel": "Fonds"}, target=either),
+        Entity(
+            "arkivskaper:a",
+            "Arkivskaper",
+            {"arkivskaperIdent": "1", "arkivskaperNavn": "Creator"},
+            "arkiv:a",
+            "refArkiv",
+            target=either,
+        ),
+        Entity("arkivdel:a", "Arkivdel", {"tittel": "Series"}, "arkiv:a", "refArkiv", target=either),
+    )
+
+
+def record(key: str, folder: str, content: bytes | None = None) -> Mapped:
+    """A record in a folder, with a document and a version of these bytes."""
+    document, version = f"{key}#d1", f"{key}#d1v1"
+    size = None if content is None else len(content)
+    return Mapped(
+        key,
+        (
+            Entity(f"folder:{folder}", "Mappe", {"tittel": folder}, "arkivdel:a", "refArkivdel"),
+            Entity(key, "Basisregistrering", {"tittel": f"record {key}"}, f"folder:{folder}", "refMappe"),
+            Entity(document, "Dokument", {"tittel": "d", "tilknyttetRegistreringSom": "H"}, key, "refRegistrering"),
+            Entity(
+                version,
+                "Dokumentversjon",
+                {"variantformat": "P", "format": "txt"},
+                document,
+                "refDokument",
+                content=Content(key, f"{key}.txt", size),
+            ),
+        ),
+    )
+
+
+@dataclass
+class Journey:
+    """One archive, one run folder, one source in memory, one clock."""
+
+    root: Path
+    contents: dict[str, bytes]
+    settings: Settings = field(default_factory=Settings)
+    account: str = "admin"
+    limits: Limits = field(default_factory=lambda: Limits(chunk_actions=30, shard_entities=20))
+    time: Time = field(default_factory=Time)
+
+    @property
+    def folder(self) -> RunFolder:
+        return RunFolder(self.root / "run")
+
+    def plan(self, records: list[Mapped]) -> None:
+        """Freezes these records as the run's plan."""
+        folder = self.folder
+        folder.path.mkdir(parents=True, exist_ok=True)
+        store = GraphStore.create(folder.graph)
+        builder = GraphBuilder(store, SYSTEM, EntityChecks())
+        builder.targets(spine())
+        for one in records:
+            builder.add(one)
+        builder.finish()
+        store.remember("external_system", SYSTEM)
+        cut(store, self.limits)
+        folder.write_plan({"sha256": digest(store)})
+        store.close()
+
+    def service(self) -> Service:
+        """The archive, opened as a server would after a start; its clock is the journey's."""
+        return open_service(self.root / "archive", self.settings, lambda: self.time.now)
+
+    def once(self, service: Service, schedule: Schedule) -> Loaded:
+        """One call of load; Killed and faults come out as they are."""
+        archive = TroubledArchive(DirectArchive(service, self.account), schedule, self.time)
+        source = Contents(self.contents, schedule)
+        stopping = Stopping()
+        control = Control(lambda: self.time.now, self.time.sleep, lambda: False)
+
+        def workers() -> InlineWorkers:
+            graph = GraphStore.open(self.folder.graph)
+            return InlineWorkers(_Workshop(Bench(archive, graph, source.open, no_gate)), control)
+
+        real = RunFolder.open_journal
+
+        def troubled(folder: RunFolder) -> TroubledJournal:
+            return TroubledJournal(real(folder), schedule)
+
+        with mock.patch.object(RunFolder, "open_journal", troubled):
+            return load(
+                self.folder,
+                archive,
+                workers,
+                Terms("test", DEADLINE_S),
+                stopping=stopping,
+                tell=nobody,
+                now_s=lambda: self.time.now,
+            )
+
+    def until_done(self, service: Service, schedule: Schedule, most: int = 8) -> Loaded:
+        """The same command again and again, as a scheduler would, until nothing is open."""
+        for _ in range(most):
+            try:
+                loaded = self.once(service, schedule)
+            except (Killed, NoarkitError):
+                continue
+            if loaded.state == "done":
+                return loaded
+        raise AssertionError(f"not done after {most} calls: {schedule}")
+
+    def keys(self, service: Service) -> Counter[str]:
+        """How often each source key is in the archive."""
+        query = Query("EksternId", "eksterntSystem = @s", {"@s": SYSTEM}, order=(("id", "asc"),))
+        archive = DirectArchive(service)
+        return Counter(str(one.fields["eksternID"]) for one in objects(archive, query))
+
+    def count(self, service: Service, kind: str) -> int:
+        """How many objects of a type the archive holds."""
+        return sum(1 for _ in objects(DirectArchive(service), Query(kind, order=(("id", "asc"),))))
+
+
+@dataclass(frozen=True)
+class _Workshop:
+    bench: Bench
+
+    def __call__(self) -> _Opened:
+        return _Opened(self.bench)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    bench: Bench
+
+    def __enter__(self) -> Bench:
+        return self.bench
+
+    def __exit__(self, *_: object) -> None:
+        self.bench.graph.close()
+
+
+def add_plain_account(service: Service) -> None:
+    """An account that may do all a load needs, but not write what the archive fills in itself (uuids, dates)."""
+    may = ["ReadThis", "Read", "ReadRelated", "Create", "Update", "Move"]
+    with service.db.writing() as db:
+        db.execute(
+            "INSERT INTO access_group (name, description, claims, global_permissions, service_permissions)"
+            " VALUES ('plain', 'plain', '[\"plain\"]', ?, '[\"Store documents\", \"Journal\"]')",
+            (json.dumps(may),),
+        )
+    clients = service.data_dir / "clients.toml"
+    text = clients.read_text("utf-8") + '\n[clients.plain]\nsecret = "a secret of the tests"\ngroups = ["plain"]\n'
+    atomic.write_text(clients, text, mode=0o600)
+    service.identity.rights_changed()
+
+
+def copied(template: Path, target: Path) -> Path:
+    """An archive folder as a template has it: quicker than making its tables anew."""
+    shutil.copytree(template, target)
+    return target
+
+
+Make = Callable[[], Journey]
