@@ -4,12 +4,14 @@
     format       the frozen shape of a recipe
     read         TOML text to that shape
     defaults     what the four archive models fill in where a recipe is silent
-    expressions  the sandbox of "= …" values        patterns   regular expressions that cannot hang
+    expressions  the sandbox of "= …" values         filters   what they can do   patterns   that cannot hang
     values       dates, numbers and texts in wire form
+    compile      a recipe held to the metamodel, in the form it runs in (compiled, links)
     targets      arkivskaper, arkiv, arkivdeler, classifications and classes as entities
-    mapper       one source record to its entities  personal   identity numbers in titles and open fields
-    check        every fault of a recipe, with its line
-    propose      a recipe fitted to what a source holds       render     data back to commented TOML
+    mapper       one source record to its entities   leaves    the rule of leaf classes
+    personal     identity numbers in titles and open fields
+    checking     every fault of a recipe, with its line
+    proposal     a recipe fitted to what a source holds       writing   data back to commented TOML
 
     recipe = read_recipe(text, "recipe.toml")
     problems = check(recipe, sample_records)
@@ -20,18 +22,19 @@
 The language
 ============
 
-A value is a constant, or an expression: a text that begins with "= ". `none` leaves a field out; a name that is not there
-is a fault unless `| default(…)` follows. The names an expression sees: `record` (the record's fields, and `record.key`,
-`record.kind`, `record.contents`), `key`, `kind`, `contents`, and under `each` also `item`, `index` (from 0) and `items`.
-A content has `name stem extension size media_type puid modified sha256 format index`. Nothing can be called; filters do the work:
+A value is a constant, or an expression: a text that begins with "= ". None and "" leave a field out; a name that is
+not there is a fault unless `| default(…)` follows. The names an expression sees: `record` (the record's fields, and
+`record.key`, `record.kind`, `record.contents`), `key`, `kind`, `contents`; under `each` also `item`, `index` (from 0)
+and `items`. A content has `name stem extension size media_type puid modified sha256 format index`. Nothing can be
+called or raised to a power, and there are no loops; filters do the work:
 
     texts      trim lower upper capitalize title replace(a, b) split(sep) join(sep) clip(n) readable string
     paths      stem extension basename folder
     lists      first last length list reverse sort unique part(n) named(name) compact pluck(name)
-    values     default(x) (also for none and "")   code("NAME")   date  timestamp  number  int  round(n)  year  epoch(unit)
+    values     default(x) (also for none and "")  code("NAME")  date  timestamp  number  int  round(n)  year  epoch(u)
     patterns   match("^(\\d+)-(.*)$") gives the list of groups, or none
-    tests      is defined, undefined, none, blank, string, number, mapping, sequence, date, matching("…"), startingwith("…"),
-               endingwith("…"), in
+    tests      is defined, undefined, none, blank, string, number, mapping, sequence, date, in, matching("…"),
+               startingwith("…"), endingwith("…")
 
 Noark names stand in `fields` always, and nowhere else.
 
@@ -40,7 +43,7 @@ Noark names stand in `fields` always, and nowhere else.
 
     [target]
     external_system = "filserver"       # eksterntSystem of every source key
-    model = 2                           # 1 records · 2 Mappe · 3 Saksmappe, Journalpost · 4 meetings: fills in what is not said
+    model = 2                           # 1 records · 2 Mappe · 3 Saksmappe, Journalpost · 4 meetings: fills in the rest
     zone = "Europe/Oslo"                # where times without zone are from
     close = true                        # finalise what was made, after the last chunk
 
@@ -59,7 +62,7 @@ Noark names stand in `fields` always, and nowhere else.
     fields = { tittel = "Emne" }
     separator = "."                     # "1.2.3" is a child of "1.2"
     leaf = "fault"                      # only leaf classes hold records. "fault": what breaks that is set aside.
-    leaf_ident = "0"                    # "child": it goes to the child IDENT + separator + leaf_ident, unless declared a leaf
+    leaf_ident = "0"                    # "child": all go to IDENT + separator + leaf_ident, save declared leaves
     leaf_title = "Generelt"
     default_class = { ident = "0", title = "Uten klasse" }
     classes = [ { ident = "1", title = "Fisk" }, { ident = "1.1", title = "Torsk" } ]
@@ -93,7 +96,8 @@ Noark names stand in `fields` always, and nowhere else.
     type = "Basisregistrering"          # any record or folder type; with `parent`, also Sakspart, Merknad, Dokument …
     key = "= record.key"                # the default
     arkivdel = "saker"
-    class = "= record.parts[0]"         # or { ident = …, title = …, titles = [level 1, level 2 …], in = "emne", fields = {…} }
+    class = "= record.parts[0]"         # or { ident = …, title = …, titles = "= …", in = "emne", fields = {…} };
+    #                                     an ident may be a list of levels; titles are those of the levels
     secondary_classes = [ { in = "objekt", ident = "= record.object" } ]
     screening = "= record.screening | default(none)"                     # skjerming
     disposal = { vedtak = "B", hjemmel = "= record.rule", bevaringstid = 10 }
@@ -144,16 +148,38 @@ Noark names stand in `fields` always, and nowhere else.
 Keys
 ====
 
-The entity of a source record has the record's key, `#` written `##` and signs that XML forbids written `#{hex}`; what hangs
-under it adds one `#`: `KEY#d1` document, `KEY#d1v1` version, `KEY#p1` party, `KEY#k1` keyword, `KEY#n1` note, `KEY#i1`
-identifier, `KEY#x1` external id, `KEY#s1` sign-off, `KEY#f1` flow, `KEY#m1` participant. Numbers count the items of a section
-before `when` leaves some out, so that they stay the same. Folders are `folder:KEY`, classes `class:SYSTEM#IDENT`, targets
-`arkiv:TITLE`, `arkivskaper:IDENT`, `arkivdel:TITLE`, `classification:TITLE`. A source key that begins like one of these
-gets `record:` before it.
+The entity of a source record has the record's key, `#` written `##` and signs that XML forbids written `#{hex}`; what
+hangs under it adds one `#`: `KEY#d1` document, `KEY#d1v1` version, `KEY#p1` party, `KEY#k1` keyword, `KEY#n1` note,
+`KEY#i1` identifier, `KEY#x1` external id, `KEY#s1` sign-off, `KEY#f1` flow, `KEY#m1` participant. Numbers count the
+items of a section before `when` leaves some out, so that they stay the same. Folders are `folder:KEY`, classes
+`class:SYSTEM#IDENT`, targets `arkiv:TITLE`, `arkivskaper:IDENT`, `arkivdel:TITLE`, `classification:TITLE`. A source key
+that begins like one of these gets `record:` before it.
 
 What is told about a record that is taken
 =========================================
 
-F221 signs that XML forbids were replaced by U+FFFD · F222 a text was cut · F223 an identity number was found (also the code
-of a record that is set aside for it). F220 is a record that the recipe does not fit; its data name the line and why.
+F221 signs that XML forbids were replaced by U+FFFD · F222 a text was cut · F223 an identity number was found (also the
+code of a record that is set aside for it). F220 is a record that the recipe does not fit; its data say line and why.
 """
+
+from noarkit.sources.recipe.checking import check, fits
+from noarkit.sources.recipe.format import Recipe, RecipeProblem
+from noarkit.sources.recipe.mapper import Mapper, compile_recipe
+from noarkit.sources.recipe.proposal import observe, propose
+from noarkit.sources.recipe.read import read_recipe
+from noarkit.sources.recipe.targets import NATURAL_KEYS
+from noarkit.sources.recipe.writing import render
+
+__all__ = [
+    "NATURAL_KEYS",
+    "Mapper",
+    "Recipe",
+    "RecipeProblem",
+    "check",
+    "compile_recipe",
+    "fits",
+    "observe",
+    "propose",
+    "read_recipe",
+    "render",
+]

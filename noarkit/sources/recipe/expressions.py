@@ -1,8 +1,8 @@
 """The sandbox of "= …" values: jinja2 expressions that see data and nothing else, and that end.
 
-No attribute of any Python object can be reached, nothing can be called, nothing can be raised to a power, and there are no
-loops; filters and tests are those of `filters.py` alone. Unknown names, filters and tests are refused when an expression
-is compiled, so that a run meets only faults of the data.
+No attribute of any Python object can be reached, nothing can be called or raised to a power, and there are no loops;
+filters and tests are those of `filters.py` alone. Unknown names, filters and tests are refused when an expression is
+compiled, so that a run meets only faults of the data.
 """
 
 from __future__ import annotations
@@ -143,14 +143,22 @@ class Scene:
         names["kind"] = view.kind
         names["contents"] = view.contents
 
-    def enter(self, item: object, index: int, items: object) -> None:
+    def enter(self, item: object, index: object, items: object) -> None:
         """Makes `item` what expressions under `each` see."""
         self.names["item"] = item
         self.names["index"] = index
         self.names["items"] = items
 
-    def leave(self) -> None:
-        """After the last item: `item` is gone."""
+    def within(self) -> tuple[object, object, object] | None:
+        """The item that is shown now, for `back`."""
+        names = self.names
+        return (names["item"], names["index"], names["items"]) if "item" in names else None
+
+    def back(self, outer: tuple[object, object, object] | None) -> None:
+        """After the last item: what was shown before is shown again."""
+        if outer is not None:
+            self.enter(*outer)
+            return
         for name in ("item", "index", "items"):
             self.names.pop(name, None)
 
@@ -181,7 +189,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return read(obj) if read else self._missing(attribute)
         return obj if isinstance(obj, Undefined) else self._missing(attribute)
 
-    def getitem(self, obj: object, argument: object) -> object:  # type: ignore[override]  # the parent's name allows more
+    def getitem(self, obj: object, argument: object) -> object:
         """`obj[argument]`: an item of a list or text, or a field of data."""
         if isinstance(argument, str):
             return self.getattr(obj, argument)
@@ -195,7 +203,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return obj if isinstance(obj, Undefined) else self._missing("[…]")
 
     def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
-        """Numbers are reckoned with inside bounds; texts and lists can be added, but not multiplied or used as forms."""
+        """Numbers are reckoned with inside bounds; texts and lists can be added, but not multiplied or formatted."""
         if operator == "+" and isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
             return _joined(left, right)
         for operand in (left, right):
@@ -258,8 +266,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if not isinstance(constant, str):
                 raise ExpressionRefused("pattern-not-constant")
             _try_pattern(constant)
-        elif node.name == "date" and isinstance(constant, str):
-            read_date_form(constant)
+        elif node.name == "date" and first is not None:
+            _try_date_form(constant)
 
     def _missing(self, name: str) -> Undefined:
         return self.undefined(hint=name)
@@ -279,6 +287,13 @@ def _try_pattern(pattern: str) -> None:
         read_pattern(pattern)
     except PatternRefused as fault:
         raise ExpressionRefused(str(fault), pattern) from fault
+
+
+def _try_date_form(form: object) -> None:
+    try:
+        read_date_form(form if isinstance(form, str) else "%")
+    except ValueRefused as fault:
+        raise ExpressionRefused("date-form", str(form)) from fault
 
 
 def _joined(left: str | list[object] | tuple[object, ...], right: str | list[object] | tuple[object, ...]) -> object:
@@ -302,7 +317,7 @@ def _stem(view: ContentView) -> str:
 
 
 def content_format(content: Content) -> str:
-    """What stands in the version's `format` where a recipe is silent: the extension, else the media type, else `bin`."""
+    """A version's `format` where a recipe is silent: the extension, else the media type, else `bin`."""
     extension = _extension(ContentView(content, 0)).lower()
     if extension and extension.isalnum() and len(extension) <= 10:
         return extension

@@ -14,7 +14,7 @@ from noarkit.sources.recipe.values import Formats
 
 @dataclass(frozen=True, slots=True)
 class RecipeProblem:
-    """A fault of a recipe. `key` is the stable word of its sentence, `data` fills it; a warning does not stop a plan."""
+    """A fault of a recipe: `key` is the stable word of its sentence, `data` fills it. Warnings do not stop a plan."""
 
     line: int
     key: str
@@ -63,7 +63,7 @@ class DeclaredClass:
 
 @dataclass(frozen=True, slots=True)
 class PartRule:
-    """Something that hangs under a folder, record or document: a party, note, identifier … `section` is its name here."""
+    """Something that hangs under a folder, record or document: a party, note … `section` is its name in the recipe."""
 
     section: str
     line: int

@@ -47,7 +47,7 @@ _T = TypeVar("_T")
 
 
 def read_recipe(text: str, name: str) -> Recipe:
-    """Reads a recipe; `name` is what faults call it. Raises PlanFault (where, line, column, why) where it is no TOML."""
+    """Reads a recipe; faults call it `name`. Raises PlanFault (where, line, column, why) where it is no TOML."""
     if len(text) > LONGEST_RECIPE:
         raise PlanFault(where=name, line=1, column=1, why="recipe-too-long")
     try:

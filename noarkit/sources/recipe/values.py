@@ -23,10 +23,8 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,30}(?:\.[0-9]{1,30})?")
 _YES = ("true", "ja", "yes", "j", "y", "1")
 _NO = ("false", "nei", "no", "n", "0")
 _MONTHS = (
-    ("januar", "februar", "mars", "april", "mai", "juni", "juli", "august")
-    + ("september", "oktober", "november", "desember"),
-    ("january", "february", "march", "april", "may", "june", "july", "august")
-    + ("september", "october", "november", "december"),
+    re.split(" ", "januar februar mars april mai juni juli august september oktober november desember"),
+    re.split(" ", "january february march april may june july august september october november december"),
 )
 _USUAL = {
     "nb": ("%d.%m.%Y", "%d.%m.%y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d. %B %Y", "%d %B %Y", "%d/%m/%Y"),
@@ -190,10 +188,22 @@ def converter(kind: Kind) -> Callable[[object, Formats], FieldValue]:
 
 
 def to_object(value: object, formats: Formats) -> Mapping[str, object]:
-    """A mapping as it stands."""
+    """A mapping of plain values, at most five deep."""
     if isinstance(value, Mapping):
-        return {to_text(name): part for name, part in value.items()}
+        return {to_text(name): _plain(part, formats, 4) for name, part in value.items()}
     raise ValueRefused("not-a-mapping")
+
+
+def _plain(value: object, formats: Formats, depth: int) -> object:
+    if depth < 1:
+        raise ValueRefused("too-deep")
+    if isinstance(value, Mapping):
+        return {to_text(name): _plain(part, formats, depth - 1) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part, formats, depth - 1) for part in value]
+    if value is None or isinstance(value, bool | int):
+        return value
+    return to_number(value, formats) if isinstance(value, float | Decimal) else clean_text(to_text(value))[0]
 
 
 _CONVERTERS: Mapping[Kind, Callable[[object, Formats], FieldValue]] = {

@@ -1,0 +1,408 @@
+"""Runs a compiled recipe: one source record in, its entities out, parents first.
+
+Keys come from the record alone, so that the same record has the same keys in every plan. A folder or class that many
+records share is made once and handed out again as it is. A record that the recipe does not fit is set aside with the
+line that says so; nothing a record holds can stop a run. A mapper serves one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from noarkit.errors import PlanFault
+from noarkit.graph.entity import Content, Entity, FieldValue, Mapped, Note, SetAside, Skipped
+from noarkit.sources.port import SourceRecord
+from noarkit.sources.recipe.compile import compile_plan
+from noarkit.sources.recipe.compiled import (
+    ClassPlan,
+    DocumentPlan,
+    FieldPlan,
+    FolderPlan,
+    MapPlan,
+    Numbers,
+    PartPlan,
+    Plan,
+    ReferencePlan,
+    ThingPlan,
+    Unfit,
+    VersionPlan,
+    converted,
+)
+from noarkit.sources.recipe.expressions import ContentView, Sandbox, Scene, content_format
+from noarkit.sources.recipe.format import Recipe
+from noarkit.sources.recipe.leaves import Leaves
+from noarkit.sources.recipe.personal import IDENTITY_NUMBER, holds_identity_number
+from noarkit.sources.recipe.values import ValueRefused, clean_text, is_blank, key_text, to_number, to_text
+
+MISFIT = "F220"
+SIGNS_REPLACED = "F221"
+TEXT_CUT = "F222"
+LONGEST_KEY = 8_000
+_BUSINESS = "virksomhetsspesifikkeMetadata"
+_RESERVED = ("folder:", "class:", "classification:", "arkiv:", "arkivdel:", "arkivskaper:", "record:")
+_KNOWN_FOLDERS = 8_192
+
+
+def compile_recipe(recipe: Recipe) -> Mapper:
+    """A mapper that runs `recipe`. Raises PlanFault (where, line, why, data) where the recipe cannot work."""
+    plan, problems = compile_plan(recipe)
+    worst = [problem for problem in (*recipe.problems, *problems) if not problem.warning]
+    if worst:
+        first = min(worst, key=lambda problem: problem.line)
+        raise PlanFault(where=recipe.name, line=first.line, why=first.key, count=len(worst), **_told(first.data))
+    return Mapper(plan, Scene(Sandbox(recipe.formats, recipe.codes)))
+
+
+def _told(data: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in data.items() if name not in ("where", "line", "why", "count")}
+
+
+def record_key(key: str) -> str:
+    """The entity key of a source key."""
+    made = key_text(key)
+    return f"record:{made}" if made.startswith(_RESERVED) else made
+
+
+def folder_key(key: str) -> str:
+    """The entity key of a folder that some map's parents make."""
+    return f"folder:{key_text(key)}"
+
+
+@dataclass(slots=True)
+class _Told:
+    """What is noticed while one record, or one folder, is made."""
+
+    notes: list[Note] = field(default_factory=list)
+    numbers: int = 0
+    classes: list[tuple[Entity, ...]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder made before: its entities (classes first), and where it stands."""
+
+    parent: str
+    entities: tuple[Entity, ...]
+    classes: tuple[tuple[Entity, ...], ...]
+
+
+class Mapper:
+    """Maps the records of one source. `compile_recipe` makes it."""
+
+    def __init__(self, plan: Plan, scene: Scene) -> None:
+        self._plan = plan
+        self._scene = scene
+        self._folders: dict[str, _Folder] = {}
+        self._leaves = Leaves(plan.targets)
+        self._default_arkivdel = next(iter(plan.arkivdeler.values()), "")
+
+    def targets(self) -> tuple[Entity, ...]:
+        """Arkiv, arkivskaper, classifications, declared classes and arkivdeler: to be planned before all records."""
+        return self._plan.targets
+
+    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+        """What `record` becomes. Never raises: what does not fit is set aside."""
+        self._scene.show(record)
+        try:
+            skipped = self._skipped(record)
+            if skipped is not None:
+                return skipped
+            rule = self._rule(record)
+            if rule is None:
+                return SetAside(record.key, MISFIT, {"line": 0, "why": "no-map", "what": record.kind})
+            return self._mapped(rule, record)
+        except Unfit as fault:
+            return SetAside(record.key, MISFIT, {"line": fault.line, "why": fault.why, "what": fault.what})
+        except _HoldsNumber as fault:
+            return SetAside(record.key, IDENTITY_NUMBER, {"field": fault.field})
+
+    def _skipped(self, record: SourceRecord) -> Skipped | None:
+        for rule in self._plan.skips:
+            if rule.kinds and record.kind not in rule.kinds:
+                continue
+            if rule.when is None or rule.when.get(self._scene):
+                return Skipped(record.key, rule.reason.text(self._scene) or "skip")
+        return None
+
+    def _rule(self, record: SourceRecord) -> MapPlan | None:
+        for rule in self._plan.maps:
+            if rule.kinds and record.kind not in rule.kinds:
+                continue
+            if rule.when is None or rule.when.get(self._scene):
+                return rule
+        return None
+
+    def _mapped(self, rule: MapPlan, record: SourceRecord) -> Mapped:
+        told = _Told()
+        entities: list[Entity] = []
+        parent, link = self._parent(rule, told, entities)
+        source_key = record.key if rule.key is None else rule.key.text(self._scene)
+        if not source_key or len(source_key) > LONGEST_KEY:
+            raise Unfit(rule.key.line if rule.key else rule.line, "key-too-long" if source_key else "key-empty")
+        made = self._record(rule, record_key(source_key), told, (parent, link))
+        entities.extend(made)
+        self._leaves.use(told.classes)
+        notes = (*record.notes, *told.notes) if told.notes else record.notes
+        return Mapped(record.key, tuple(entities), notes)
+
+    def _parent(self, rule: MapPlan, told: _Told, entities: list[Entity]) -> tuple[str, str]:
+        """The key that the record hangs under and the link; folders on the way are added to `entities`."""
+        if rule.parent is not None:
+            key = rule.parent.text(self._scene)
+            if key is not None:
+                return record_key(key), rule.parent_link or ""
+        parent, kind = self._arkivdel(rule), "Arkivdel"
+        for folder in rule.folders:
+            for _ in folder.guard.rounds(self._scene, Numbers()):
+                link = folder.links.get(kind)
+                if link is None:
+                    raise Unfit(folder.thing.line, "cannot-hang-under", f"{folder.thing.type} {kind}")
+                parent, kind = self._folder(folder, parent, link, (told, entities)), folder.thing.type
+        upward = rule.links.get(kind)
+        if upward is None:
+            raise Unfit(rule.line, "cannot-hang-under", f"{rule.thing.type} {kind}")
+        return parent, upward
+
+    def _arkivdel(self, rule: MapPlan) -> str:
+        if rule.arkivdel is None:
+            return self._default_arkivdel
+        name = rule.arkivdel.text(self._scene)
+        if name is None:
+            return self._default_arkivdel
+        key = self._plan.arkivdeler.get(name)
+        if key is None:
+            raise Unfit(rule.arkivdel.line, "unknown-arkivdel")
+        return key
+
+    def _folder(self, plan: FolderPlan, parent: str, link: str, so_far: tuple[_Told, list[Entity]]) -> str:
+        told, entities = so_far
+        own = plan.key.text(self._scene)
+        if own is None or len(own) > LONGEST_KEY:
+            raise Unfit(plan.key.line, "key-empty" if own is None else "key-too-long")
+        key = folder_key(own)
+        folder = self._folders.get(key)
+        if folder is None:
+            folder = self._new_folder(plan, key, (parent, link), told)
+        elif folder.parent != parent:
+            raise Unfit(plan.thing.line, "folder-in-two-places")
+        entities.extend(folder.entities)
+        told.classes.extend(folder.classes)
+        return key
+
+    def _new_folder(self, plan: FolderPlan, key: str, parent: tuple[str, str], told: _Told) -> _Folder:
+        inner = _Told()
+        made = self._thing(plan.thing, key, parent, inner)
+        told.notes.extend(inner.notes)
+        folder = _Folder(parent[0], tuple(made), tuple(inner.classes))
+        if len(self._folders) >= _KNOWN_FOLDERS:
+            for old in list(islice(self._folders, _KNOWN_FOLDERS // 2)):
+                del self._folders[old]
+        self._folders[key] = folder
+        return folder
+
+    def _record(self, rule: MapPlan, key: str, told: _Told, parent: tuple[str, str]) -> list[Entity]:
+        if holds_identity_number(key):
+            self._number(rule.thing.type, "key", told)
+        made = self._thing(rule.thing, key, parent, told)
+        numbers = Numbers()
+        for plan in rule.documents:
+            for number in plan.guard.rounds(self._scene, numbers):
+                made.extend(self._document(plan, f"{key}#d{number}", key, told))
+        return made
+
+    def _document(self, plan: DocumentPlan, key: str, parent: str, told: _Told) -> list[Entity]:
+        before = told.numbers
+        versions: list[Entity] = []
+        numbers = Numbers()
+        for version in plan.versions:
+            for number in version.guard.rounds(self._scene, numbers):
+                versions.extend(self._version(version, f"{key}v{number}", key, told))
+        return [*self._thing(plan.thing, key, (parent, _LINK_TO_RECORD), told, numbers=before), *versions]
+
+    def _version(self, plan: VersionPlan, key: str, parent: str, told: _Told) -> list[Entity]:
+        content = self._content(plan)
+        if content is None:
+            return []
+        made = self._thing(plan.thing, key, (parent, _LINK_TO_DOCUMENT), told)
+        version = made[0]
+        fields = dict(version.fields)
+        if "format" not in fields:
+            fields["format"] = content_format(content)
+            details = "; ".join(part for part in (content.media_type, content.puid) if part)
+            if details:
+                fields.setdefault("formatDetaljer", details)
+        if holds_identity_number(content.name):
+            self._number("Dokumentversjon", "filnavn", told)
+        made[0] = replace(version, fields=fields, content=content)
+        return made
+
+    def _content(self, plan: VersionPlan) -> Content | None:
+        names = self._scene.names
+        value = names.get("item") if plan.content is None else plan.content.get(self._scene)
+        if value is None:
+            return None
+        if isinstance(value, ContentView):
+            return value.content
+        contents = names["contents"]
+        if isinstance(contents, list):
+            for view in contents:
+                same = view.index == value if isinstance(value, int) else view.content.name == value
+                if same and not isinstance(value, bool):
+                    return view.content if isinstance(view, ContentView) else None
+        raise Unfit(plan.content.line if plan.content else plan.thing.line, "no-such-content")
+
+    def _thing(
+        self, plan: ThingPlan, key: str, parent: tuple[str, str], told: _Told, *, numbers: int | None = None
+    ) -> list[Entity]:
+        """The entity of `plan` with all that hangs under it; the classes it needs come first."""
+        before = told.numbers if numbers is None else numbers
+        fields = self._fields(plan.fields, told)
+        under = self._parts(plan, key, told) if plan.parts else []
+        links: list[tuple[str, str]] = []
+        classes: list[Entity] = []
+        for in_class in plan.classes:
+            chain = self._class(in_class, told)
+            if chain:
+                classes.extend(chain)
+                links.append((in_class.link, chain[-1].key))
+        for reference in plan.references:
+            links.extend(self._references(reference))
+        if told.numbers > before and plan.screenable and self._plan.screening:
+            fields.setdefault("skjerming", self._plan.screening)
+        entity = Entity(key, plan.type, fields, parent[0], parent[1], tuple(links), None, recipe_line=plan.line)
+        return [*classes, entity, *under]
+
+    def _parts(self, plan: ThingPlan, key: str, told: _Told) -> list[Entity]:
+        made: list[Entity] = []
+        numbers: dict[str, Numbers] = {}
+        for part in plan.parts:
+            for number in part.guard.rounds(self._scene, numbers.setdefault(part.letter, Numbers())):
+                made.append(self._part(part, f"{key}#{part.letter}{number}", key, told))
+        for name in plan.must:
+            if not any(entity.type == name for entity in made):
+                raise Unfit(plan.line, "mandatory-part", f"{plan.type}: {name}")
+        return made
+
+    def _part(self, plan: PartPlan, key: str, parent: str, told: _Told) -> Entity:
+        fields = self._fields(plan.fields, told)
+        links: tuple[tuple[str, str], ...] = ()
+        if plan.by is not None:
+            keys = plan.by.items(self._scene)
+            links = tuple(("refTilknyttetJournalpost", record_key(_key(other, plan.by.line))) for other in keys)
+        return Entity(key, plan.type, fields, parent, plan.link, links, recipe_line=plan.fields.line)
+
+    def _references(self, plan: ReferencePlan) -> Iterator[tuple[str, str]]:
+        for _ in plan.guard.rounds(self._scene, Numbers()):
+            for key in plan.key.items(self._scene):
+                if not is_blank(key):
+                    other = _key(key, plan.key.line)
+                    yield plan.link, folder_key(other) if plan.from_parents else record_key(other)
+
+    def _class(self, plan: ClassPlan, told: _Told) -> tuple[Entity, ...]:
+        ident = plan.ident.get(self._scene)
+        if is_blank(ident) or ident == []:
+            return ()
+        title = plan.title.text(self._scene) if plan.title else None
+        titles = plan.titles.items(self._scene) if plan.titles else []
+        fields = self._fields(plan.fields, told)
+        chain = self._leaves.chain(plan, ident, [*titles[:100]], title)
+        clean = [replace(entity, fields=self._class_fields(entity, told)) for entity in chain]
+        last = clean[-1]
+        own = {**{name: value for name, value in fields.items() if name not in last.fields}, **last.fields}
+        clean[-1] = replace(last, fields=own)
+        told.classes.append(tuple(clean))
+        return tuple(clean)
+
+    def _class_fields(self, entity: Entity, told: _Told) -> dict[str, FieldValue]:
+        if holds_identity_number(entity.fields.get("tittel")):
+            self._number("Klasse", "tittel", told)
+        return {
+            name: self._text(value, name, told) if isinstance(value, str) else value
+            for name, value in entity.fields.items()
+        }
+
+    def _fields(self, plan: FieldPlan, told: _Told) -> dict[str, FieldValue]:
+        fields = dict(plan.constants)
+        scene = self._scene
+        formats = self._plan.formats
+        for slot in plan.slots:
+            value = slot.slot.get(scene)
+            if value is None or value == "":
+                continue
+            if not (slot.plain and type(value) is str):
+                value = converted(slot.convert, value, formats, slot.slot.line, slot.name)
+            if isinstance(value, str):
+                value = self._text(value, slot.name, told)
+                if slot.open and holds_identity_number(value):
+                    self._number(plan.type, slot.name, told)
+            fields[slot.name] = value
+        if plan.business:
+            self._business(plan, fields, told)
+        plan.check(fields)
+        return fields
+
+    def _text(self, text: str, name: str, told: _Told) -> str:
+        """`text` as the archive and XML can hold it; what had to change is noted."""
+        text, replaced = clean_text(text)
+        if replaced:
+            told.notes.append(Note(SIGNS_REPLACED, {"field": name, "count": replaced}))
+        longest = self._plan.formats.longest
+        if len(text) > longest:
+            told.notes.append(Note(TEXT_CUT, {"field": name, "length": len(text), "longest": longest}))
+            text = text[: longest - 1] + "…"
+        return text
+
+    def _business(self, plan: FieldPlan, fields: dict[str, FieldValue], told: _Told) -> None:
+        groups: dict[str, dict[str, object]] = {}
+        for group, name, slots in plan.business:
+            values: list[object] = []
+            for slot in slots:
+                values.extend(self._plain(value, slot.line, name, told) for value in slot.items(self._scene))
+            if values:
+                groups.setdefault(group, {})[name] = {"values": values}
+        if groups:
+            if holds_identity_number(groups):
+                self._number(plan.type, _BUSINESS, told)
+            fields[_BUSINESS] = groups
+
+    def _plain(self, value: object, line: int, name: str, told: _Told) -> object:
+        if isinstance(value, bool | int):
+            return value
+        try:
+            if isinstance(value, float):
+                return to_number(value, self._plan.formats)
+            return self._text(to_text(value), name, told)
+        except ValueRefused as fault:
+            raise Unfit(line, str(fault), name) from fault
+
+    def _number(self, kind: str, name: str, told: _Told) -> None:
+        """An identity number was found: set aside, or noted (and screened by the thing that is being made)."""
+        if self._plan.identity_numbers == "set-aside":
+            raise _HoldsNumber(f"{kind}.{name}")
+        told.numbers += 1
+        screened = self._plan.identity_numbers == "screen"
+        note = Note(IDENTITY_NUMBER, {"field": f"{kind}.{name}", "screened": screened})
+        if note not in told.notes:
+            told.notes.append(note)
+
+
+_LINK_TO_RECORD = "refRegistrering"
+_LINK_TO_DOCUMENT = "refDokument"
+
+
+class _HoldsNumber(Exception):
+    """A record that is set aside because an identity number stands in `field`."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field)
+        self.field = field
+
+
+def _key(value: object, line: int) -> str:
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise Unfit(line, "not-a-key")
