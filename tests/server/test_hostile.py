@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
@@ -28,15 +29,16 @@ STREAMS = [("POST", "upload"), ("GET", "download")]
 TYPES = sorted([*metamodel().types, *metamodel().abstract])
 FIELDS = sorted({name for each in metamodel().types.values() for name in each.fields})
 REFS = sorted({name for each in metamodel().types.values() for name in each.references})
-MEMBERS = (
+MEMBERS = re.findall(
+    r"\w+",
     "accessGroupId action actions claims code createdDateFrom createdDateTo deleteObjectsLinkedToPrecedents "
     "description determinesAccessControl doctype dokumentversjonId dokumentversjonUUIDs entries expand "
     "explicitPermissions fieldName fieldType fieldValues fields filters globalPermissions groupName id "
     "includeChildChanges joins journalpost korrespondansepart limit linkToId listType modifiedDate name "
     "nestChildChanges newValue objectId objectType objectUUIDs offset parameters publicUse query ref "
     "referanseDokumentfil revisionType saksmappe servicePermissions sortOrder tekst type unlinkFromId userName "
-    "version "
-).split()
+    "version ",
+)
 
 
 def tries(examples: int) -> settings:
