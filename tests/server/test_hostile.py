@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from noarkit.model import metamodel
 from noarkit.server.service import all_routes
 from tests.server.conftest import Archive, serving
-from tests.server.wire import BASE, small_archive
+from tests.server.wire import BASE, link, save, small_archive
 
 TIMES = 20 if os.environ.get("NOARKIT_DEEP") == "1" else 1
 ROUTES = sorted({(route.method, route.path.strip("/")) for route in all_routes()})
@@ -310,6 +310,71 @@ def test_no_bytes_on_the_socket_break_it(target: Archive, content: bytes) -> Non
         while piece := connection.recv(65536):
             answer += piece
         assert b" 500 " not in answer.partition(b"\r\n")[0]
+
+
+GOOD: list[dict[str, object]] = [
+    save("Klassifikasjonssystem", "@system", tittel="System"),
+    save("Klasse", "@class", klasseIdent="1", tittel="Class"),
+    link("Klasse", "@class", "refKlassifikasjonssystem", "@system"),
+    save("Arkivskaper", "@creator", arkivskaperIdent="1", arkivskaperNavn="Creator"),
+    save("Arkiv", "@fonds", tittel="Fonds"),
+    link("Arkiv", "@fonds", "refArkivskaper", "@creator"),
+    save("Arkivdel", "@series", tittel="Series", arkivperiodeStartDato="2001-01-01"),
+    link("Arkivdel", "@series", "refArkiv", "@fonds"),
+    link("Arkivdel", "@series", "refPrimaerKlassifikasjonssystem", "@system"),
+    save("Saksmappe", "@case", tittel="Case", administrativEnhet="ADM", saksdato="2001-01-01"),
+    link("Saksmappe", "@case", "refArkivdel", "@series"),
+    link("Saksmappe", "@case", "refPrimaerKlasse", "@class"),
+    save("Sakspart", "@party", sakspartNavn="Party", sakspartRolle="KLI"),
+    link("Sakspart", "@party", "refMappe", "@case"),
+    save("Journalpost", "@entry", tittel="Entry", journalposttype="I", dokumentetsDato="2001-01-01"),
+    link("Journalpost", "@entry", "refMappe", "@case"),
+    save("Korrespondansepart", "@letter", korrespondanseparttype="EA", korrespondansepartNavn="Writer"),
+    link("Korrespondansepart", "@letter", "refRegistrering", "@entry"),
+    save("EksternId", "@external", eksterntSystem="System", eksternID="1"),
+    link("EksternId", "@external", "refRegistrering", "@entry"),
+    save("Dokument", "@document", tittel="Document", tilknyttetRegistreringSom="H"),
+    link("Dokument", "@document", "refRegistrering", "@entry"),
+    save("Noekkelord", "@word", verdi="word"),
+    link("Noekkelord", "@word", "refMappe", "@case"),
+]
+
+
+@st.composite
+def mutations(draw: st.DrawFn) -> list[dict[str, object]]:
+    """A good transaction in which one to three things are not what they were."""
+    listed = [dict(action) for action in GOOD]
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(listed) - 1))
+        kind = draw(st.sampled_from(["member", "field", "field", "field", "drop", "twice", "swap", "update"]))
+        fields = listed[at].get("fields")
+        if kind == "member":
+            listed[at][draw(st.sampled_from(sorted(listed[at])))] = draw(st.one_of(ids, values))
+        elif kind == "field" and isinstance(fields, dict):
+            known = metamodel().types.get(str(listed[at]["type"]))
+            names = sorted({*fields, *(known.fields if known else FIELDS)}, key=str)
+            listed[at]["fields"] = fields | {draw(st.sampled_from(names)): draw(values)}
+        elif kind == "drop":
+            del listed[at]
+        elif kind == "twice":
+            listed.insert(draw(st.integers(0, len(listed))), dict(listed[at]))
+        elif kind == "swap":
+            other = draw(st.integers(0, len(listed) - 1))
+            listed[at], listed[other] = listed[other], listed[at]
+        else:
+            action = {"action": "delete", "type": listed[at].get("type"), "id": draw(ids)}
+            listed.append(action)
+    return listed
+
+
+def test_what_is_mutated_is_good_itself(target: Archive) -> None:
+    assert target.wire.saved(*GOOD)["@entry"]
+
+
+@tries(200)
+@given(mutations())
+def test_no_mutation_of_a_good_transaction_breaks_it(target: Archive, listed: list[dict[str, object]]) -> None:
+    expect_no_fault(target, "POST", "transaction", encoded({"actions": listed}))
 
 
 def test_many_connections_that_say_nothing_leave_room_for_others(target: Archive) -> None:
