@@ -1,0 +1,24 @@
+"""scripts/bench NAME [NAME …] [--rounds N] [--small]"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+NAMES = ("archive", "ingest")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="scripts/bench")
+    parser.add_argument("names", nargs="+", choices=NAMES)
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each figure; the median is told")
+    parser.add_argument("--small", action="store_true", help="a tenth of the work: shows that it runs, measures little")
+    parser.add_argument("--only", default="", help="only figures whose name holds this")
+    arguments = parser.parse_args()
+    for name in arguments.names:
+        module = importlib.import_module(f"scripts.benchmarks.{name}")
+        module.run(arguments.rounds, small=arguments.small, only=arguments.only)
+
+
+if __name__ == "__main__":
+    main()
