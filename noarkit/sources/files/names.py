@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 from noarkit.errors import UnsafePath
 
@@ -21,6 +21,8 @@ _LIKE_PERCENT = re.compile(r"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff\ud800-
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)}
+_FEW = 20_000
+_PLACES = 2**26 - 1
 _INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp"})
 
 
@@ -83,16 +85,15 @@ def has_invisible(name: str) -> bool:
 def twins(names: Iterable[bytes], again: Iterable[bytes]) -> dict[bytes, bool]:
     """The names that some system would take for another of the same folder; the value is True where case alone differs.
 
-    Takes the names twice, so that a folder of a million entries costs a list of hashes and not a copy of its names.
+    Takes the names twice, so that a folder of a million entries costs a bitmap and not a copy of its names.
     """
-    hashes = sorted(map(hash, map(_fold, names)))
-    doubled = {one for one, other in pairwise(hashes) if one == other}
+    doubled = _doubled(names)
     if not doubled:
         return {}
     groups: dict[bytes, list[bytes]] = {}
     for name in again:
         folded = _fold(name)
-        if hash(folded) in doubled:
+        if hash(folded) & _PLACES in doubled:
             groups.setdefault(folded, []).append(name)
     return {name: _differ_by_case(group) for group in groups.values() if len(group) > 1 for name in group}
 
@@ -106,6 +107,22 @@ def _fold(name: bytes) -> bytes:
     if name.isascii():
         return name.lower()
     return composed(name.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+
+def _doubled(names: Iterable[bytes]) -> set[int]:
+    """Hashes, cut short, that more than one name has. A bitmap of 8 MB tells them, a list where names are few."""
+    every = iter(names)
+    few = sorted(hash(_fold(name)) & _PLACES for name in islice(every, _FEW))
+    doubled = {one for one, other in pairwise(few) if one == other}
+    if len(few) < _FEW:
+        return doubled
+    seen = bytearray((_PLACES + 1) // 8)
+    for place in chain(dict.fromkeys(few), (hash(_fold(name)) & _PLACES for name in every)):
+        byte, bit = place >> 3, 1 << (place & 7)
+        if seen[byte] & bit:
+            doubled.add(place)
+        seen[byte] |= bit
+    return doubled
 
 
 def _differ_by_case(group: list[bytes]) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +26,11 @@ from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.streams import opened
 from noarkit.sources.files.walk import Emptiness, Walk, WalkItem
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.recipe.proposal import observe, propose
 
 _TELL_EVERY = 10_000
+_LOOKED_AT = 20_000
+_LONGEST_SYSTEM = 200
 _AS_IT_STANDS = FilePolicy()
 
 
@@ -76,12 +82,19 @@ class FileTree:
         return opened(self._root, content, follow=follow, mail_limit_bytes=self._wanted.mail_limit_bytes)
 
     def default_recipe(self) -> str:
-        """One record with one document and one version per file; top folders become Mappe."""
-        return resources.files(__package__).joinpath("default-recipe.toml").read_text("utf-8")
+        """One record with one document and one version per file; top folders become Mappe.
+
+        The source's name in the archive is its kind and path, so that equal paths within two trees are not taken for
+        the same record.
+        """
+        text = resources.files(__package__).joinpath("default-recipe.toml").read_text("utf-8")
+        text = text.replace('external_system = "files"', f"external_system = {_toml(self._system())}")
+        return text.replace('{ tittel = "Filer" }', f"{{ tittel = {_toml(f'Filer: {self._root_name()}')} }}")
 
     def proposal(self, tell: Listener) -> str:
-        """The default recipe: it fits any tree."""
-        return self.default_recipe()
+        """A recipe fitted to the first records, ten thousands of them."""
+        seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return propose(observe(seen), source_kind="files", external_system=self._system())
 
     def _records(self) -> Iterator[SourceItem]:
         now = self._clock()
@@ -165,8 +178,19 @@ class FileTree:
 
         return Walk(root, self._wanted, now=now, stands=stands, only=self._only).items()
 
+    def _system(self) -> str:
+        where = self.identity.where
+        if len(where) > _LONGEST_SYSTEM:
+            where = f"…{where[-80:]} {hashlib.sha256(where.encode()).hexdigest()[:32]}"
+        return f"files:{where}"
+
     def _root_name(self) -> str:
         return readable(text_of(os.fsencode(self._root.resolve().name))) or "/"
+
+
+def _toml(text: str) -> str:
+    """A basic string of TOML; JSON's form is one, since keys and readable names hold no DEL."""
+    return json.dumps(text.replace("\x7f", "\ufffd"), ensure_ascii=False)
 
 
 def _outside(item: WalkItem, maker: RecordMaker) -> SourceItem:

@@ -115,7 +115,7 @@ class Walk:
         handle, easy = folder.handle, self._judge.is_easy
         for name in files:
             try:
-                status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+                status = os.lstat(name, dir_fd=handle)
             except OSError as error:
                 yield set_aside(folders.fault(folder.key + key_of(name), error))
                 continue

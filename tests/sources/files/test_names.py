@@ -105,6 +105,13 @@ def test_twins_are_told_by_case_and_by_composition() -> None:
     assert twins(held, held) == {b"a": True, b"A": True, composed: False, loose: False}
 
 
+def test_twins_are_found_in_a_crowd() -> None:
+    held = [f"fil-{number:06}".encode() for number in range(45_000)] + [b"FIL-000007", b"FIL-044999", b"FIL-09999"]
+    told = twins(held, held)
+    assert sorted(told) == [b"FIL-000007", b"FIL-044999", b"fil-000007", b"fil-044999"]
+    assert twins(held[:45_000], held[:45_000]) == {}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.dictionaries(names, st.binary(max_size=40), min_size=1, max_size=8), st.lists(names, max_size=2))
 def test_odd_trees_come_back_byte_for_byte(held: dict[bytes, bytes], folders: list[bytes]) -> None:
