@@ -48,7 +48,7 @@ def _with_lists(problems: Iterable[RecipeProblem], code_lists: CodeLists | None)
                 continue  # a list that every archive fills itself, and nobody was asked
             kept.append(problem)
         elif problem.data.get("code") not in known:
-            kept.append(replace(problem, data={**problem.data, "known": sorted(known)}, warning=False))
+            kept.append(replace(problem, data={**problem.data, "known": ", ".join(sorted(known))}, warning=False))
     return kept
 
 
@@ -64,7 +64,7 @@ def _unreachable(recipe: Recipe) -> list[RecipeProblem]:
     for rule in recipe.maps:
         by = all_from or _all_taken(rule, taken)
         if by or _never(rule.when):
-            found.append(RecipeProblem(rule.line, "unreachable-map", {"by": by}))
+            found.append(RecipeProblem(rule.line, "unreachable-map", {"by": by}, warning=True))
         elif _always(rule.when):
             all_from = all_from or (0 if rule.kinds else rule.line)
             taken.update(dict.fromkeys(rule.kinds, rule.line))
@@ -104,7 +104,7 @@ def _of_samples(
             for entity in result.entities:
                 _judge_codes(entity, record.key, code_lists, codes)
     found = [
-        RecipeProblem(max(line, 1), why, {"what": what, "record": first[line, why, what], "records": count})
+        RecipeProblem(max(line, 1), why, {"name": what, "record": first[line, why, what], "records": count})
         for (line, why, what), count in counts.items()
     ]
     return [*found, *codes.values(), *(_unknown_kinds(recipe, kinds) if kinds else ())]
@@ -125,7 +125,13 @@ def _judge_codes(
         known = field.values or asked or [code.code for code in model.code_lists[field.code_list or ""].codes]
         place = (entity.recipe_line, name, value)
         if known and value not in known and place not in found:
-            data = {"field": name, "code": value, "list": field.code_list or "", "known": sorted(known), "record": key}
+            data = {
+                "field": name,
+                "code": value,
+                "list": field.code_list or "",
+                "known": ", ".join(sorted(known)),
+                "record": key,
+            }
             sure = bool(field.values) or asked is not None
             found[place] = RecipeProblem(max(entity.recipe_line, 1), "unknown-code", data, warning=not sure)
 
@@ -138,6 +144,6 @@ def _unknown_kinds(recipe: Recipe, kinds: set[str]) -> list[RecipeProblem]:
         for kind in named_kinds:
             if kind not in kinds:
                 near = next(iter(get_close_matches(kind, sorted(kinds), 1)), "")
-                data = {"kind": kind, "near": near, "known": sorted(kinds)}
+                data = {"kind": kind, "near": near, "known": ", ".join(sorted(kinds))}
                 found.append(RecipeProblem(line, "kind-not-seen", data, warning=True))
     return found

@@ -5,6 +5,7 @@ Every fault is kept with its line, so that `check` can tell them all and a plan 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -50,6 +51,7 @@ from noarkit.sources.recipe.targets import Targets, target_entities
 from noarkit.sources.recipe.values import ValueRefused, clean_text, converter, is_blank
 
 _OUTSIDE = NAMES[:4]
+_FORGOTTEN = re.compile(r"=\S|(record|item|contents)\s*[.\[|]")
 _BUSINESS = "virksomhetsspesifikkeMetadata"
 _FILLED_LATER = frozenset({"referanseDokumentfil"})
 _FILLED_FROM_CONTENT = frozenset({"referanseDokumentfil", "format"})
@@ -84,7 +86,7 @@ class Compiler:
             targets=self.targets.entities,
             arkivdeler=self.targets.arkivdeler,
             skips=tuple(
-                SkipPlan(frozenset(rule.kinds), self.slot(rule.when), self._sure(self.slot(rule.reason)))
+                SkipPlan(frozenset(rule.kinds), self.condition(rule.when), self._sure(self.slot(rule.reason)))
                 for rule in recipe.skips
             ),
             maps=tuple(self._map(rule) for rule in recipe.maps),
@@ -108,12 +110,21 @@ class Compiler:
         source = value.expression
         if source is None:
             raw = value.raw
+            if isinstance(raw, str) and _FORGOTTEN.match(raw):
+                data = {"expression": raw[:80]}
+                self.problems.append(RecipeProblem(value.line, "looks-like-expression", data, warning=True))
             return Slot(value.line, lambda scene: raw, True)
         try:
             return Slot(value.line, self.sandbox.compile_value(source, NAMES if inside else _OUTSIDE))
         except ExpressionRefused as fault:
-            self.problem(value.line, fault.why, what=fault.what, near=fault.near, expression=source)
+            self.problem(value.line, fault.why, name=fault.what, near=fault.near, expression=source)
             return Slot(value.line, lambda scene: None, True)
+
+    def condition(self, value: Value | None, *, inside: bool = False) -> Slot | None:
+        """Compiles a `when`: an expression, or true or false."""
+        if value is not None and value.expression is None and not isinstance(value.raw, bool):
+            self.problem(value.line, "condition-not-expression", expression=str(value.raw)[:80])
+        return self.slot(value, inside=inside)
 
     def type_of(self, name: str, line: int) -> ObjectType | None:
         """The concrete type called `name`; an unknown one is a problem."""
@@ -135,7 +146,7 @@ class Compiler:
             if slot is not None and value.expression is not None:
                 plain = field.kind == "string"
                 slots.append(FieldSlot(name, slot, converter(field.kind), plain, plain and is_open_field(field)))
-            elif not is_blank(value.raw):
+            elif slot is not None and not is_blank(value.raw):
                 self._constant(field, value, constants)
         sure = {*constants, *(slot.name for slot in slots)}
         filled = _FILLED_FROM_CONTENT if kind.name == "Dokumentversjon" else _FILLED_LATER
@@ -182,7 +193,7 @@ class Compiler:
         if field.code_list and not known:
             known = [entry.code for entry in self.model.code_lists[field.code_list].codes]
         if isinstance(code, str) and code not in known and (known or field.code_list):
-            data = {"field": field.name, "code": code, "list": field.code_list or "", "known": known}
+            data = {"field": field.name, "code": code, "list": field.code_list or "", "known": ", ".join(known)}
             self.problems.append(RecipeProblem(line, "unknown-code", data, warning=not field.values))
 
     def _map(self, rule: MapRule) -> MapPlan:
@@ -201,7 +212,7 @@ class Compiler:
         return MapPlan(
             line=rule.line,
             kinds=frozenset(rule.kinds),
-            when=self.slot(rule.when),
+            when=self.condition(rule.when),
             key=self.slot(rule.key),
             thing=self._thing(kind, rule.fields, rule.traits, rule.line),
             links=links.upward(kind),
@@ -217,7 +228,7 @@ class Compiler:
         known = self.targets.arkivdeler
         if value is not None and value.expression is None and value.raw not in known:
             near = self.near(str(value.raw), known)
-            self.problem(value.line, "unknown-arkivdel", name=value.raw, near=near, known=list(known))
+            self.problem(value.line, "unknown-arkivdel", name=value.raw, near=near, known=", ".join(known))
         return self.slot(value)
 
     def _parent(self, rule: MapRule, kind: ObjectType) -> tuple[Slot | None, str | None]:
@@ -233,7 +244,7 @@ class Compiler:
         found = {links.link_up(kind, self.model.types[name]) for name in types if name in self.model.types}
         found.discard(None)
         if len(found) != 1:
-            self.problem(value.line, "parent-type-unclear", type=kind.name, known=types)
+            self.problem(value.line, "parent-type-unclear", type=kind.name, known=", ".join(types))
         return self.slot(Value(raw.get("key"), value.line)), next(iter(found), None)
 
     def _judge_chain(self, rule: MapRule, kind: ObjectType, folders: tuple[FolderPlan, ...]) -> None:
@@ -279,7 +290,7 @@ class Compiler:
         )
 
     def _guard(self, each: Value | None, when: Value | None, *, inside: bool = False) -> Guard:
-        return Guard(self.slot(each, inside=inside), self.slot(when, inside=inside or each is not None))
+        return Guard(self.slot(each, inside=inside), self.condition(when, inside=inside or each is not None))
 
     def _thing(self, kind: ObjectType, fields: Fields, traits: Traits, line: int, *, inside: bool = False) -> ThingPlan:
         plan = self.fields(kind, fields, line, inside=inside)
@@ -391,7 +402,9 @@ class Compiler:
         names = [system.name for system in known]
         name = rule.system or names[0]
         if name not in names:
-            self.problem(rule.line, "unknown-classification", name=name, near=self.near(name, names), known=names)
+            self.problem(
+                rule.line, "unknown-classification", name=name, near=self.near(name, names), known=", ".join(names)
+            )
             return None
         return self.targets.systems.get(name)
 

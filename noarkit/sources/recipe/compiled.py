@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from noarkit.graph.entity import Entity, FieldValue, Target
 from noarkit.sources.recipe.expressions import ExpressionRefused, Scene
-from noarkit.sources.recipe.values import Formats, ValueRefused, is_blank
+from noarkit.sources.recipe.values import Formats, ValueRefused, is_blank, to_text
 
 Run = Callable[[Scene], object]
 Convert = Callable[[object, Formats], FieldValue]
 
 
 class Unfit(Exception):
-    """A record that the recipe does not fit: the line, a stable word why, and a name of the recipe (never a value)."""
+    """A record that the recipe does not fit: the line, a stable word why, and what: a name, or a code no table has."""
 
     def __init__(self, line: int, why: str, what: str = "") -> None:
         super().__init__(line, why, what)
@@ -46,11 +46,10 @@ class Slot:
         value = self.get(scene)
         if is_blank(value):
             return None
-        if isinstance(value, str):
-            return value
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value)
-        raise Unfit(self.line, "not-a-text")
+        try:
+            return value if isinstance(value, str) else to_text(value)
+        except ValueRefused as fault:
+            raise Unfit(self.line, str(fault)) from fault
 
     def items(self, scene: Scene) -> list[object]:
         """The value as a list: none is empty, a single thing is a list of one."""

@@ -127,7 +127,7 @@ def _folder(rule: FolderRule, target: TargetPlace) -> FolderRule:
 
 def _with_title(kind: str, fields: Fields, line: int) -> Fields:
     known = metamodel().types.get(kind)
-    if known is None or "tittel" not in known.fields or "tittel" in fields:
+    if (known is not None and "tittel" not in known.fields) or "tittel" in fields:
         return fields
     return {**fields, "tittel": title_of_records(line)}
 

@@ -96,6 +96,7 @@ class Expression:
 
     source: str
     _run: Callable[[Context], Iterator[str]]
+    _literal: bool = False
 
     def __call__(self, scene: Scene) -> object:
         """The value, none included. Raises ExpressionRefused where the record does not fit."""
@@ -119,8 +120,9 @@ class Expression:
             if isinstance(fault, ExpressionRefused):
                 raise
             raise ExpressionRefused("does-not-fit", type(fault).__name__) from fault
-        if isinstance(value, Undefined):
-            raise ExpressionRefused("missing-name", value._undefined_hint or value._undefined_name or "")
+        missing = _first_missing(value) if self._literal else value
+        if isinstance(missing, Undefined):
+            raise ExpressionRefused("missing-name", missing._undefined_hint or missing._undefined_name or "")
         return value
 
 
@@ -192,7 +194,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def getitem(self, obj: object, argument: object) -> object:
         """`obj[argument]`: an item of a list or text, or a field of data."""
         if isinstance(argument, str):
-            return self.getattr(obj, argument)
+            found = self.getattr(obj, argument)
+            return self._missing("[…]") if isinstance(found, Undefined) else found  # the name may be of the data
         if isinstance(obj, list | tuple | str) and isinstance(argument, int | slice):
             try:
                 return obj[argument]
@@ -223,7 +226,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if not parser.stream.eos:
                 raise ExpressionRefused("expression-syntax", "chunk after the expression")
             tree.set_environment(self)
-            self._judge(tree, names)
+            literal = self._judge(tree, names)
             body = nodes.Assign(nodes.Name(_RESULT, "store"), tree, lineno=1)
             template = self.from_string(nodes.Template([body], lineno=1))
         except TemplateSyntaxError as fault:
@@ -234,10 +237,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if isinstance(fault, ExpressionRefused):
                 raise
             raise ExpressionRefused("expression-syntax", type(fault).__name__) from fault
-        return Expression(source, template.root_render_func)
+        return Expression(source, template.root_render_func, literal)
 
-    def _judge(self, tree: nodes.Node, names: tuple[str, ...]) -> None:
+    def _judge(self, tree: nodes.Node, names: tuple[str, ...]) -> bool:
+        """Refuses what is not allowed; an `if` without `else` gives none. True where lists are written in it."""
         waiting = [tree]
+        literal = False
         while waiting:
             node = waiting.pop()
             if isinstance(node, nodes.Call):
@@ -252,7 +257,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
             elif isinstance(node, nodes.Test):
                 _known(node.name, tuple(self.tests), "unknown-test")
                 self._judge_filter(node)
+            elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
+                node.expr2 = nodes.Const(None, lineno=node.lineno, environment=self)
+            literal = literal or isinstance(node, nodes.List | nodes.Tuple | nodes.Dict)
             waiting.extend(node.iter_child_nodes())
+        return literal
 
     def _judge_filter(self, node: nodes.Filter | nodes.Test) -> None:
         """Constant arguments that can be judged before any record is read: tables, patterns, date forms."""
@@ -271,6 +280,20 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def _missing(self, name: str) -> Undefined:
         return self.undefined(hint=name)
+
+
+def _first_missing(value: object) -> object:
+    """The first missing name in a list that was written in the expression; the value itself where there is none."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Undefined):
+            return part
+        if isinstance(part, list | tuple):
+            waiting.extend(part)
+        elif isinstance(part, Mapping):
+            waiting.extend(part.values())
+    return value
 
 
 def _known(name: str, known: tuple[str, ...], why: str) -> None:

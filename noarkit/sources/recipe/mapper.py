@@ -401,8 +401,10 @@ class _HoldsNumber(Exception):
 
 
 def _key(value: object, line: int) -> str:
-    if isinstance(value, str) and value:
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    raise Unfit(line, "not-a-key")
+    try:
+        key = "" if is_blank(value) or isinstance(value, bool) else to_text(value)
+    except ValueRefused as fault:
+        raise Unfit(line, "not-a-key") from fault
+    if not key or len(key) > LONGEST_KEY:
+        raise Unfit(line, "key-too-long" if key else "not-a-key")
+    return key

@@ -41,8 +41,14 @@ def holds_identity_number(value: object) -> bool:
     """True where a text, or any text inside lists and mappings, holds a number with valid check digits."""
     if isinstance(value, str):
         return next(find_identity_numbers(value), None) is not None
-    if isinstance(value, Mapping):
-        return any(holds_identity_number(part) for part in value.values())
-    if isinstance(value, list | tuple):
-        return any(holds_identity_number(part) for part in value)
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            if next(find_identity_numbers(part), None) is not None:
+                return True
+        elif isinstance(part, Mapping):
+            waiting.extend(part.values())
+        elif isinstance(part, list | tuple):
+            waiting.extend(part)
     return False

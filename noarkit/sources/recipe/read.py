@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeVar
@@ -42,7 +42,8 @@ LONGEST_RECIPE = 2_000_000
 PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs", "flows", "participants")
 _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
 _SHORT = ("screening", "disposal", "business_metadata", "fields")
-_KINDS = {dict: "a table", list: "a list", str: "a text", bool: "true or false", int: "a whole number"}
+# what a wrong kind of value should have been, as TOML writes it
+_KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", int: "1, 2, …"}
 _T = TypeVar("_T")
 
 
@@ -91,7 +92,7 @@ class _Table:
             if name not in known:
                 near = get_close_matches(name, known, 1)
                 key = "field-outside-fields" if not near and name[:1].islower() and "fields" in known else "unknown-key"
-                self.problem(key, name, name=name, near=near[0] if near else "", known=sorted(known))
+                self.problem(key, name, name=name, near=near[0] if near else "", known=", ".join(sorted(known)))
 
     def typed(self, name: str, kind: type[_T], default: _T) -> _T:
         found = self.data.get(name, default)
@@ -103,12 +104,14 @@ class _Table:
     def text(self, name: str, default: str = "") -> str:
         return self.typed(name, str, default)
 
-    def choice(self, name: str, options: Iterable[str], default: str) -> str:
+    def choice(self, name: str, options: Sequence[str], default: str) -> str:
         found = self.text(name, default)
         if found in options:
             return found
-        near = get_close_matches(found, list(options), 1)
-        self.problem("unknown-choice", name, name=name, value=found, near=near[0] if near else "", known=list(options))
+        near = get_close_matches(found, options, 1)
+        self.problem(
+            "unknown-choice", name, name=name, value=found, near=near[0] if near else "", known=", ".join(options)
+        )
         return default
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -116,7 +119,7 @@ class _Table:
         items = [found] if isinstance(found, str) else found
         if isinstance(items, list) and all(isinstance(item, str) for item in items):
             return tuple(items)
-        self.problem("wrong-kind", name, name=name, wanted="a text or a list of texts")
+        self.problem("wrong-kind", name, name=name, wanted='"…", ["…"]')
         return ()
 
     def value(self, name: str) -> Value | None:
@@ -139,14 +142,14 @@ class _Table:
         if isinstance(found, dict):
             return [self.table(name)]
         if not isinstance(found, list):
-            self.problem("wrong-kind", name, name=name, wanted="a table or a list of tables")
+            self.problem("wrong-kind", name, name=name, wanted="{ … }, [{ … }]")
             return []
         tables = []
         for index, item in enumerate(found):
             if isinstance(item, dict):
                 tables.append(_Table(item, (*self.path, name, index), self.lines, self.problems))
             else:
-                self.problem("wrong-kind", name, index, name=name, wanted="a table")
+                self.problem("wrong-kind", name, index, name=name, wanted="{ … }")
         return tables
 
     def fields(self, name: str = "fields") -> Fields:
@@ -179,7 +182,7 @@ def _target(table: _Table) -> TargetPlace:
     table.only("external_system", "model", "zone", "close", "arkivskaper", "arkiv", "arkivdel", "classification")
     model = table.typed("model", int, 1)
     if model not in (1, 2, 3, 4):
-        table.problem("unknown-choice", "model", name="model", value=model, near="", known=[1, 2, 3, 4])
+        table.problem("unknown-choice", "model", name="model", value=model, near="", known="1, 2, 3, 4")
         model = 1
     return TargetPlace(
         external_system=table.text("external_system"),

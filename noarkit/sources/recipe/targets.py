@@ -125,7 +125,9 @@ def _systems(maker: Maker, entities: list[Entity]) -> tuple[dict[str, System], d
         entities.extend(made)
         for name in rule.arkivdeler or tuple(names):
             if name not in names:
-                maker.problem(rule.line, "unknown-arkivdel", name=name, near=maker.near(name, names), known=list(names))
+                maker.problem(
+                    rule.line, "unknown-arkivdel", name=name, near=maker.near(name, names), known=", ".join(names)
+                )
             if rule.primary and name in primary:
                 maker.problem(rule.line, "second-primary-classification", name=rule.name, other=primary[name])
             elif rule.primary:
