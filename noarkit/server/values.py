@@ -116,6 +116,11 @@ def day(value: object) -> str:
     return _day(value)
 
 
+def shown(word: str) -> str:
+    """A caller's own word, short and whole enough to stand in a sentence."""
+    return word[:80].encode("utf-8", "replace").decode()
+
+
 def format_timestamp(stored: int) -> str:
     """`yyyy-mm-ddTHH:MM:SS.mmmZ`, the one form every known client reads."""
     return _format_timestamp(stored)

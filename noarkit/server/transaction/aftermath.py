@@ -28,6 +28,9 @@ def check_known_parents(stage: Stage) -> None:
             by_plan[thing.plan.name].append(thing)
     for things in by_plan.values():
         _check_exclusions(stage, things[0].plan, things)
+    for thing in stage.things.values():
+        if thing.old is not None and thing.touched and "type" in thing.touched:
+            _check_left(stage, thing, thing.where)
 
 
 def check_moved_below(stage: Stage) -> None:

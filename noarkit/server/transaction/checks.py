@@ -26,6 +26,8 @@ def check_all(stage: Stage) -> None:
     for thing in stage.things.values():
         if thing.old is not None and thing.touched:
             _check_links(thing)
+            if "type" in thing.touched:
+                _check_fields(thing)
     _check_new_parents(stage)
     _check_places(stage)
 

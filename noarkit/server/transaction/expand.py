@@ -15,6 +15,7 @@ from noarkit.server.transaction.plan import TypePlan
 from noarkit.server.transaction.request import Action, read_key
 from noarkit.server.transaction.save import change_field, save
 from noarkit.server.transaction.stage import Stage, Thing
+from noarkit.server.values import shown
 from noarkit.server.wire import Refusal
 
 
@@ -92,8 +93,7 @@ def _fields(members: Mapping[str, object], expansion: Expansion) -> Mapping[str,
         raise Refusal(400, f"{expansion.member} is an object.")
     for name in fields:
         if name not in expansion.fields:
-            shown = str(name).encode("utf-8", "replace").decode()[:80]
-            raise Refusal(400, f"A field with name {shown} was not found in {expansion.member}.")
+            raise Refusal(400, f"A field with name {shown(str(name))} was not found in {expansion.member}.")
     return fields
 
 
@@ -118,6 +118,11 @@ def _become(stage: Stage, thing: Thing, plan: TypePlan) -> None:
     ]
     if lost:
         raise Refusal(400, f"{thing.where}: a {plan.name} has no {lost[0]}; unlink it first.")
+    for name, reference in plan.links.items():
+        held = thing.values.get(name) if reference.kind == "column" else None
+        above = stage.look(reference.other_family, int(held)) if held is not None else None
+        if above is not None and above.plan.name not in reference.targets:
+            raise Refusal(400, f"{thing.where}: ref {name} of a {plan.name} cannot lead to a {above.plan.name}.")
     refuse_held(stage, thing, [link for name, link in thing.plan.links.items() if name not in plan.links])
     thing.plan = plan
     thing.put("type", plan.name)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import orjson
 
 from noarkit.server.transaction.stage import Stage
-from noarkit.server.values import BadValue, format_timestamp, text, timestamp, truth, whole_number
+from noarkit.server.values import BadValue, format_timestamp, shown, text, timestamp, truth, whole_number
 from noarkit.server.wire import Refusal
 
 
@@ -47,7 +47,7 @@ def _entry(given: object, where: str) -> list[object]:
 
 
 def _field(stage: Stage, group: str, name: str, values: list[object], where: str) -> Mapping[str, object]:
-    where = f"{where}, {group:.80}.{name:.80}"
+    where = f"{where}, {shown(group)}.{shown(name)}"
     try:
         found = stage.db.execute(
             "SELECT kind, fixed_values FROM bsm_field WHERE group_id = ? AND field_id = ?", (text(group), text(name))
@@ -65,17 +65,15 @@ def _field(stage: Stage, group: str, name: str, values: list[object], where: str
 
 
 def _double(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            raise BadValue("takes a number") from None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise BadValue("takes a number")
     try:
-        return float(value)
-    except OverflowError:
+        number = float(value)
+    except (ValueError, OverflowError):
         raise BadValue("takes a number") from None
+    if not math.isfinite(number):
+        raise BadValue("takes a number")
+    return number
 
 
 _KINDS: Mapping[str, Callable[[object], object]] = {

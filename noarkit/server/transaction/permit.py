@@ -124,8 +124,7 @@ def _check_journal(stage: Stage) -> None:
     for thing in stage.saved.values():
         if thing.plan.name != "Journalpost" or thing.values.get("journalstatus") != _JOURNALED:
             continue
-        said = "journalstatus" in (thing.values if thing.old is None else thing.changed())
-        if said:
+        if thing.journals if thing.old is None else "journalstatus" in thing.changed():
             raise Refusal(403, f'{thing.where}: field journalstatus: the service permission "{JOURNAL}" is missing.')
 
 

@@ -192,7 +192,7 @@ def _type_plan(whole: Schema, object_type: ObjectType, leniency: Leniency) -> Ty
         links=links,
         parents=_parents(object_type, links),
         columns=tuple(column.name for column in whole.tables[family].columns.values() if name in column.types),
-        must=tuple(field.name for field in object_type.fields.values() if field.need == "must"),
+        must=_must(object_type),
         must_links=tuple(ref.name for ref in must_links if links[ref.name].kind == "column"),
         must_many=must_many,
         exactly_one=one,
@@ -205,6 +205,12 @@ def _type_plan(whole: Schema, object_type: ObjectType, leniency: Leniency) -> Ty
         inherits_screening=family in _INHERITS_SCREENING,
         owned=object_type.owned,
     )
+
+
+def _must(object_type: ObjectType) -> tuple[str, ...]:
+    """Mandatory fields; those that the archive fills in last, so that a fault names what the caller left out."""
+    fields = [field for field in object_type.fields.values() if field.need == "must"]
+    return tuple(field.name for field in sorted(fields, key=lambda field: field.save == "sm"))
 
 
 def _rules(object_type: ObjectType) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from noarkit.server.transaction.plan import LinkPlan, TypePlan
-from noarkit.server.values import INTEGER_MAX
+from noarkit.server.values import INTEGER_MAX, shown
 from noarkit.server.wire import Refusal
 
 Key = int | str
@@ -133,5 +133,4 @@ def _refused(index: int, verb: str, plan: TypePlan, reason: str) -> Refusal:
 
 
 def _quoted(value: object) -> str:
-    text = value if isinstance(value, str) else "(none)"
-    return text.encode("utf-8", "replace").decode()[:80]
+    return shown(value) if isinstance(value, str) else "(none)"

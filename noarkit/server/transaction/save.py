@@ -12,7 +12,7 @@ from noarkit.server.transaction.metadata import metadata_to_stored
 from noarkit.server.transaction.plan import METADATA, FieldPlan
 from noarkit.server.transaction.request import Action
 from noarkit.server.transaction.stage import Stage, Thing
-from noarkit.server.values import BadValue, Stored
+from noarkit.server.values import BadValue, Stored, shown
 from noarkit.server.wire import Refusal
 
 
@@ -78,6 +78,8 @@ def _fill_special(stage: Stage, thing: Thing, action: Action, plan: FieldPlan, v
         check_code(stage, plan, stored, action.where)
     if plan.save == "cw":
         thing.system = (thing.system or set()) | {plan.column}
+    elif plan.column == "journalstatus":
+        thing.journals = True
     thing.values[plan.column] = stored
 
 
@@ -113,9 +115,8 @@ def change_field(stage: Stage, thing: Thing, action: Action, plan: FieldPlan, va
 
 def unknown_field(action: Action, name: str) -> Refusal:
     """What a save says of a field that its type does not have."""
-    shown = name.encode("utf-8", "replace").decode()[:80]
     return Refusal(
-        400, f"{action.where}: A field with name {shown} was not found in {action.plan.name} or its hierarchy."
+        400, f"{action.where}: A field with name {shown(name)} was not found in {action.plan.name} or its hierarchy."
     )
 
 

@@ -33,6 +33,7 @@ class Thing:
         "claimed",
         "gone",
         "id",
+        "journals",
         "kids",
         "nulled",
         "old",
@@ -62,6 +63,8 @@ class Thing:
         self.secondary: list[int] | None = None
         self.bumped = False
         self.gone = False
+        # the caller set a new entry's journal status, rather than leaving it to the archive
+        self.journals = False
 
     def put(self, column: str, stored: Stored) -> None:
         """Sets a column; the row that the database holds stays as it was in `old`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from typing import Protocol
@@ -68,7 +68,7 @@ def delete_tree(
     *,
     keep_precedents: bool = True,
     batch: int = BATCH,
-) -> Iterator[int]:
+) -> Generator[int, None, None]:
     """Deletes `root` = (family, id) and all below it, bottom-up.
 
     `keep_precedents` spares every case file and entry that a precedent is linked to, with all below and above it.
@@ -78,15 +78,16 @@ def delete_tree(
     nodes = walk(_reads(database), root, children_of, spared)
     while step := list(islice(nodes, batch)):
         with database.writing() as db:
-            yield remove(db, step, actor, files)
+            removed = remove(db, step, actor, files)
+        yield removed
 
 
-def close_tree(database: Database, root: Node, actor: log.Actor, *, batch: int = BATCH) -> Iterator[int]:
+def close_tree(database: Database, root: Node, actor: log.Actor, *, batch: int = BATCH) -> Generator[int, None, None]:
     """Finalises everything below `root` = (family, id) that is open, then `root` itself."""
     yield from _change_tree(database, root, actor, _close, batch)
 
 
-def open_tree(database: Database, root: Node, actor: log.Actor, *, batch: int = BATCH) -> Iterator[int]:
+def open_tree(database: Database, root: Node, actor: log.Actor, *, batch: int = BATCH) -> Generator[int, None, None]:
     """Opens everything below `root` = (family, id) that is finalised, and `root` itself."""
     yield from _change_tree(database, root, actor, _open, batch)
 
@@ -195,11 +196,12 @@ def _is_precedent(database: Database) -> Callable[[Node], bool]:
 
 def _change_tree(
     database: Database, root: Node, actor: log.Actor, change: Callable[[Thing, log.Actor], None], batch: int
-) -> Iterator[int]:
+) -> Generator[int, None, None]:
     nodes = walk(_reads(database), root, _closable_children)
     while step := list(islice(nodes, batch)):
         with database.writing() as db:
-            yield _change_step(db, step, actor, change)
+            changed = _change_step(db, step, actor, change)
+        yield changed
 
 
 def _change_step(

@@ -78,7 +78,7 @@ def test_ids_as_numbers_and_single_strings_are_taken(world: World) -> None:
     assert set(world.desk.run(*actions)) == {"m", world.system}
 
 
-GENERATED = {
+GENERATED: dict[str, dict[str, object]] = {
     "Arkiv": {"arkivstatus": "O", "dokumentmedium": "E"},
     "Arkivdel": {"arkivdelstatus": "A", "dokumentmedium": "E"},
     "Saksmappe": {
