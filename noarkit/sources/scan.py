@@ -123,17 +123,19 @@ class _Counts:
         self, items: Iterator[Seen | SetAside | Skipped], each: Callable[[SetAside | Skipped], None] | None
     ) -> None:
         """Counts what is seen from outside; each is one content, but for folders."""
+        kinds, years = self.kinds, self.years
         for item in items:
             if isinstance(item, (SetAside, Skipped)):
                 self._left_out(item, each)
                 continue
-            self.number += 1
-            self.kinds[item.kind] += 1
-            self.years[_year_of(item.modified_ns // _DAY_NS)] += 1
-            if item.kind != "folder":
+            kind = item.kind
+            kinds[kind] += 1
+            years[_year_of(item.modified_ns // _DAY_NS)] += 1
+            if kind != "folder":
                 self._content(item.format, item.size_bytes)
             for note in item.notes:
                 self.noted[note.code] += 1
+        self.number += sum(kinds.values())
 
     def records(self, items: Iterator[SourceItem], each: Callable[[SetAside | Skipped], None] | None) -> None:
         """Counts whole records."""

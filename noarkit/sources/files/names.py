@@ -87,13 +87,13 @@ def twins(names: Iterable[bytes], again: Iterable[bytes]) -> dict[bytes, bool]:
 
     Takes the names twice, so that a folder of a million entries costs a bitmap and not a copy of its names.
     """
-    doubled = _doubled(names)
+    doubled, mask = _doubled(names)
     if not doubled:
         return {}
     groups: dict[bytes, list[bytes]] = {}
     for name in again:
         folded = _fold(name)
-        if hash(folded) & _PLACES in doubled:
+        if hash(folded) & mask in doubled:
             groups.setdefault(folded, []).append(name)
     return {name: _differ_by_case(group) for group in groups.values() if len(group) > 1 for name in group}
 
@@ -109,20 +109,24 @@ def _fold(name: bytes) -> bytes:
     return composed(name.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
-def _doubled(names: Iterable[bytes]) -> set[int]:
-    """Hashes, cut short, that more than one name has. A bitmap of 8 MB tells them, a list where names are few."""
+def _doubled(names: Iterable[bytes]) -> tuple[set[int], int]:
+    """Hashes that more than one name has, and the mask they are cut by. A list tells them where names are few, else a
+    bitmap of 8 MB."""
     every = iter(names)
-    few = sorted(hash(_fold(name)) & _PLACES for name in islice(every, _FEW))
-    doubled = {one for one, other in pairwise(few) if one == other}
+    few = list(islice(every, _FEW))
+    plain = all(map(bytes.isascii, few))
+    places = sorted(map(hash, map(bytes.lower, few) if plain else map(_fold, few)))
+    doubled = {one for one, other in pairwise(places) if one == other}
     if len(few) < _FEW:
-        return doubled
+        return doubled, -1
+    doubled = {place & _PLACES for place in doubled}
     seen = bytearray((_PLACES + 1) // 8)
-    for place in chain(dict.fromkeys(few), (hash(_fold(name)) & _PLACES for name in every)):
-        byte, bit = place >> 3, 1 << (place & 7)
+    for place in chain(dict.fromkeys(places), (hash(_fold(name)) for name in every)):
+        byte, bit = (place & _PLACES) >> 3, 1 << (place & 7)
         if seen[byte] & bit:
-            doubled.add(place)
+            doubled.add(place & _PLACES)
         seen[byte] |= bit
-    return doubled
+    return doubled, _PLACES
 
 
 def _differ_by_case(group: list[bytes]) -> bool:

@@ -153,7 +153,8 @@ class FileTree:
             maker = RecordMaker(self._root_name(), now=now)
             for count, item in enumerate(self._walk(root, now), start=1):
                 if isinstance(item, Found):
-                    yield Glance("file", item.status.st_size, item.status.st_mtime_ns, *maker.glance(item))
+                    status = item.status
+                    yield Glance("file", status.st_size, status.st_mtime_ns, *maker.glance(item))
                 elif isinstance(item, Emptiness):
                     yield Glance("folder", 0, item.status.st_mtime_ns, "", maker.folder(item).notes)
                 else:
