@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import os
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -37,13 +37,18 @@ class Incoming:
         self._digest: _Digest = hashlib.sha256()
         self.size_bytes = 0
 
-    def write(self, block: bytes) -> None:
-        """Hashes and writes a block; meant for a thread."""
-        self._digest.update(block)
-        view = memoryview(block)
-        while view:
-            view = view[self._file.write(view) :]
-        self.size_bytes += len(block)
+    def write(self, blocks: Sequence[bytes]) -> None:
+        """Hashes and writes blocks; meant for a thread."""
+        for block in blocks:
+            self._digest.update(block)
+            view = memoryview(block)
+            while view:
+                view = view[self._file.write(view) :]
+            self.size_bytes += len(block)
+
+    def press(self) -> None:
+        """Lets what was written go to the disk meanwhile, so that close() has less to wait for; meant for a thread."""
+        os.fsync(self._file.fileno())
 
     def close(self) -> str:
         """Makes the bytes durable; returns their SHA-256."""
@@ -54,7 +59,7 @@ class Incoming:
     def place(self) -> None:
         """Gives the content its name, durably."""
         sha256 = self._digest.hexdigest()
-        self._store.place(self._path, sha256)
+        self._store.place(str(self._path), sha256)
         self._store.make_durable([sha256])
 
     def give_up(self) -> None:
@@ -68,44 +73,45 @@ class FileStore:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._incoming = root / "incoming"
         self._numbers = itertools.count(1)
-        self._incoming.mkdir(parents=True, exist_ok=True)
-        for left in self._incoming.iterdir():
+        incoming = root / "incoming"
+        incoming.mkdir(parents=True, exist_ok=True)
+        for left in incoming.iterdir():
             left.unlink()
+        self._incoming = str(incoming)
 
     def path(self, sha256: str) -> Path:
         """Where a content lies, or would."""
         return Path(f"{self._root}/{sha256[:2]}/{sha256}")
 
-    def write(self, content: bytes) -> Path:
-        """Writes a small content under a temporary name, to be placed."""
+    def write(self, content: bytes) -> str:
+        """Writes a small content under a temporary name, to be placed; returns that name."""
         path = self._temporary()
-        # a bare descriptor: this is the one place where a Python file object's cost can be felt
+        # bare names and descriptors: this is the one place where the cost of Path and file objects can be felt
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            written = os.write(descriptor, content)
+            while written < len(content):
+                written += os.write(descriptor, content[written:])
         finally:
             os.close(descriptor)
         return path
 
     def begin(self) -> Incoming:
         """A large file begins to come in."""
-        return Incoming(self, self._temporary())
+        return Incoming(self, Path(self._temporary()))
 
-    def place(self, temporary: Path, sha256: str) -> None:
+    def place(self, temporary: str, sha256: str) -> None:
         """Renames a whole temporary file to its name, unless the same content stands there already."""
-        path = self.path(sha256)
-        if path.exists() and _same(path, temporary):
-            temporary.unlink()
+        name = f"{self._root}/{sha256[:2]}/{sha256}"
+        if os.access(name, os.F_OK) and _same(Path(name), Path(temporary)):
+            Path(temporary).unlink()
             return
         try:
-            temporary.rename(path)
+            os.rename(temporary, name)  # noqa: PTH104  # a hot path, see write()
         except FileNotFoundError:
-            path.parent.mkdir(exist_ok=True)
-            temporary.rename(path)
+            Path(name).parent.mkdir(exist_ok=True)
+            Path(temporary).rename(name)
 
     def make_durable(self, contents: Collection[str]) -> None:
         """Returns when the contents and their names survive a loss of power. Raises FileNotFoundError."""
@@ -133,8 +139,8 @@ class FileStore:
             if len(folder.name) == 2:
                 yield from folder.iterdir()
 
-    def _temporary(self) -> Path:
-        return Path(f"{self._incoming}/{next(self._numbers)}")
+    def _temporary(self) -> str:
+        return f"{self._incoming}/{next(self._numbers)}"
 
 
 def _same(one: Path, other: Path) -> bool:

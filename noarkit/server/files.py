@@ -12,12 +12,14 @@ files of the versions that it deletes; nothing needs to be undone where it rolls
 from __future__ import annotations
 
 import hashlib
+import json
 import mimetypes
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from noarkit.server.database import Database, allocate
@@ -27,6 +29,7 @@ from noarkit.server.wire import Refusal
 # How long a transaction may take from its claim to its commit, at the most.
 _CLAIM_S = 900
 _IDS_AT_ONCE = 4096
+_SWEPT_AT_ONCE = 5000
 _OCTETS = "application/octet-stream"
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _MORE_MEDIA_TYPES = (
@@ -38,12 +41,11 @@ _MORE_MEDIA_TYPES = (
     ("application/vnd.ms-outlook", ".msg"),
     ("message/rfc822", ".eml"),
 )
+# No index but the id: a row then costs one page. Ids rise with time, and contents are looked for in large batches.
 _UPLOAD_TABLE = (
     "CREATE TABLE IF NOT EXISTS upload (file_id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, size_bytes INTEGER NOT NULL,"
     " name TEXT NOT NULL, media_type TEXT NOT NULL, account TEXT NOT NULL, uploaded_s REAL NOT NULL,"
-    " durable INTEGER NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS upload_sha256 ON upload (sha256)",
-    "CREATE INDEX IF NOT EXISTS upload_age ON upload (uploaded_s)",
+    " durable INTEGER NOT NULL)"
 )
 
 
@@ -86,14 +88,16 @@ class Files:
     def __init__(self, data_dir: Path, archive: Database, *, ttl_s: float, now_s: Callable[[], float]) -> None:
         self.store = FileStore(data_dir / "files")
         self._uploads = Database(data_dir / "uploads.db", synchronous="NORMAL")
-        self._uploads.make(_UPLOAD_TABLE)
+        self._uploads.make((_UPLOAD_TABLE, "PRAGMA wal_autocheckpoint = 1000"))
         self._archive = archive
         self._ttl_s = ttl_s
         self._now_s = now_s
         self._ids: list[range] = []
         self._ids_lock = threading.Lock()
-        # held while an upload's row is written, and while a content is judged and removed
+        # held while an upload's row is written, and while a content is removed
         self._presence = threading.Lock()
+        self._arrived: set[str] = set()
+        self._sweeping = False
 
     def close(self) -> None:
         """Ends the connections."""
@@ -137,17 +141,18 @@ class Files:
                 "INSERT INTO upload VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (file_id, sha256, size_bytes, *about, self._now_s(), durable),
             )
+            if self._sweeping:
+                self._arrived.add(sha256)
         return file_id
 
     def _next_id(self) -> int:
-        with self._ids_lock:
-            block = self._ids[0]
-            rest = block[1:]
-            if rest:
-                self._ids[0] = rest
-            else:
-                del self._ids[0]
-            return block[0]
+        while True:
+            with self._ids_lock:
+                if self._ids:
+                    block = self._ids[0]
+                    self._ids[:1] = [block[1:]] if len(block) > 1 else []
+                    return block[0]
+            self.more_ids()
 
     # -- being referred to
 
@@ -253,42 +258,58 @@ class Files:
     def sweep_strays(self) -> None:
         """Removes contents that no row knows: what a loss of power left between a file's name and its row."""
         oldest_s = self._now_s() - self._ttl_s - _CLAIM_S
-        for path in self.store.contents():
-            if path.stat().st_mtime < oldest_s:
-                self._remove_unless_wanted(path.name)
+        old = (path.name for path in self.store.contents() if path.stat().st_mtime < oldest_s)
+        while batch := list(islice(old, _SWEPT_AT_ONCE)):
+            self._remove_unwanted(batch)
 
     def _sweep_uploads(self) -> None:
         # a claim made at the last moment has until then to commit
         before_s = self._now_s() - self._ttl_s - _CLAIM_S
-        with self._uploads.reading() as db:
-            gone = db.execute("SELECT file_id, sha256 FROM upload WHERE uploaded_s < ?", (before_s,)).fetchall()
-        for number, sha256 in gone:
-            self._forget_upload(number)
-            self._remove_unless_wanted(sha256)
+        while True:
+            with self._uploads.reading() as db:
+                rows = db.execute(
+                    "SELECT file_id, sha256, uploaded_s FROM upload ORDER BY file_id LIMIT ?", (_SWEPT_AT_ONCE,)
+                ).fetchall()
+            gone = [(number, sha256) for number, sha256, uploaded_s in rows if uploaded_s < before_s]
+            self._forget(gone)
+            if len(gone) < _SWEPT_AT_ONCE:
+                return
 
     def _sweep_released(self) -> None:
         with self._archive.reading() as db:
-            gone = db.execute("SELECT file_id, sha256 FROM released_file").fetchall()
-        for number, sha256 in gone:
-            self._forget_upload(number)
-            self._remove_unless_wanted(sha256)
+            gone = db.execute("SELECT file_id, sha256 FROM released_file LIMIT ?", (_SWEPT_AT_ONCE,)).fetchall()
         if gone:
+            self._forget(gone)
             with self._archive.writing() as db:
                 db.executemany("DELETE FROM released_file WHERE file_id = ?", [(number,) for number, _ in gone])
 
-    def _forget_upload(self, number: int) -> None:
-        with self._uploads.writing() as db:
-            db.execute("DELETE FROM upload WHERE file_id = ?", (number,))
+    def _forget(self, gone: Collection[tuple[int, str]]) -> None:
+        if gone:
+            with self._uploads.writing() as db:
+                db.executemany("DELETE FROM upload WHERE file_id = ?", [(number,) for number, _ in gone])
+            self._remove_unwanted({sha256 for _, sha256 in gone})
 
-    def _remove_unless_wanted(self, sha256: str) -> None:
+    def _remove_unwanted(self, contents: Collection[str]) -> None:
+        """Removes those contents that neither an upload nor a stored file has, nor an upload that comes meanwhile."""
         with self._presence:
-            with self._uploads.reading() as uploads:
-                wanted = uploads.execute("SELECT 1 FROM upload WHERE sha256 = ?", (sha256,)).fetchone()
-            if wanted is None:
-                with self._archive.reading() as archive:
-                    wanted = archive.execute("SELECT 1 FROM stored_file WHERE sha256 = ?", (sha256,)).fetchone()
-            if wanted is None:
-                self.store.remove(sha256)
+            self._sweeping = True
+        for sha256 in set(contents) - self._wanted(contents):
+            with self._presence:
+                if sha256 not in self._arrived:
+                    self.store.remove(sha256)
+        with self._presence:
+            self._sweeping = False
+            self._arrived.clear()
+
+    def _wanted(self, contents: Collection[str]) -> set[str]:
+        listed = json.dumps(list(contents))
+        among = "sha256 IN (SELECT value FROM json_each(?))"
+        wanted: set[str] = set()
+        for database, table in ((self._uploads, "upload"), (self._archive, "stored_file")):
+            with database.reading() as db:
+                sql = f"SELECT sha256 FROM {table} WHERE {among}"  # noqa: S608  # our own words
+                wanted.update(row[0] for row in db.execute(sql, (listed,)))
+        return wanted
 
 
 @cache

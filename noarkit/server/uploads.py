@@ -23,6 +23,7 @@ PERMISSION = "Store documents"
 
 _SMALL_BYTES = 256 * 1024
 _BLOCK_BYTES = 1024 * 1024
+_PRESS_BYTES = 64 * 1024 * 1024
 _IDS_LOW = 1024
 _MAX_NAME = 1024
 _JSON = b"application/json"
@@ -82,36 +83,40 @@ class UploadCall:
 
     async def _write_all(self, exchange: Exchange, pieces: list[bytes], incoming: Incoming) -> None:
         loop = asyncio.get_running_loop()
-        length = sum(map(len, pieces))
-        total = length
+        length, total = sum(map(len, pieces)), 0
         writing: asyncio.Future[None] | None = None
+        pressing: asyncio.Future[None] | None = None
+        pressed = 0
         try:
-            while True:
+            while pieces:
                 while length < _BLOCK_BYTES and not exchange.body_ended:
-                    piece = await exchange.pieces(self._limits)
-                    pieces.append(piece)
-                    length += len(piece)
-                    total += len(piece)
-                    self._check_size(total)
+                    pieces.append(await exchange.pieces(self._limits))
+                    length += len(pieces[-1])
+                total += length
+                self._check_size(total)
                 if writing is not None:
                     await writing
-                if not pieces:
-                    return
-                writing = loop.run_in_executor(self._threads, incoming.write, b"".join(pieces))
-                pieces, length = [], 0
+                writing = loop.run_in_executor(self._threads, incoming.write, pieces)
+                pieces, length = [b""] if not exchange.body_ended else [], 0
+                if total - pressed > _PRESS_BYTES and (pressing is None or pressing.done()):
+                    pressing, pressed = loop.run_in_executor(self._threads, incoming.press), total
         finally:
-            if writing is not None:
-                await asyncio.wait([writing])
+            at_work = [each for each in (writing, pressing) if each is not None]
+            if at_work:
+                await asyncio.wait(at_work)
+        for each in at_work:
+            each.result()
 
     async def _ids_ready(self) -> None:
-        left = self._files.ids_left()
-        if left < _IDS_LOW and self._refill is None:
-            loop = asyncio.get_running_loop()
-            self._refill = loop.run_in_executor(self._threads, self._files.more_ids)
-            self._refill.add_done_callback(self._refilled)
-        if left < 1:
-            while self._files.ids_left() < 1 and self._refill is not None:
-                await asyncio.wait([self._refill])
+        """Sees to it that file ids are at hand, so that taking one need not wait for the archive's database."""
+        while (left := self._files.ids_left()) < _IDS_LOW:
+            if self._refill is None:
+                loop = asyncio.get_running_loop()
+                self._refill = loop.run_in_executor(self._threads, self._files.more_ids)
+                self._refill.add_done_callback(self._refilled)
+            if left:
+                return
+            await asyncio.wait([self._refill])
 
     def _refilled(self, refill: asyncio.Future[None]) -> None:
         self._refill = None
