@@ -14,7 +14,7 @@ from functools import cache
 
 import orjson
 
-from noarkit.archive.transport import Broken, Reply
+from noarkit.archive.stream import Broken
 from noarkit.errors import (
     AnswerLost,
     ArchiveAway,
@@ -33,7 +33,6 @@ from noarkit.errors import (
 )
 from noarkit.model import metamodel
 
-_MAX_ERROR_BYTES = 256 * 1024
 _MAX_DESCRIPTION = 1000
 _ACTION = re.compile(r"\bactions?\s*(?:\[|#|no\.?|number)?\s*(\d+)", re.IGNORECASE)
 _NAMED_FIELD = re.compile(
@@ -79,19 +78,14 @@ def broken_exchange(broken: Broken, asked: Asked) -> ArchiveFault:
     return AnswerLost(call=asked.call, why=broken.why)
 
 
-def refused_answer(reply: Reply, asked: Asked, now_s: float) -> ArchiveFault:
-    """The fault that an answer without success means. Reads its body."""
-    status = reply.status
+def refused_answer(status: int, body: bytes, retry_after: str | None, asked: Asked, now_s: float) -> ArchiveFault:
+    """The fault that an answer without success means."""
     if status < 400:
         return ArchiveStrange(call=asked.call, status=status, why="redirect" if status >= 300 else "status")
-    try:
-        body = reply.read(_MAX_ERROR_BYTES)
-    except Broken:
-        body = b""  # the status says enough
     kind = _BY_STATUS.get(status, ArchiveBroken if status >= 500 else ArchiveRefused)
     data: dict[str, object] = {"call": asked.call, "status": status, **_told(body)}
     if kind is ArchiveBusy:
-        retry_after_s = _retry_after_s(reply.header(b"retry-after"), now_s)
+        retry_after_s = _retry_after_s(retry_after, now_s)
         data |= {} if retry_after_s is None else {"retry_after_s": retry_after_s}
     if kind is ArchiveRefused:
         data |= _blamed(str(data["description"]))
@@ -144,9 +138,9 @@ def _blamed(description: str) -> dict[str, object]:
     blamed: dict[str, object] = {}
     if action := _ACTION.search(description):
         blamed["action"] = int(action[1])
-    if (field := _NAMED_FIELD.search(description)) or (
-        field := next((found for found in _FIELD.finditer(description) if found[1] in _known_names()), None)
-    ):
+    named = _NAMED_FIELD.search(description)
+    known = (found for found in _FIELD.finditer(description) if found[1] in _known_names())
+    if field := named or next(known, None):
         blamed["field"] = field[1]
     return blamed
 

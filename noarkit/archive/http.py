@@ -1,24 +1,28 @@
 """An archive on the wire: one session of one account, on connections that are kept and shared by threads.
 
-Nothing is tried again here but one thing: a call refused for its token alone is made once more with a new token.
+The hot calls ask the transport directly; all others take httpx's whole road over the same transport. Nothing is tried
+again here but one thing: a call refused for its token alone is made once more with a new token.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
-import httpcore
+import httpx
 
 from noarkit.archive import wire
 from noarkit.archive.answers import Asked, broken_exchange, json_of, members_of, refused_answer, strange
-from noarkit.archive.settings import ArchiveSettings, addresses_of, pool_url, route_of
+from noarkit.archive.connection import Reply
+from noarkit.archive.settings import ArchiveSettings, addresses_of, route_of
+from noarkit.archive.stream import Broken
 from noarkit.archive.token import Grant, Tokens, grant_of, request_form
 from noarkit.archive.transfer import Body, disposition, receive
-from noarkit.archive.transport import Broken, Reply, Transport
+from noarkit.archive.transport import Outgoing, Transport, origin_of
 from noarkit.archive.values import (
     Action,
     Call,
@@ -34,10 +38,10 @@ from noarkit.archive.values import (
 from noarkit.errors import ArchiveAway, ArchiveBusy, ArchiveFault, NotLetIn
 
 T = TypeVar("T")
-Headers = list[tuple[bytes, bytes]]
 
-_JSON: Headers = [(b"Content-Type", b"application/json; charset=UTF-8")]
-_MAX_TOKEN_BYTES = 256 * 1024
+_JSON = "application/json; charset=UTF-8"
+_MAX_ERROR_BYTES = 256 * 1024
+_MEDIA_TYPE = re.compile(r"[\w.+*-]+/[\w.+*-]+(; ?[\w.-]+=[\w.\"-]+)*\Z", re.ASCII)
 
 
 class HttpArchive:
@@ -51,37 +55,37 @@ class HttpArchive:
         now: Callable[[], float] = time.time,
     ) -> None:
         addresses = addresses_of(settings)
+        told = {"Accept-Encoding": "identity", "User-Agent": "noarkit", settings.error_header: "application/json"}
         self._settings = settings
         self._now = now
         self._transport = Transport(route_of(settings, addresses), settings.patience)
+        # httpx's own time-outs would be for httpx's own transport; ours watches over progress itself
+        self._client = httpx.Client(transport=self._transport, headers=told, trust_env=False)
         self._tokens = Tokens(self._fetch_token, clock)
         self._service = addresses.service
         self._token_url = addresses.token
-        self._host = addresses.service.host
-        self._headers: Headers = [
-            (b"Host", addresses.service.netloc),
-            (b"Accept-Encoding", b"identity"),
-            (settings.error_header.encode("ascii"), b"application/json"),
-        ]
-        self._transaction_url = self._url("transaction")
-        self._query_url = self._url("query")
-        self._upload_url = self._url("upload")
+        self._origin = origin_of(addresses.service)
+        lines = {"Host": addresses.service.netloc.decode("ascii"), **told}
+        self._headers = _lines(lines)
+        self._json_headers = _lines({**lines, "Content-Type": _JSON})
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
         """See `Archive.transaction`."""
-        asked = Asked("transaction", changes=True, host=self._host)
-        body = wire.transaction_body(actions)
-        return wire.saved_of(self._post(self._transaction_url, body, asked), asked)
+        asked = Asked("transaction", changes=True, host=self._origin.host)
+        return wire.saved_of(self._post("transaction", wire.transaction_body(actions), asked), asked)
 
     def query(self, query: Query) -> Page:
         """See `Archive.query`."""
-        asked = Asked("query", host=self._host)
-        return wire.page_of(self._post(self._query_url, wire.query_body(query), asked), asked)
+        asked = Asked("query", host=self._origin.host)
+        return wire.page_of(self._post("query", wire.query_body(query), asked), asked)
 
     def upload(self, content: Upload) -> Uploaded:
         """See `Archive.upload`."""
-        asked = Asked("upload", changes=True, host=self._host)
-        name = disposition(content.name)
+        asked = Asked("upload", changes=True, host=self._origin.host)
+        told = self._headers + b"Content-Type: %b\r\nContent-Disposition: %b\r\n" % (
+            (content.media_type if _MEDIA_TYPE.match(content.media_type) else "application/octet-stream").encode(),
+            disposition(content.name),
+        )
         opened = False
 
         def attempt(token: bytes) -> Uploaded:
@@ -89,7 +93,7 @@ class HttpArchive:
             if opened and not content.reopenable:
                 raise ArchiveAway(call=asked.call, why="token-ended")
             opened = True
-            return self._send_upload(content, name, token, asked)
+            return self._send_upload(content, told, token, asked)
 
         return self._with_token(attempt)
 
@@ -103,31 +107,38 @@ class HttpArchive:
         durable: bool = True,
     ) -> Downloaded:
         """See `Archive.download`."""
-        asked = Asked("download", host=self._host)
+        asked = Asked("download", host=self._origin.host)
         query = {"id": file_id} if rendition == "original" else {"id": file_id, "type": rendition}
-        url = self._url("download", query=query)
+        path = self._path("download") + b"?" + urlencode(query, quote_via=quote).encode("ascii")
+
+        def receiving(reply: Reply) -> Downloaded:
+            return receive(reply, target, asked, expected_sha256=expected_sha256, durable=durable)
 
         def attempt(token: bytes) -> Downloaded:
-            request = httpcore.Request(b"GET", url, headers=self._with(token))
-            return self._exchange(
-                request,
-                lambda reply: receive(reply, target, asked, expected_sha256=expected_sha256, durable=durable),
-                asked,
-            )
+            request = Outgoing(self._origin, b"GET", path, self._headers + _bearing(token))
+            return self._exchange(request, receiving, asked)
 
         return self._with_token(attempt)
 
     def call(self, call: Call) -> Json:
         """See `Archive.call`."""
-        asked = Asked(call.name, changes=call.changes, host=self._host)
+        asked = Asked(call.name, changes=call.changes, host=self._origin.host)
+        url = self._service.copy_with(raw_path=self._path(*call.path))
         body = None if call.body is None else wire.json_body(call.body)
-        url = self._url(*call.path, query=call.query)
-        answer = json_of(self._json_call(call.method.encode(), url, body, asked), asked)
-        return wire.as_json(answer, asked)
+        headers = {} if body is None else {"Content-Type": _JSON}
+
+        def attempt(token: bytes) -> bytes:
+            bearing = {**headers, "Authorization": token.decode("ascii")}
+            params = dict(call.query) or None
+            return self._request(
+                self._client.build_request(call.method, url, params=params, content=body, headers=bearing), asked
+            )
+
+        return wire.as_json(json_of(self._with_token(attempt), asked), asked)
 
     def close(self) -> None:
         """See `Archive.close`."""
-        self._transport.close()
+        self._client.close()
 
     def __enter__(self) -> HttpArchive:
         return self
@@ -135,46 +146,35 @@ class HttpArchive:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _post(self, url: httpcore.URL, body: bytes, asked: Asked) -> dict[str, object]:
-        return members_of(json_of(self._json_call(b"POST", url, body, asked), asked), asked)
-
-    def _json_call(self, method: bytes, url: httpcore.URL, body: bytes | None, asked: Asked) -> bytes:
-        extra: Headers = [] if body is None else [*_JSON, (b"Content-Length", b"%d" % len(body))]
-        limit = self._settings.max_answer_bytes
+    def _post(self, name: str, body: bytes, asked: Asked) -> dict[str, object]:
+        path, length = self._path(name), b"Content-Length: %d\r\n" % len(body)
 
         def attempt(token: bytes) -> bytes:
-            request = httpcore.Request(method, url, headers=self._with(token, extra), content=body)
-            return self._exchange(request, lambda reply: reply.read(limit), asked)
+            request = Outgoing(self._origin, b"POST", path, self._json_headers + length + _bearing(token), body)
+            return self._exchange(request, self._whole, asked)
 
-        return self._with_token(attempt)
+        return members_of(json_of(self._with_token(attempt), asked), asked)
 
-    def _send_upload(self, content: Upload, name: bytes, token: bytes, asked: Asked) -> Uploaded:
+    def _send_upload(self, content: Upload, told: bytes, token: bytes, asked: Asked) -> Uploaded:
         with content.open() as stream:
             body = Body(content, stream)
-            sent = body.content()
-            extra: Headers = [
-                (b"Content-Type", content.media_type.encode("ascii", "replace")),
-                (b"Content-Disposition", name),
-                (b"Transfer-Encoding", b"chunked")
-                if body.promised_bytes is None
-                else (b"Content-Length", b"%d" % body.promised_bytes),
-            ]
-            request = httpcore.Request(b"POST", self._upload_url, headers=self._with(token, extra), content=sent)
-            answer = self._exchange(request, lambda reply: reply.read(self._settings.max_answer_bytes), asked)
+            size = body.promised_bytes
+            framing = b"Transfer-Encoding: chunked\r\n" if size is None else b"Content-Length: %d\r\n" % size
+            headers = told + framing + _bearing(token)
+            request = Outgoing(
+                self._origin, b"POST", self._path("upload"), headers, body.content(), chunked=size is None
+            )
+            answer = self._exchange(request, self._whole, asked)
         file_id = wire.file_id_of(members_of(json_of(answer, asked), asked), asked)
         if not body.whole:
             raise strange(asked, "answered-before-the-end")
         return Uploaded(file_id, body.sha256, body.size_bytes)
 
-    def _with(self, token: bytes, extra: Iterable[tuple[bytes, bytes]] = ()) -> Headers:
-        return [*self._headers, (b"Authorization", token), *extra]
+    def _path(self, *parts: str) -> bytes:
+        return self._service.raw_path + b"".join(b"/" + quote(part, safe="").encode("ascii") for part in parts)
 
-    def _url(self, *path: str, query: Mapping[str, str] | None = None) -> httpcore.URL:
-        target = self._service.raw_path + b"".join(b"/" + quote(part, safe="").encode("ascii") for part in path)
-        if query:
-            target += b"?" + urlencode(query, quote_via=quote).encode("ascii")
-        base = pool_url(self._service)
-        return httpcore.URL(scheme=base.scheme, host=base.host, port=base.port, target=target)
+    def _whole(self, reply: Reply) -> bytes:
+        return reply.read(self._settings.max_answer_bytes)
 
     def _with_token(self, attempt: Callable[[bytes], T]) -> T:
         """Makes an attempt with the token, and once more with a new one where the archive refused the first."""
@@ -187,29 +187,33 @@ class HttpArchive:
             token = self._tokens.after_refusal(token)
         return attempt(token)
 
-    def _exchange(self, request: httpcore.Request, read: Callable[[Reply], T], asked: Asked) -> T:
+    def _exchange(self, request: Outgoing, read: Callable[[Reply], T], asked: Asked) -> T:
         try:
             with self._transport.exchange(request) as reply:
                 if 200 <= reply.status < 300:
                     return read(reply)
-                raise refused_answer(reply, asked, self._now())
+                body, retry_after = _excuse(reply), reply.header(b"retry-after")
+                raise refused_answer(reply.status, body, retry_after, asked, self._now())
         except Broken as broken:
             raise broken_exchange(broken, asked) from broken
+
+    def _request(self, request: httpx.Request, asked: Asked) -> bytes:
+        try:
+            answer = self._client.send(request)
+        except Broken as broken:
+            raise broken_exchange(broken, asked) from broken
+        if answer.is_success:
+            return answer.content
+        retry_after = answer.headers.get("retry-after")
+        raise refused_answer(answer.status_code, answer.content, retry_after, asked, self._now())
 
     def _fetch_token(self) -> Grant:
         """A new token. Whatever passes by itself is `ArchiveAway`: of the call that wanted it, nothing was sent."""
         asked = Asked("token", host=self._token_url.host)
         body, headers = request_form(self._settings.credentials)
-        headers = [
-            (b"Host", self._token_url.netloc),
-            (b"Accept", b"application/json"),
-            (b"Accept-Encoding", b"identity"),
-            (b"Content-Length", b"%d" % len(body)),
-            *headers,
-        ]
-        request = httpcore.Request(b"POST", pool_url(self._token_url), headers=headers, content=body)
+        request = self._client.build_request("POST", self._token_url, content=body, headers=headers)
         try:
-            answer = self._exchange(request, lambda reply: reply.read(_MAX_TOKEN_BYTES), asked)
+            answer = self._request(request, asked)
         except ArchiveFault as fault:
             raise _of_token(fault) from fault
         return grant_of(json_of(answer, asked), asked)
@@ -218,6 +222,21 @@ class HttpArchive:
 def connect(settings: ArchiveSettings) -> HttpArchive:
     """Opens a session. Nothing is sent before the first call. Raises `ConfigFault`, `SecretFault`."""
     return HttpArchive(settings)
+
+
+def _lines(headers: Mapping[str, str]) -> bytes:
+    return "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode("ascii")
+
+
+def _bearing(token: bytes) -> bytes:
+    return b"Authorization: %b\r\n" % token
+
+
+def _excuse(reply: Reply) -> bytes:
+    try:
+        return reply.read(_MAX_ERROR_BYTES)
+    except Broken:
+        return b""  # the status says enough
 
 
 def _of_token(fault: ArchiveFault) -> ArchiveFault:

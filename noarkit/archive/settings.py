@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import ipaddress
+import re
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-import httpcore
 import httpx
 
+from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
-from noarkit.archive.transport import Patience, Route
+from noarkit.archive.transport import ProxyRoute, Route
 from noarkit.archive.trust import Trust, context
 from noarkit.config import ArchiveConfig
 from noarkit.errors import ConfigFault, SecretOnTheLine
@@ -21,6 +23,8 @@ from noarkit.secrets import Secret
 SERVICE_PATH = "/noark5/v1"
 TOKEN_PATH = "/idp/oauth2/token"  # noqa: S105  # an address, no secret
 ERROR_HEADER = "X-Noark-Error-Response-Type"
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +98,15 @@ def addresses_of(settings: ArchiveSettings) -> Addresses:
 
 def route_of(settings: ArchiveSettings, addresses: Addresses) -> Route:
     """How connections are made. Raises `ConfigFault`, `SecretFault`."""
+    if not _HEADER_NAME.match(settings.error_header):
+        raise ConfigFault(where="archive.error_header", why="not-a-header")
     needs_tls = "https" in (addresses.service.scheme, addresses.token.scheme)
     return Route(
         ssl_context=context(settings.trust) if needs_tls else None,
         proxy=_proxy(settings.proxy, addresses.service),
         max_connections=settings.max_connections,
+        max_answer_bytes=settings.max_answer_bytes,
     )
-
-
-def pool_url(url: httpx.URL) -> httpcore.URL:
-    """The same address as the connection pool wants it."""
-    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
 
 
 def _checked(text: str, where: str, plain_http: bool) -> httpx.URL:
@@ -132,7 +134,7 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-def _proxy(proxy: Proxy | Literal["environment"] | None, service: httpx.URL) -> httpcore.Proxy | None:
+def _proxy(proxy: Proxy | Literal["environment"] | None, service: httpx.URL) -> ProxyRoute | None:
     if proxy is None:
         return None
     if proxy == "environment":
@@ -142,13 +144,13 @@ def _proxy(proxy: Proxy | Literal["environment"] | None, service: httpx.URL) -> 
         raise SecretOnTheLine(where="archive.proxy")
     if url.scheme != "http" or not url.host:
         raise ConfigFault(where="archive.proxy", why="proxy-not-http")
-    auth = None
+    authorization = None
     if proxy.user is not None:
-        auth = (proxy.user.encode(), proxy.secret.reveal().encode() if proxy.secret else b"")
-    return httpcore.Proxy(pool_url(url), auth=auth)
+        authorization = _basic(proxy.user, proxy.secret.reveal() if proxy.secret else "")
+    return ProxyRoute(url.host, url.port or 80, authorization)
 
 
-def _environment_proxy(service: httpx.URL) -> httpcore.Proxy | None:
+def _environment_proxy(service: httpx.URL) -> ProxyRoute | None:
     """The proxy that the environment names for this address; there a password in the address is the custom."""
     named = urllib.request.getproxies().get(service.scheme)
     if not named or urllib.request.proxy_bypass(service.host):
@@ -156,5 +158,8 @@ def _environment_proxy(service: httpx.URL) -> httpcore.Proxy | None:
     url = httpx.URL(named if "://" in named else f"http://{named}")
     if url.scheme != "http":
         raise ConfigFault(where=f"{service.scheme}_proxy", why="proxy-not-http")
-    auth = (url.username.encode(), url.password.encode()) if url.userinfo else None
-    return httpcore.Proxy(pool_url(url), auth=auth)
+    return ProxyRoute(url.host, url.port or 80, _basic(url.username, url.password) if url.userinfo else None)
+
+
+def _basic(user: str, secret: str) -> bytes:
+    return b"Basic " + base64.b64encode(f"{user}:{secret}".encode())

@@ -103,13 +103,13 @@ class Tokens:
         return _Held(header, now_s + grant.lifetime_s - early_s, now_s + grant.lifetime_s)
 
 
-def request_form(credentials: Credentials) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+def request_form(credentials: Credentials) -> tuple[bytes, dict[str, str]]:
     """Body and headers of a token request."""
     form = {"grant_type": "client_credentials"}
-    headers = [(b"Content-Type", b"application/x-www-form-urlencoded")]
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
     if credentials.style == "basic":
         pair = f"{quote_plus(credentials.client_id)}:{quote_plus(credentials.secret.reveal())}"
-        headers.append((b"Authorization", b"Basic " + base64.b64encode(pair.encode())))
+        headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode("ascii")
     else:
         form |= {"client_id": credentials.client_id, "client_secret": credentials.secret.reveal()}
     if credentials.scope:

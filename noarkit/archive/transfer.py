@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
 from noarkit.archive.answers import Asked, strange
-from noarkit.archive.transport import Reply
+from noarkit.archive.connection import Reply
 from noarkit.archive.values import Downloaded, Upload
 from noarkit.errors import ChecksumDiffers, ItemChanged, ItemUnreadable, RunFault
 from noarkit.safe import atomic

@@ -19,8 +19,8 @@ import orjson
 
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.settings import ArchiveSettings
+from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
-from noarkit.archive.transport import Patience
 from noarkit.secrets import Secret
 
 BASE = "/rms/api/public"
@@ -187,10 +187,27 @@ class ScriptedServer:
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             stack.callback(connection.close)
             if self.tls:
-                connection = stack.enter_context(self.tls.wrap_socket(connection, server_side=True))
+                connection = stack.enter_context(self._secured(connection, self.tls))
             for seen in requests(connection, number, reads_body=self.reads_body):
                 if not self._step(seen)(Conversation(connection, seen, self)):
                     return
+
+    def _secured(self, connection: socket.socket, tls: ssl.SSLContext) -> ssl.SSLSocket:
+        """Under TLS; where that fails, what still comes is read, so that our alert is not lost to a reset."""
+        plain = connection.dup()
+        wrapped = tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        try:
+            wrapped.do_handshake()
+        except OSError:
+            with contextlib.suppress(OSError):
+                plain.shutdown(socket.SHUT_WR)
+                while plain.recv(65536):
+                    pass
+            wrapped.close()
+            raise
+        finally:
+            plain.close()
+        return wrapped
 
     def _step(self, seen: Seen) -> Step:
         with self._lock:

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from noarkit.archive.answers import Asked
+from noarkit.archive.connection import Reply
 from noarkit.archive.http import HttpArchive
+from noarkit.archive.stream import Patience
 from noarkit.archive.transfer import receive
-from noarkit.archive.transport import Patience, Reply
 from noarkit.archive.values import Query, Save, Upload, bytes_to_upload
 from noarkit.errors import AnswerLost, ArchiveAway, ArchiveRefused, ArchiveStrange, DiskFull, TransferStalled
 from tests.archive.scripted import (

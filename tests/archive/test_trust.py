@@ -14,7 +14,7 @@ import pytest
 
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.settings import ArchiveSettings
-from noarkit.archive.transport import Patience
+from noarkit.archive.stream import Patience
 from noarkit.archive.trust import Trust
 from noarkit.archive.values import Query, Save, bytes_to_upload
 from noarkit.errors import ConfigFault, SecretFault, TrustFault

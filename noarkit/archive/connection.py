@@ -1,0 +1,183 @@
+"""One HTTP/1.1 connection: a request is written, its answer is parsed by llhttp (through httptools), then the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import httptools
+
+from noarkit.archive.stream import Broken, SendingStopped, Stream
+
+_HEAD_AND_BODY_BYTES = 64 * 1024
+_RECEIVE_BYTES = 256 * 1024
+_MAX_HEAD_BYTES = 256 * 1024
+
+Headers = list[tuple[bytes, bytes]]
+
+
+@dataclass(slots=True)
+class Reply:
+    """The answer to one request: its head is there, its body is read by `read` or in `pieces`."""
+
+    status: int
+    headers: Headers
+    _body: Iterable[bytes]
+
+    def header(self, name: bytes) -> str | None:
+        """The first header of that (lower-case) name."""
+        return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), None)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body as it comes. Raises `Broken`."""
+        return iter(self._body)
+
+    def read(self, max_bytes: int) -> bytes:
+        """The whole body; one that is encoded, or over `max_bytes`, is no answer of an archive: `Broken`."""
+        if (self.header(b"content-encoding") or "identity").lower() != "identity":
+            raise Broken("strange", "encoded", sent=True)
+        parts: list[bytes] = []
+        size = 0
+        for part in self.pieces():
+            size += len(part)
+            if size > max_bytes:
+                raise Broken("strange", "too-large", sent=True)
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+class Connection:
+    """A connection for one request after the other. `reusable` says whether another may follow."""
+
+    __slots__ = ("_stream", "_whole_request", "answer", "idle_since_s")
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._whole_request = True
+        self.answer = _Answer()
+        self.idle_since_s = 0.0
+
+    def ask(self, head: bytes, body: bytes | Iterable[bytes] | None, *, chunked: bool = False) -> Reply:
+        """Writes a request and reads the head of its answer. Raises `Broken`, and what reading the body raises."""
+        self._stream.begin()
+        self.answer = _Answer()
+        self._whole_request = False
+        with suppress(SendingStopped):  # it may have answered before it closed
+            self._whole_request = self._write(head, body, chunked=chunked)
+        while not self.answer.has_head:
+            self._take()
+        return Reply(self.answer.status, self.answer.headers, self._pieces())
+
+    @property
+    def reusable(self) -> bool:
+        """True where request and answer are through and the connection stays open."""
+        return self._whole_request and self.answer.is_whole and self.answer.stays_open
+
+    def is_fresh(self, now_s: float, keepalive_s: float) -> bool:
+        """True where it was idle for a short time only and the other side has not ended it meanwhile."""
+        return now_s - self.idle_since_s < keepalive_s and not self._stream.is_readable()
+
+    def close(self) -> None:
+        """Ends it."""
+        self._stream.close()
+
+    def _write(self, head: bytes, body: bytes | Iterable[bytes] | None, *, chunked: bool) -> bool:
+        """Writes all of a request; False where an answer came before its end, which is then not waited for."""
+        if body is None or isinstance(body, bytes):
+            whole = head + body if body else head
+            self._stream.send(whole)
+            return True
+        unsent = head
+        for block in body:
+            framed = b"%x\r\n%b\r\n" % (len(block), block) if chunked else block
+            if unsent and len(framed) > _HEAD_AND_BODY_BYTES:
+                self._stream.send(unsent)
+                unsent = b""
+            self._stream.send(unsent + framed if unsent else framed)
+            unsent = b""
+            if not self._stream.is_tls and self._stream.is_readable():
+                return False
+        self._stream.send(unsent + b"0\r\n\r\n" if chunked else unsent)
+        return True
+
+    def _pieces(self) -> Iterator[bytes]:
+        answer = self.answer
+        while True:
+            if answer.body:
+                arrived, answer.body = answer.body, []
+                yield from arrived
+            if answer.is_whole:
+                return
+            self._take()
+
+    def _take(self) -> None:
+        received = self._stream.receive(_RECEIVE_BYTES)
+        try:
+            self.answer.take(received)
+        except httptools.HttpParserError as error:
+            if not self.answer.is_whole:
+                raise Broken("strange", "not-http", sent=True) from error
+            self.answer.stays_open = False  # the answer is there; what follows it is not ours
+
+
+class _Answer:
+    """An answer while it comes in; the parser calls its `on_` methods."""
+
+    __slots__ = ("_head_bytes", "_parser", "body", "has_head", "headers", "is_whole", "status", "stays_open")
+
+    def __init__(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self._head_bytes = 0
+        self.status = 0
+        self.headers: Headers = []
+        self.body: list[bytes] = []
+        self.has_head = False
+        self.is_whole = False
+        self.stays_open = False
+
+    def take(self, received: bytes) -> None:
+        """Takes what came; nothing is the end of the connection."""
+        if not received:
+            self._end()
+            return
+        if not self.has_head:
+            self._head_bytes += len(received)
+        self._parser.feed_data(received)
+        if not self.has_head and self._head_bytes > _MAX_HEAD_BYTES:
+            raise Broken("strange", "too-large", sent=True)
+
+    def on_message_begin(self) -> None:
+        """An answer begins, which may only be an interim one. One after the last is none of ours."""
+        if self.is_whole:
+            self.stays_open = False
+        else:
+            self.headers = []
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header."""
+        if not self.is_whole:
+            self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """The head is there."""
+        if not self.is_whole:
+            self.status = self._parser.get_status_code()
+            self.has_head = self.status >= 200
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body."""
+        if self.has_head and not self.is_whole:
+            self.body.append(body)
+
+    def on_message_complete(self) -> None:
+        """The answer is whole."""
+        if self.has_head and not self.is_whole:
+            self.is_whole = True
+            self.stays_open = self._parser.should_keep_alive()
+
+    def _end(self) -> None:
+        told = {name.lower() for name, _ in self.headers}
+        if not self.has_head or told & {b"content-length", b"transfer-encoding"}:
+            raise Broken("lost", "half-answer", sent=True)
+        self.is_whole = True

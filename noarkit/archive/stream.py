@@ -1,0 +1,216 @@
+"""A socket whose waits are cut when nothing moves, in either direction; what is merely long goes on.
+
+What breaks is told as `Broken`, with what is known about its fate; `answers` makes faults of that.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import ssl
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from noarkit.archive.trust import is_about_trust, why_not_trusted
+
+if sys.platform != "win32":
+    import fcntl
+    import termios
+
+_TLS_SLICE_BYTES = 16 * 1024
+_SO_NWRITE = 0x1024  # macOS: how many bytes wait to be sent
+
+_Given = TypeVar("_Given")
+_Moved = TypeVar("_Moved")
+Reason = Literal["away", "lost", "stalled", "strange", "trust"]
+
+
+class Broken(Exception):
+    """An exchange that did not come to its end. `sent`: a byte of the request may have reached the archive."""
+
+    def __init__(self, reason: Reason, why: str, *, sent: bool) -> None:
+        super().__init__(reason, why)
+        self.reason = reason
+        self.why = why
+        self.sent = sent
+
+
+class SendingStopped(Exception):
+    """The other side takes no more of the request; it may have said why before it closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long nothing may move: while connecting, while bytes should flow, and while the archive thinks."""
+
+    connect_s: float = 15.0
+    stall_s: float = 60.0
+    answer_s: float = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """How long nothing may move, and what to call it when it did not."""
+
+    patience_s: float
+    reason: Reason
+    why: str
+
+
+class Stream:
+    """A connected socket, plain or TLS. `begin` starts counting for the next request."""
+
+    __slots__ = (
+        "_answered",
+        "_clock",
+        "_flowing",
+        "_patience",
+        "_poller",
+        "_sent",
+        "_socket",
+        "_thinking",
+        "_tick_s",
+        "is_tls",
+    )
+
+    def __init__(self, connected: socket.socket, patience: Patience, clock: Callable[[], float]) -> None:
+        self._socket = connected
+        self._patience = patience
+        self._clock = clock
+        self._flowing = _Limit(patience.stall_s, "stalled", "no-progress")
+        self._thinking = _Limit(patience.answer_s, "lost", "timeout")
+        self.is_tls = isinstance(connected, ssl.SSLSocket)
+        self._sent = False
+        self._answered = False
+        self._poller = _poller(connected)
+        # waits are cut into ticks, so that what moves unseen in the system's buffers can be looked at in between
+        self._tick_s = max(0.01, min(patience.stall_s, patience.answer_s, 20.0) / 4)
+        connected.settimeout(self._tick_s)
+
+    def begin(self) -> None:
+        """A new request begins: nothing of it was sent, nothing was answered."""
+        self._sent = self._answered = False
+
+    def send(self, block: bytes) -> None:
+        """Sends all of `block`. Raises `Broken`, or `SendingStopped` where an answer may still be read."""
+        rest = memoryview(block)
+        try:
+            while rest:
+                piece = rest[:_TLS_SLICE_BYTES] if self.is_tls else rest
+                rest = rest[self._patiently(self._socket.send, piece, self._flowing) :]
+                self._sent = True
+        except OSError as error:
+            if not self._sent or isinstance(error, ssl.SSLError):
+                raise self._broke_by(error) from error
+            raise SendingStopped from error
+
+    def receive(self, max_bytes: int) -> bytes:
+        """What came, empty at the end. An end before any byte of the answer is `Broken`."""
+        limit = self._flowing if self._answered else self._thinking
+        try:
+            received = self._patiently(self._socket.recv, max_bytes, limit)
+        except OSError as error:
+            raise self._broke_by(error) from error
+        if received:
+            self._answered = True
+        elif not self._answered:
+            raise self._broke("lost", "closed")
+        return received
+
+    def is_readable(self) -> bool:
+        """True where bytes, or the end, wait to be read."""
+        if self._poller is not None:
+            return bool(self._poller.poll(0))
+        return bool(select.select([self._socket], [], [], 0)[0])
+
+    def secured(self, context: ssl.SSLContext, host: str) -> Stream:
+        """The same connection under TLS, once the other side has shown that it is `host`."""
+        self._socket.settimeout(self._patience.connect_s)
+        try:
+            wrapped = context.wrap_socket(self._socket, server_hostname=host)
+        except ssl.SSLError as error:
+            self.close()
+            raise Broken("trust", why_not_trusted(error), sent=False) from error
+        except OSError as error:
+            self.close()
+            raise Broken("away", why_away(error), sent=False) from error
+        return Stream(wrapped, self._patience, self._clock)
+
+    def close(self) -> None:
+        """Ends it."""
+        self._socket.close()
+
+    def _patiently(self, move: Callable[[_Given], _Moved], given: _Given, limit: _Limit) -> _Moved:
+        """Moves bytes; waits on as long as some still leave the system's buffers, or patience lasts."""
+        quiet_since_s: float | None = None
+        unsent = 0
+        while True:
+            try:
+                return move(given)
+            except TimeoutError as error:
+                if error.errno is not None:
+                    raise  # the system gave the connection up
+            now_s, before, unsent = self._clock(), unsent, _unsent_bytes(self._socket)
+            if quiet_since_s is None:
+                quiet_since_s = now_s - self._tick_s
+            elif unsent != before:
+                quiet_since_s = now_s
+            if now_s - quiet_since_s >= limit.patience_s:
+                raise self._broke(limit.reason, limit.why)
+
+    def _broke_by(self, error: OSError) -> Broken:
+        if isinstance(error, ssl.SSLError) and is_about_trust(error):
+            return Broken("trust", why_not_trusted(error), sent=False)
+        return self._broke("lost", "reset")
+
+    def _broke(self, reason: Reason, why: str) -> Broken:
+        if not self._sent and reason == "lost":
+            return Broken("away", why, sent=False)
+        return Broken(reason, why, sent=self._sent)
+
+
+def opened(host: str, port: int, patience: Patience, clock: Callable[[], float]) -> Stream:
+    """A plain connection. Raises `Broken`."""
+    try:
+        plain = socket.create_connection((host, port), patience.connect_s)
+    except UnicodeError as error:
+        raise Broken("away", "no-such-host", sent=False) from error  # no name that could be looked up
+    except OSError as error:
+        raise Broken("away", why_away(error), sent=False) from error
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return Stream(plain, patience, clock)
+
+
+def why_away(error: OSError) -> str:
+    """One word for why no connection came about."""
+    if isinstance(error, socket.gaierror):
+        return "no-such-host"
+    if isinstance(error, ConnectionRefusedError):
+        return "refused"
+    if isinstance(error, TimeoutError):
+        return "no-answer"
+    return "reset" if isinstance(error, ConnectionError) else "unreachable"
+
+
+def _poller(connected: socket.socket) -> select.poll | None:
+    if not hasattr(select, "poll"):
+        return None
+    made = select.poll()
+    made.register(connected, select.POLLIN)
+    return made
+
+
+def _unsent_bytes(connected: socket.socket) -> int:
+    """How many bytes the system has taken from us that the other side has not; 0 where the system does not tell."""
+    try:
+        if sys.platform == "linux":
+            return int(struct.unpack("i", fcntl.ioctl(connected.fileno(), termios.TIOCOUTQ, b"\0\0\0\0"))[0])
+        if sys.platform == "darwin":
+            return connected.getsockopt(socket.SOL_SOCKET, _SO_NWRITE)
+    except OSError:
+        return 0
+    return 0
