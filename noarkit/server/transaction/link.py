@@ -88,9 +88,7 @@ def _pair(stage: Stage, action: Action, plan: LinkPlan, source: Thing, target: T
     key = _pair_key(plan, source, target)
     if _is_paired(stage, key, source, target):
         return
-    stage.pairs[key] = True
-    _own_pair(stage, key, plan, source, target)
-    _count_pair(stage, plan, source, target, 1)
+    _turn(stage, key, plan, source, target, linked=True)
     if source.old is None and plan.name == "refSekundaerKlasse":
         source.secondary = [*(source.secondary or ()), target.id]
     elif target.old is None and plan.inverse == "refSekundaerKlasse":
@@ -101,9 +99,7 @@ def _unpair(stage: Stage, action: Action, plan: LinkPlan, source: Thing, target:
     key = _pair_key(plan, source, target)
     if not _is_paired(stage, key, source, target):
         raise _not_linked(action)
-    stage.pairs[key] = False
-    _own_pair(stage, key, plan, source, target)
-    _count_pair(stage, plan, source, target, -1)
+    _turn(stage, key, plan, source, target, linked=False)
     for owner, class_id in ((source, target.id), (target, source.id)):
         if owner.secondary and class_id in owner.secondary:
             owner.secondary.remove(class_id)
@@ -126,15 +122,17 @@ def _pair_key(plan: LinkPlan, source: Thing, target: Thing) -> Pair:
     return plan.pair_table, target.id, source.id
 
 
-def _own_pair(stage: Stage, key: Pair, plan: LinkPlan, source: Thing, target: Thing) -> None:
-    """Remembers whose change the pair is, and the name of the reference from that side."""
-    if plan.owns:
-        stage.pair_owners[key] = (source, plan.name, target)
+def _turn(stage: Stage, key: Pair, plan: LinkPlan, source: Thing, target: Thing, *, linked: bool) -> None:
+    """Makes or unmakes a pair; one that is turned twice is as the database has it, and no change.
+
+    Remembers whose change it is, and the name of the reference from that side.
+    """
+    if key in stage.pairs:
+        del stage.pairs[key], stage.pair_owners[key]
     else:
-        stage.pair_owners[key] = (target, plan.inverse, source)
-
-
-def _count_pair(stage: Stage, plan: LinkPlan, source: Thing, target: Thing, step: int) -> None:
+        stage.pairs[key] = linked
+        stage.pair_owners[key] = (source, plan.name, target) if plan.owns else (target, plan.inverse, source)
+    step = 1 if linked else -1
     _count(stage, source, plan.name, step)
     _count(stage, target, plan.inverse, step)
 

@@ -42,6 +42,9 @@ _STATUS: Mapping[str, tuple[str, str, str]] = {
 }
 _INHERITS_SCREENING = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LAST_YEAR = 9999
+# A number that a caller chooses moves its sequence, which must have room above it.
+_LARGEST_COUNT = 10**12
 _NEVER_CHANGED = frozenset({("Klasse", "klasseIdent")})
 _SET_ONCE = frozenset({"prefiks"})
 # Many-to-many links belong to one of their two sides: the one whose change they are.
@@ -263,11 +266,27 @@ def _reading(field: Field) -> Callable[[object], Stored]:
         return whole_number
     if field.name == FILE:
         return _file_id
+    if field.kind == "number" and field.save == "cw":
+        return _year if field.name in ("saksaar", "journalaar") else _count
     return _uuid if field.name == "uuid" else converter(field)
 
 
 def _file_id(value: object) -> Stored:
     return str(whole_number(value))
+
+
+def _year(value: object) -> Stored:
+    stored = whole_number(value)
+    if not 1 <= stored <= _LAST_YEAR:
+        raise BadValue(f"takes a year from 1 to {_LAST_YEAR}")
+    return stored
+
+
+def _count(value: object) -> Stored:
+    stored = whole_number(value)
+    if not 0 <= stored <= _LARGEST_COUNT:
+        raise BadValue(f"takes a number from 0 to {_LARGEST_COUNT}")
+    return stored
 
 
 def _uuid(value: object) -> Stored:

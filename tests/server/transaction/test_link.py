@@ -202,3 +202,33 @@ def test_a_case_file_has_secondary_classes(world: World) -> None:
     )
     table = "p_abstraktmappe_refsekundaerklasse_klasse_refmappesomsekundaer"
     assert world.desk.rows(f"SELECT a, b FROM {table} WHERE a = ?", ids["case"]) == [(int(ids["case"]), int(ids["k"]))]
+
+
+def test_a_pair_that_is_turned_twice_is_no_change(world: World) -> None:
+    desk = world.desk
+    ids = desk.ids(*world.folder("a"), *world.folder("b"))
+    to = ("Mappe", ids["a"], "refKryssreferanseTilMappe", ids["b"])
+    desk.run(link(*to), unlink(*to))
+    desk.run(link(*to))
+    desk.run(unlink(*to), link(*to))
+    assert [entry["revision_type"] for entry in desk.log(ids["a"])] == ["CREATE", "LINK"]
+    desk.run(unlink(*to))
+    assert desk.refused(unlink(*to)).status == 400
+
+
+def test_a_secondary_class_taken_back_screens_nothing(world: World) -> None:
+    desk = world.desk
+    desk.execute("INSERT OR IGNORE INTO code_value (list, code, name) VALUES ('skjerming', 'SC9', 'SC9')")
+    closed = desk.ids(*klasse("k", world.foreign_system, "s9", skjerming="SC9"))["k"]
+    for join, part in (
+        (
+            link("Klasse", closed, "refMappeSomSekundaer", "case"),
+            unlink("Klasse", closed, "refMappeSomSekundaer", "case"),
+        ),
+        (
+            link("Saksmappe", "case", "refSekundaerKlasse", closed),
+            unlink("Saksmappe", "case", "refSekundaerKlasse", closed),
+        ),
+    ):
+        assert desk.fields("case", *world.case_file(), join)["skjerming"] == "SC9"
+        assert "skjerming" not in desk.fields("case", *world.case_file(), join, part)

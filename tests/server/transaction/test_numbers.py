@@ -105,3 +105,18 @@ def test_a_moved_entry_keeps_its_numbers(world: World) -> None:
         save("Journalpost", ids["post"]),
     )
     assert after == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("saksaar", 0),
+        ("saksaar", 10000),
+        ("sakssekvensnummer", -1),
+        ("sakssekvensnummer", 2**63 - 1),
+        ("sakssekvensnummer", 10**12 + 1),
+    ],
+)
+def test_a_number_that_leaves_its_sequence_no_room_is_refused(world: World, name: str, value: int) -> None:
+    refusal = world.desk.refused(*world.case_file("case", **{name: value}))
+    assert (refusal.status, f"field {name} takes" in refusal.description) == (400, True)

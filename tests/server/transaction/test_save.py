@@ -360,3 +360,12 @@ def test_a_class_may_be_saved_with_its_parent_in_any_order(world: World) -> None
 
 def test_the_unit_of_the_small_archive_is_in_its_list(desk: Desk) -> None:
     assert desk.rows("SELECT 1 FROM code_value WHERE list = 'administrativEnhet' AND code = ?", UNIT)
+
+
+def test_null_for_an_optional_default_stays_null(world: World) -> None:
+    case = world.desk.ids(*world.case_file())["case"]
+    actions = world.post(case)
+    actions[2] = save(
+        "Korrespondansepart", "post-party", korrespondanseparttype="EA", korrespondansepartNavn="n", skjermEInnsyn=None
+    )
+    assert "skjermEInnsyn" not in world.desk.fields("post-party", *actions)
