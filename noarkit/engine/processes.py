@@ -1,12 +1,14 @@
 """Runs leases in child processes, one shard each: small requests want processes, not threads.
 
 A child says what happened through a pipe, in order. A child that dies is told as a lost worker; its siblings go on. A
-child ends by itself when its pipe breaks, so none outlives the coordinator.
+child ends by itself when its pipe breaks, and Linux kills it with the coordinator, so that none goes on sending for it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import os
 import signal
 import sys
 import time
@@ -21,6 +23,7 @@ from noarkit.load.work import Control, Workshop, work
 
 LOST = "F431"
 _PATIENCE_S = 1.0
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(slots=True)
@@ -72,7 +75,7 @@ class ProcessWorkers:
     def _spawn(self) -> _Child:
         ours, theirs = self._context.Pipe()
         inherited = [child.pipe for child in self._children] + [ours]
-        life = (self._workshop, theirs, inherited, self._stop)
+        life = (self._workshop, theirs, inherited, self._stop, os.getpid())
         process = self._context.Process(target=_live, args=life, daemon=True)
         process.start()
         theirs.close()
@@ -105,8 +108,17 @@ def _context() -> ForkContext | SpawnContext:
     return multiprocessing.get_context("spawn")
 
 
-def _live(workshop: Workshop, pipe: Connection, inherited: list[Connection], stop: Event) -> None:
+def _die_with(parent: int) -> None:
+    """An orphan in the middle of a call would hold the run's lock, and might send what its heir has settled."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def _live(workshop: Workshop, pipe: Connection, inherited: list[Connection], stop: Event, parent: int) -> None:
     """A child's life: leases in, outcomes out, until the pipe ends."""
+    _die_with(parent)
     for other in inherited:
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides when to drain

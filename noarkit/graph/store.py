@@ -167,6 +167,11 @@ class GraphStore:
         """One entity by its number."""
         return next(self._entities("n = ?", (n,)))
 
+    def children(self, parent: int, kind: str) -> list[int]:
+        """The numbers of what is planned directly under an entity, of one type, in order."""
+        rows = self.db.execute("SELECT n FROM entity WHERE parent = ? AND type = ? ORDER BY n", (parent, kind))
+        return [int(row[0]) for row in rows]
+
     def links_between(self, first: Position, last: Position) -> dict[int, list[PlannedLink]]:
         """The links that go with the entities of a range (not the late ones), by entity."""
         rows = self.db.execute(

@@ -6,7 +6,7 @@ nothing refers to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -73,7 +73,11 @@ class Contents:
                 self._filed[n] = outcome
         return {n: self._filed[n] for n in contents if n in self._filed}, faults
 
-    def forget(self, numbers: Iterator[int] | list[int]) -> None:
+    def stale(self, numbers: Iterable[int]) -> bool:
+        """True where one of these was uploaded so long ago that the archive may sweep it before it is linked."""
+        return not all(self._fresh(n) for n in numbers)
+
+    def forget(self, numbers: Iterable[int]) -> None:
         """These are linked, or their fate is unknown."""
         for n in numbers:
             self._filed.pop(n, None)
@@ -107,7 +111,8 @@ class Contents:
                 yield stream
                 still.append(stream.still_the_same())
 
-        uploaded = self._archive.upload(Upload(content.name, opened, content.size_bytes))
+        media_type = content.media_type or "application/octet-stream"
+        uploaded = self._archive.upload(Upload(content.name, opened, content.size_bytes, media_type=media_type))
         if not still or not still[-1]:
             raise ItemChanged(key=content.locator, why="while-reading")
         if content.sha256 is not None and content.sha256 != uploaded.sha256:

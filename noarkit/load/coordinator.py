@@ -146,6 +146,7 @@ class Coordinator:
             known=journal.ids(needed),
             guard=guard,
             excluded=frozenset(journal.left_out()),
+            already_there=journal.already_there(needed),
             late_links=late,
         )
         self._state.running.add(shard)

@@ -142,11 +142,19 @@ class Journal:
         """The archive's ids of entities, where they are known."""
         asked = orjson.dumps(list(numbers)).decode()
         rows = self._rows(
-            "SELECT n, entity.id FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value"
-            " WHERE entity.id IS NOT NULL",
+            "SELECT n, entity.id FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE entity.id != ''",
             (asked,),
         )
         return dict(rows)
+
+    def already_there(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Those of these entities that another run had put into the archive."""
+        asked = orjson.dumps(list(numbers)).decode()
+        rows = self._rows(
+            "SELECT n FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE entity.state = 'already_there'",
+            (asked,),
+        )
+        return frozenset(row[0] for row in rows)
 
     def left_out(self) -> dict[int, tuple[str, str, dict[str, object]]]:
         """Bundles that were set aside or refused: state, code, data."""
@@ -193,6 +201,10 @@ class Journal:
                     (bundle, bundle),
                 )
             db.execute("UPDATE shard SET state = 'open' WHERE n IN (SELECT shard FROM chunk WHERE state = 'planned')")
+            db.execute(
+                "UPDATE shard SET state = 'open' WHERE kind = 'links'"
+                " AND EXISTS (SELECT 1 FROM late_link WHERE state = 'planned')"
+            )
         return len(bundles)
 
     def chunk_counts(self) -> dict[str, int]:

@@ -58,7 +58,8 @@ class Lease:
     """One shard for one worker. The intents of all its chunks are durable before it is handed out.
 
     `known` are the archive's ids of entities that these chunks may refer to or already hold (spine, earlier chunks,
-    earlier tries); `excluded` are bundles that were set aside or refused before.
+    earlier tries); `excluded` are bundles that were set aside or refused before, `already_there` those that another run
+    put into the archive.
     """
 
     shard: int
@@ -69,6 +70,7 @@ class Lease:
     known: Mapping[int, str]
     guard: Guard | None
     excluded: frozenset[int] = frozenset()
+    already_there: frozenset[int] = frozenset()
     late_links: tuple[tuple[int, str, int], ...] = ()
 
 

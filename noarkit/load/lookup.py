@@ -70,6 +70,14 @@ def guard_now(archive: Archive, guard: Guard | None) -> Guard | None:
     return Guard(found[0].id, found[0].version) if found else None
 
 
+def objects_of_ids(archive: Archive, kind: str, ids: Iterable[str]) -> Iterator[SavedObject]:
+    """The objects of a type that have these ids."""
+    for some in _portions(list(ids)):
+        parameters = {f"@i{i}": one for i, one in enumerate(some)}
+        where = " || ".join(f"id = {name}" for name in parameters)
+        yield from objects(archive, Query(kind, where, parameters, order=(("id", "asc"),)))
+
+
 def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) -> dict[int, str]:
     """The ids of those entities that stand in the archive under their uuids."""
     by_type: dict[str, list[Planned]] = {}

@@ -86,7 +86,9 @@ def _marker(archive: Archive) -> SavedObject | None:
         return None
     # two runs may both have made one: both then take the oldest
     found = archive.query(query).objects
-    return found[0] if found else None
+    if not found:
+        raise NotAllowed(call="query", description="the account does not find what it writes")
+    return found[0]
 
 
 def _find_guard(archive: Archive, marker: str, name: str) -> SavedObject | None:

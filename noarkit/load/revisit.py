@@ -21,18 +21,18 @@ _IDS_A_QUERY = 100
 
 @dataclass(slots=True)
 class Revisited:
-    """`new` are planned documents and versions to make; `documents` the archive's ids of those that get a version."""
+    """`new` are planned documents and versions to make; `known` the archive's ids of those that are there."""
 
     new: set[int] = field(default_factory=set)
-    documents: dict[int, str] = field(default_factory=dict)
+    known: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What the archive holds for one record: its documents in order, and the checksums of all their versions."""
+    """What the archive holds for one record: its documents in order, and its versions by checksum."""
 
     documents: list[str] = field(default_factory=list)
-    checksums: set[str] = field(default_factory=set)
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 def changed_versions(
@@ -42,36 +42,43 @@ def changed_versions(
     entities: Sequence[Planned],
     records: Mapping[int, str],
 ) -> tuple[Revisited, dict[int, SourceFault]]:
-    """Compares the planned contents of records that are there with what the archive holds; faults are by bundle."""
+    """Compares planned contents of records that are there with what the archive holds; faults are by version.
+
+    `entities` may be some of a record's: what an earlier chunk held of it is known from the plan.
+    """
     held = _held(archive, list(records.values()))
     revisited = Revisited()
     faults: dict[int, SourceFault] = {}
-    planned_documents: dict[int, list[Planned]] = {}
+    new_documents: set[int] = set()
+    owners: dict[int, _Held] = {}
+    for record, archive_id in records.items():
+        there = held.get(archive_id, _Held())
+        for place, document in enumerate(graph.children(record, "Dokument")):
+            owners[document] = there
+            if place < len(there.documents):
+                revisited.known[document] = there.documents[place]
+            else:
+                new_documents.add(document)
     for entity in entities:
-        if entity.type == "Dokument" and entity.parent is not None and entity.parent in records:
-            planned_documents.setdefault(entity.parent, []).append(entity)
-    documents = {one.n: one for several in planned_documents.values() for one in several}
-    for entity in entities:
-        document = documents.get(entity.parent or 0)
-        if entity.type != "Dokumentversjon" or document is None or document.parent is None:
-            continue
-        content = graph.content(entity.n)
-        there = held.get(records[document.parent], _Held())
-        place = planned_documents[document.parent].index(document)
-        if content is None:
-            continue
-        if place >= len(there.documents):
-            revisited.new.update((document.n, entity.n))
-            continue
-        try:
-            checksum = content.sha256 or contents.sha256(content)
-        except SourceFault as fault:
-            faults[entity.bundle] = fault
-            continue
-        if checksum not in there.checksums:
+        if entity.n in new_documents or (entity.type == "Dokumentversjon" and entity.parent in new_documents):
             revisited.new.add(entity.n)
-            revisited.documents[document.n] = there.documents[place]
+        elif entity.type == "Dokumentversjon" and entity.parent in owners:
+            try:
+                found = _version_of(entity, owners[entity.parent], contents, graph)
+            except SourceFault as fault:
+                faults[entity.n] = fault
+                continue
+            if found is None:
+                revisited.new.add(entity.n)
+            else:
+                revisited.known[entity.n] = found
     return revisited, faults
+
+
+def _version_of(entity: Planned, there: _Held, contents: Contents, graph: GraphStore) -> str | None:
+    """The archive's version with the bytes that this one has now; one planned without bytes stands as it is."""
+    content = graph.content(entity.n)
+    return "" if content is None else there.versions.get(content.sha256 or contents.sha256(content))
 
 
 def _held(archive: Archive, records: list[str]) -> dict[str, _Held]:
@@ -89,7 +96,8 @@ def _held(archive: Archive, records: list[str]) -> dict[str, _Held]:
                 archive, _under("Dokumentversjon", "refDokument", ids[first : first + _IDS_A_QUERY])
             ):
                 record = owners.get(version.links.get("refDokument", ""), "")
-                held.setdefault(record, _Held()).checksums.add(str(version.fields.get("sjekksum", "")).lower())
+                checksum = str(version.fields.get("sjekksum", "")).lower()
+                held.setdefault(record, _Held()).versions.setdefault(checksum, version.id)
     return held
 
 

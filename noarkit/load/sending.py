@@ -48,6 +48,8 @@ class _Rest:
     entities: list[Planned]
     already: dict[int, str] = field(default_factory=dict)
     files: dict[int, Filed] = field(default_factory=dict)
+    landed: dict[int, tuple[str, str, int]] = field(default_factory=dict)
+    damaged: ChecksumDiffers | None = None
 
 
 class ChunkLoader:
@@ -63,6 +65,7 @@ class ChunkLoader:
         self._known = dict(lease.known)
         self._excluded = set(lease.excluded)
         self._guard = lease.guard
+        self._already_there = set(lease.already_there)
         self._settled_keys: set[str] = set()
         self._there: set[str] = set()
 
@@ -99,16 +102,39 @@ class ChunkLoader:
             self._learned(made, rest)
         if not self._facts.fresh:
             yield from self._set_apart_what_is_there(rest)
-        yield from self._file_contents(task, rest)
-        yield from self._send(task, rest, made)
+        if (yield from self._file_contents(task, rest)):
+            yield from self._send(task, rest, made)
+        else:
+            yield from self._split(task, rest, made)
 
     def _open_entities(self, task: ChunkTask) -> list[Planned]:
         rows = self._graph.between(task.first, task.last)
         return [row for row in rows if row.bundle not in self._excluded and row.n not in self._known]
 
     def _learned(self, ids: Mapping[int, str], rest: _Rest) -> None:
+        """Takes over what turned out to stand, with what the archive says of the files that came with it."""
         self._known.update(ids)
+        versions = {
+            ids[entity.n]: entity for entity in rest.entities if entity.n in ids and entity.type == "Dokumentversjon"
+        }
+        for one in lookup.objects_of_ids(self._archive, "Dokumentversjon", versions):
+            entity = versions[one.id]
+            content = self._graph.content(entity.n)
+            ours = rest.files[entity.n].sha256 if entity.n in rest.files else content.sha256 if content else None
+            self._take_file(rest, entity, one, ours)
         rest.entities = [entity for entity in rest.entities if entity.n not in ids]
+
+    def _take_file(self, rest: _Rest, entity: Planned, version: SavedObject, ours: str | None) -> None:
+        """Remembers the file of a version that stands, and where its checksum is not ours."""
+        theirs = str(version.fields.get("sjekksum") or "").lower() or None
+        file, size = version.fields.get("referanseDokumentfil"), version.fields.get("filstoerrelse")
+        if entity.n in rest.files:
+            filed = rest.files[entity.n]
+            rest.landed[entity.n] = (filed.id, filed.sha256, filed.size_bytes)
+        elif file is not None:
+            rest.landed[entity.n] = (str(file), ours or theirs or "", int(str(size or 0)))
+        if ours is not None and theirs is not None and ours != theirs:
+            rest.damaged = rest.damaged or ChecksumDiffers(key=entity.key, ours=ours, theirs=theirs)
 
     # what is there already
 
@@ -116,41 +142,52 @@ class ChunkLoader:
         bearers = {entity.key: entity for entity in rest.entities if entity.type in _RECORDS | _FOLDERS}
         owners = lookup.owners_of_keys(self._archive, self._facts.external_system, bearers)
         there = {bearers[key].bundle: owner.id for key, owner in owners.items()}
+        # the rest of a bundle that earlier chunks began and found
+        begun = {entity.bundle for entity in rest.entities} & self._already_there
+        there.update({bundle: self._known[bundle] for bundle in begun if bundle in self._known})
         if not there:
             return
-        records = {bearers[key].n: owner.id for key, owner in owners.items() if bearers[key].type in _RECORDS}
+        self._already_there.update(there)
+        records = {n: one for n, one in there.items() if self._graph.entity(n).type in _RECORDS}
         revisit = [entity for entity in rest.entities if entity.bundle in there]
         revisited, faults = changed_versions(self._archive, self._contents, self._graph, revisit, records)
-        for bundle, fault in faults.items():
-            self._excluded.add(bundle)
-            yield BundleLeftOut(bundle, "set_aside", fault.code, dict(fault.data))
+        for n, fault in faults.items():
+            entity = next(entity for entity in revisit if entity.n == n)
+            if entity.bundle not in self._excluded:
+                yield self._leave_out(rest, entity, "set_aside", fault.code, fault.data)
         self._known.update(there)
-        self._known.update(revisited.documents)
+        self._known.update(revisited.known)
         for entity in revisit:
-            if entity.n not in revisited.new and entity.bundle not in faults:
+            if entity.n not in revisited.new and entity.bundle not in self._excluded:
                 rest.already[entity.n] = self._known.get(entity.n, "")
-        rest.entities = [
-            entity
-            for entity in rest.entities
-            if (entity.bundle not in there or entity.n in revisited.new) and entity.bundle not in faults
-        ]
+        rest.entities = [entity for entity in rest.entities if entity.bundle not in there or entity.n in revisited.new]
 
     # contents
 
-    def _file_contents(self, task: ChunkTask, rest: _Rest) -> Iterator[Outcome]:
-        open_ones = {entity.n for entity in rest.entities if entity.type == "Dokumentversjon"}
+    def _file_contents(self, task: ChunkTask, rest: _Rest) -> Generator[Outcome, None, bool]:
+        """Uploads what is to be linked. False where it took so long that the first are too old again: then less at a
+        time may do."""
+        open_ones = {entity.n: entity for entity in rest.entities if entity.type == "Dokumentversjon"}
         contents = self._graph.contents_between(task.first, task.last) if open_ones else {}
         wanted = {n: content for n, content in contents.items() if n in open_ones}
-        rest.files, faults = self._contents.file(wanted)
-        bundles = {entity.n: entity.bundle for entity in rest.entities if entity.n in faults}
-        for n, fault in faults.items():
-            if bundles[n] not in self._excluded:
-                yield self._leave_out(rest, bundles[n], "set_aside", fault.code, fault.data)
+        one_bundle = len({entity.bundle for entity in rest.entities}) == 1
+        for _ in range(2 if one_bundle else 1):
+            rest.files, faults = self._contents.file(wanted)
+            for n, fault in faults.items():
+                if open_ones[n].bundle not in self._excluded:
+                    yield self._leave_out(rest, open_ones[n], "set_aside", fault.code, fault.data)
+            if not self._contents.stale(rest.files):
+                return True
+        return one_bundle
 
-    def _leave_out(self, rest: _Rest, bundle: int, state: str, code: str, data: Mapping[str, object]) -> BundleLeftOut:
-        self._excluded.add(bundle)
-        rest.entities = [entity for entity in rest.entities if entity.bundle != bundle]
-        return BundleLeftOut(bundle, state, code, dict(data))
+    def _leave_out(
+        self, rest: _Rest, blamed: Planned, state: str, code: str, data: Mapping[str, object]
+    ) -> BundleLeftOut:
+        """Leaves the bundle of an entity out, which is to blame."""
+        self._excluded.add(blamed.bundle)
+        rest.entities = [entity for entity in rest.entities if entity.bundle != blamed.bundle]
+        told = {**data, "type": blamed.type, "key": blamed.key, "line": blamed.line}
+        return BundleLeftOut(blamed.bundle, state, code, told)
 
     # sending
 
@@ -161,22 +198,28 @@ class ChunkLoader:
             yield from left_out
             if not composed:
                 yield self._done(task, rest, made, {}, settled=bool(made))
+                self._tell_damage(rest)
                 return
             sent_at = self._clock.now_s()
             yield ChunkSent(task.key, sent_at)
+            actions = guarded(composed, self._guard, self._facts, task.key)
             try:
-                saved = self._archive.transaction(guarded(composed, self._guard, self._facts, task.key))
+                saved = self._archive.transaction(actions)
             except (ArchiveRefused, ArchiveNotFound) as fault:
-                yield from self._refused(task, rest, made, fault)
+                yield from self._refused(task, rest, made, fault, actions)
                 return
             except ArchiveFault as fault:
                 last = fault
                 found = yield from self._after(task, rest, fault, sent_at, attempt)
                 made.update(found)
                 self._learned(found, rest)
-                yield from self._file_contents(task, rest)
+                self._contents.forget(list(rest.files) if fault.fate_unknown else [])
+                if not (yield from self._file_contents(task, rest)):
+                    yield from self._split(task, rest, made)
+                    return
                 continue
             yield self._done(task, rest, made, saved)
+            self._tell_damage(rest)
             return
         if last is not None:
             raise last
@@ -189,16 +232,15 @@ class ChunkLoader:
             composed = compose(rest.entities, links, self._known, files, self._facts)
             if not composed.orphans:
                 return composed.actions, left_out
-            bundles = {entity.n: entity.bundle for entity in rest.entities}
-            for bundle in sorted({bundles[n] for n in composed.orphans}):
-                left_out.append(self._leave_out(rest, bundle, "refused", "F332", {}))
+            for entity in [entity for entity in rest.entities if entity.n in composed.orphans]:
+                if entity.bundle not in self._excluded:
+                    left_out.append(self._leave_out(rest, entity, "refused", "F332", {}))
 
     def _after(
         self, task: ChunkTask, rest: _Rest, fault: ArchiveFault, sent_at: float, attempt: int
     ) -> Generator[Outcome, None, dict[int, str]]:
         """What to do about a transaction that got no good answer; returns the ids it turns out to have made."""
         if fault.fate_unknown:
-            self._contents.forget(list(rest.files))
             yield ChunkInDoubt(task.key, fault.code, sent_at)
             return self._settle(task, rest.entities, sent_at)
         if isinstance(fault, ArchiveConflict):
@@ -209,14 +251,20 @@ class ChunkLoader:
             return {}
         raise fault
 
-    def _refused(self, task: ChunkTask, rest: _Rest, made: dict[int, str], fault: ArchiveFault) -> Iterator[Outcome]:
-        bundles = sorted({entity.bundle for entity in rest.entities})
-        if len(bundles) == 1:
-            yield self._leave_out(rest, bundles[0], "refused", fault.code, fault.data)
-            yield self._done(task, rest, made, {})
+    def _refused(
+        self, task: ChunkTask, rest: _Rest, made: dict[int, str], fault: ArchiveFault, actions: Sequence[Action]
+    ) -> Iterator[Outcome]:
+        if len({entity.bundle for entity in rest.entities}) > 1:
+            yield from self._split(task, rest, made)
             return
+        yield self._leave_out(rest, _blamed(rest.entities, fault, actions), "refused", fault.code, fault.data)
+        yield self._done(task, rest, made, {})
+
+    def _split(self, task: ChunkTask, rest: _Rest, made: dict[int, str]) -> Iterator[Outcome]:
+        """Two chunks in place of this one; what of it is known already is told first."""
         if made or rest.already:
-            yield ChunkDone(task.key + "+", {n: self._known[n] for n in made}, rest.already)
+            files = {n: file for n, file in rest.landed.items() if n in made}
+            yield ChunkDone(task.key + "+", {n: self._known[n] for n in made}, rest.already, files)
         yield ChunkSplit(task.key, _halves(task, rest.entities))
 
     def _done(
@@ -230,22 +278,19 @@ class ChunkLoader:
     ) -> ChunkDone:
         ids = {entity.n: saved[temporary_id(entity.n)].id for entity in rest.entities} if saved else {}
         self._known.update(ids)
+        for entity in rest.entities if saved else ():
+            if entity.n in rest.files:
+                self._take_file(rest, entity, saved[temporary_id(entity.n)], rest.files[entity.n].sha256)
         self._contents.forget(list(rest.files))
         if self._guard is not None and self._guard.id in saved:
             self._guard = Guard(self._guard.id, saved[self._guard.id].version)
-        self._check_sums(rest, saved)
-        files = {
-            n: (filed.id, filed.sha256, filed.size_bytes) for n, filed in rest.files.items() if n in ids or n in made
-        }
         version = self._guard.version if self._guard else None
-        return ChunkDone(task.key, {**made, **ids}, rest.already, files, version, settled)
+        return ChunkDone(task.key, {**made, **ids}, rest.already, rest.landed, version, settled)
 
-    def _check_sums(self, rest: _Rest, saved: Mapping[str, SavedObject]) -> None:
-        for n, filed in rest.files.items():
-            one = saved.get(temporary_id(n))
-            theirs = None if one is None else one.fields.get("sjekksum")
-            if theirs is not None and str(theirs).lower() != filed.sha256:
-                raise ChecksumDiffers(key=temporary_id(n), ours=filed.sha256, theirs=str(theirs))
+    def _tell_damage(self, rest: _Rest) -> None:
+        """Stops where the archive holds other bytes than were sent: what stands is in the journal by now."""
+        if rest.damaged is not None:
+            raise rest.damaged
 
     # settling
 
@@ -282,6 +327,13 @@ class Clock:
 
     now_s: Callable[[], float]
     wait_until: Wait
+
+
+def _blamed(entities: Sequence[Planned], fault: ArchiveFault, actions: Sequence[Action]) -> Planned:
+    """The entity that a refusal names by its action, else the first of them."""
+    place = fault.data.get("action")
+    named = actions[place].id if isinstance(place, int) and place < len(actions) else ""
+    return next((entity for entity in entities if temporary_id(entity.n) == named), entities[0])
 
 
 def _halves(task: ChunkTask, entities: Iterable[Planned]) -> tuple[ChunkTask, ...]:
