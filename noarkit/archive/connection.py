@@ -115,7 +115,7 @@ class Connection:
         received = self._stream.receive(_RECEIVE_BYTES)
         try:
             self.answer.take(received)
-        except httptools.HttpParserError as error:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             if not self.answer.is_whole:
                 raise Broken("strange", "not-http", sent=True) from error
             self.answer.stays_open = False  # the answer is there; what follows it is not ours

@@ -66,7 +66,8 @@ class Stream:
     __slots__ = (
         "_answered",
         "_clock",
-        "_flowing",
+        "_coming",
+        "_leaving",
         "_patience",
         "_poller",
         "_sent",
@@ -80,7 +81,8 @@ class Stream:
         self._socket = connected
         self._patience = patience
         self._clock = clock
-        self._flowing = _Limit(patience.stall_s, "stalled", "no-progress")
+        self._leaving = _Limit(patience.stall_s, "stalled", "no-progress")
+        self._coming = _Limit(patience.stall_s, "stalled", "no-progress")
         self._thinking = _Limit(patience.answer_s, "lost", "timeout")
         self.is_tls = isinstance(connected, ssl.SSLSocket)
         self._sent = False
@@ -100,7 +102,7 @@ class Stream:
         try:
             while rest:
                 piece = rest[:_TLS_SLICE_BYTES] if self.is_tls else rest
-                rest = rest[self._patiently(self._socket.send, piece, self._flowing) :]
+                rest = rest[self._patiently(self._socket.send, piece, self._leaving) :]
                 self._sent = True
         except OSError as error:
             if not self._sent or isinstance(error, ssl.SSLError):
@@ -109,7 +111,7 @@ class Stream:
 
     def receive(self, max_bytes: int) -> bytes:
         """What came, empty at the end. An end before any byte of the answer is `Broken`."""
-        limit = self._flowing if self._answered else self._thinking
+        limit = self._coming if self._answered else self._thinking
         try:
             received = self._patiently(self._socket.recv, max_bytes, limit)
         except OSError as error:
@@ -158,7 +160,11 @@ class Stream:
                 quiet_since_s = now_s - self._tick_s
             elif unsent != before:
                 quiet_since_s = now_s
-            if now_s - quiet_since_s >= limit.patience_s:
+            is_stalled = now_s - quiet_since_s >= limit.patience_s
+            # under TLS what came may be no answer but the protocol's own talk: only looked at when all else ends
+            if limit is self._leaving and (is_stalled or not self.is_tls) and self.is_readable():
+                raise SendingStopped
+            if is_stalled:
                 raise self._broke(limit.reason, limit.why)
 
     def _broke_by(self, error: OSError) -> Broken:

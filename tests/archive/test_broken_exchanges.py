@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from noarkit.archive.connection import Reply
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.stream import Patience
 from noarkit.archive.transfer import receive
-from noarkit.archive.values import Query, Save, Upload, bytes_to_upload
+from noarkit.archive.values import Call, Query, Save, Upload, bytes_to_upload
 from noarkit.errors import AnswerLost, ArchiveAway, ArchiveRefused, ArchiveStrange, DiskFull, TransferStalled
 from tests.archive.scripted import (
     Conversation,
@@ -89,6 +90,77 @@ def test_what_is_no_http_is_strange_and_of_unknown_fate(server: ScriptedServer, 
 def test_an_answer_that_ends_with_the_connection_is_whole(server: ScriptedServer, archive: HttpArchive) -> None:
     server.then(says(b"HTTP/1.0 200 OK\r\n\r\n" + SAVED))
     assert archive.transaction(ACTIONS) == {}
+
+
+def test_interim_answers_are_passed_over(server: ScriptedServer, archive: HttpArchive) -> None:
+    interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+    server.then(trickles(interim + head(200, len(SAVED)) + SAVED, 0.001, 20))
+    assert archive.transaction(ACTIONS) == {}
+    assert archive.transaction(ACTIONS) == {}
+    assert {seen.connection for seen in server.seen} == {1}
+
+
+@pytest.mark.parametrize("surplus", [b"garbage", head(200, 2) + b"{}", b"HTTP/1.1 200 OK\r\n"])
+def test_what_follows_an_answer_is_never_taken_for_the_next_one(
+    server: ScriptedServer, archive: HttpArchive, surplus: bytes
+) -> None:
+    server.then(trickles(head(200, len(SAVED)) + SAVED + surplus, 0, 100_000), answer(200, {"saved": {}}))
+    assert archive.transaction(ACTIONS) == {}
+    assert archive.transaction(ACTIONS) == {}
+    assert [seen.connection for seen in server.seen] == [1, 2]
+
+
+def test_a_connection_the_archive_means_to_close_is_not_used_again(
+    server: ScriptedServer, archive: HttpArchive
+) -> None:
+    server.then(answer(200, {"saved": {}}, {"Connection": "close"}))
+    archive.transaction(ACTIONS)
+    archive.transaction(ACTIONS)
+    assert [seen.connection for seen in server.seen] == [1, 2]
+
+
+def test_an_answer_in_chunks_is_put_together(server: ScriptedServer, archive: HttpArchive) -> None:
+    chunks = b"".join(b"1;x=y\r\n%c\r\n" % byte for byte in SAVED)
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\nX: y\r\n\r\n"
+    server.then(trickles(chunked, 0, 7))
+    assert archive.transaction(ACTIONS) == {}
+    assert archive.transaction(ACTIONS) == {}
+    assert {seen.connection for seen in server.seen} == {1}
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        b"HTTP/1.1 200 OK\r\n" + b"X-Y: " + b"z" * 600_000,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nContent-Length: 13\r\n\r\n" + SAVED,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n" + SAVED,
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n" + SAVED,
+        b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+    ],
+)
+def test_an_answer_that_means_two_things_is_strange(
+    server: ScriptedServer, archive: HttpArchive, answered: bytes
+) -> None:
+    server.then(says(answered))
+    with pytest.raises(ArchiveStrange) as caught:
+        archive.transaction(ACTIONS)
+    assert caught.value.fate_unknown
+
+
+def test_an_encoded_answer_that_nobody_asked_for_is_strange(server: ScriptedServer, archive: HttpArchive) -> None:
+    server.then(answer(200, SAVED, {"Content-Encoding": "gzip"}))
+    with pytest.raises(ArchiveStrange, match="encoded"):
+        archive.transaction(ACTIONS)
+    with pytest.raises(ArchiveStrange, match="encoded"):
+        archive.call(Call("me", "GET", ("info", "me")))
+
+
+def test_no_more_connections_are_opened_than_allowed(server: ScriptedServer) -> None:
+    server.then(trickles(head(200, len(SAVED)) + SAVED, 0.005, 30))
+    settings = replace(settings_for(server.url), max_connections=3)
+    with HttpArchive(settings) as archive, ThreadPoolExecutor(12) as threads:
+        list(threads.map(lambda _: archive.transaction(ACTIONS), range(36)))
+    assert len(server.connections) <= 3
 
 
 def test_a_kept_connection_that_the_archive_closed_is_replaced_unseen(

@@ -8,6 +8,7 @@ import io
 import os
 import tracemalloc
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -150,6 +151,24 @@ def test_an_upload_names_the_file_in_ascii_and_in_full(
     headers = server.seen[0].headers
     assert headers["content-disposition"] == f"attachment; filename=\"{plain}\"; filename*=utf-8''{real}"
     assert "x-evil" not in headers
+
+
+@pytest.mark.parametrize(
+    ("media_type", "sent"),
+    [
+        ("application/pdf", "application/pdf"),
+        ("text/plain; charset=utf-8", "text/plain; charset=utf-8"),
+        ("text/plain\r\nX-Evil: 1", "application/octet-stream"),
+        ("", "application/octet-stream"),
+    ],
+)
+def test_a_media_type_is_told_where_it_is_one(
+    server: ScriptedServer, archive: HttpArchive, media_type: str, sent: str
+) -> None:
+    server.then(answer(200, {"id": "1"}))
+    archive.upload(replace(bytes_to_upload(b"x", "x"), media_type=media_type))
+    assert server.seen[0].headers["content-type"] == sent
+    assert "x-evil" not in server.seen[0].headers
 
 
 @pytest.mark.parametrize("promised", [5, 200_000])

@@ -110,6 +110,7 @@ def test_tls_goes_through_a_tunnel_that_learns_no_secret(tmp_path: Path, proxy: 
         (b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", NotLetIn),
         (b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", ArchiveAway),
         (b"HTTP/1.1 2", ArchiveAway),
+        (b"no proxy at all", ArchiveAway),
     ],
 )
 def test_a_proxy_that_refuses_the_tunnel_sent_nothing(refuses: bytes, kind: type[Exception]) -> None:
@@ -171,6 +172,12 @@ def test_an_address_that_will_not_do_is_refused_at_once(base: str, kind: type[Co
         HttpArchive(_settings(base))
     assert caught.value.data.get("why") == why
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["X-Evil: 1\r\nX", "", "X Y", "X-Ø"])
+def test_a_header_name_that_is_none_is_refused_at_once(name: str) -> None:
+    with pytest.raises(ConfigFault, match="not-a-header"):
+        HttpArchive(replace(_settings("https://a.example"), error_header=name))
 
 
 def test_plain_http_to_another_machine_only_where_said_so() -> None:
