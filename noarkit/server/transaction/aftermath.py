@@ -53,7 +53,7 @@ def delete_all(stage: Stage, actor: log.Actor, files: Releases) -> None:
         above = stage.above_before(thing)
         nodes = dict.fromkeys(walk(in_transaction(stage.db), (thing.plan.family, thing.id), children_of))
         for family, object_id in nodes:
-            _refuse_new(stage, (family, object_id), action.where)
+            _take_leave(stage, (family, object_id), action.where)
         try:
             remove(stage.db, nodes, actor, files)
         except Refusal as refusal:
@@ -94,10 +94,14 @@ def _check_left(stage: Stage, above: Thing, where: str) -> None:
             raise Refusal(400, f"{where}: {above.plan.name} {above.id} must keep at least one {name}.")
 
 
-def _refuse_new(stage: Stage, node: Node, where: str) -> None:
+def _take_leave(stage: Stage, node: Node, where: str) -> None:
+    """Marks an object as gone. Raises Refusal (400) where this transaction made it or moved it into the tree."""
     thing = stage.things.get(node[1])
-    if thing is not None and thing.old is None:
-        raise Refusal(400, f"{where}: this would delete what {thing.where} makes.")
+    if thing is None:
+        return
+    if thing.old is None or any(column in thing.changed() for column, _ in thing.plan.parents):
+        raise Refusal(400, f"{where}: this would delete what {thing.where} makes or moves there.")
+    thing.gone = True
 
 
 _STRAYS_IN_SERIES = (

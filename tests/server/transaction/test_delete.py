@@ -98,6 +98,23 @@ def test_what_is_moved_out_first_survives(world: World, tree: dict[str, str]) ->
     assert not exists(desk, tree["r2"])
 
 
+def test_what_is_moved_into_a_doomed_tree_is_not_lost(world: World, tree: dict[str, str]) -> None:
+    desk = world.desk
+    record = desk.ids(*world.folder(), *world.record("folder"))
+    refusal = desk.refused(
+        delete("Mappe", tree["outer"]),
+        unlink("Basisregistrering", record["record"], "refMappe", record["folder"]),
+        link("Basisregistrering", record["record"], "refMappe", tree["inner"]),
+    )
+    assert (refusal.status, "moves there" in refusal.description) == (400, True)
+
+
+def test_what_went_with_its_parent_is_not_told_as_saved(world: World, tree: dict[str, str]) -> None:
+    desk = world.desk
+    actions = [save("Basisregistrering", tree["r1"], tittel="new"), delete("Mappe", tree["outer"])]
+    assert desk.run(*actions) == {}
+
+
 def test_the_last_of_what_must_be_there_stays(world: World) -> None:
     desk = world.desk
     ids = desk.ids(*fonds(), *world.case_file(), *world.post("case"))
