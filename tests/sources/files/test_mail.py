@@ -213,6 +213,15 @@ def test_a_mailbox_is_cut_alike_whatever_the_size_of_the_blocks(text: list[bytes
         assert all(gap in (b"\n" + FROM_LINE, b"\r\n" + FROM_LINE) for gap in between)
 
 
+@pytest.mark.parametrize("block_bytes", [7, 1000, 4099])
+def test_a_line_within_a_mail_is_no_beginning_wherever_a_block_ends(block_bytes: int) -> None:
+    content = FROM_LINE + (b"x\n" + FROM_LINE) * 200
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        assert list(spans(file.fileno(), block_bytes=block_bytes)) == [(len(FROM_LINE), len(content) - len(FROM_LINE))]
+
+
 HEADERS = "From To Cc Date Subject Message-ID References Content-Type Content-Disposition Content-Transfer-Encoding X"
 headers = st.sampled_from(HEADERS.split())
 values = st.one_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,27 @@ def test_a_fifo_in_the_place_of_a_file_does_not_hold_anyone_up(tree: FileTree, t
     with pytest.raises(ItemNotAFile) as told, tree.open(content):
         pass
     assert told.value.data == {"key": "d/a.txt", "why": "fifo"}
+
+
+def test_a_socket_in_the_place_of_a_file_is_looked_at_and_never_opened(tree: FileTree, tmp_path: Path) -> None:
+    content = planned(tree)
+    (tmp_path / "root/d/a.txt").unlink()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "root/d/a.txt"))
+        with pytest.raises(ItemNotAFile) as told, tree.open(content):
+            pass
+    assert told.value.data["why"] == "socket"
+
+
+def test_other_bytes_of_the_same_size_and_time_while_it_is_read_are_noticed(tree: FileTree, tmp_path: Path) -> None:
+    path = tmp_path / "root/d/a.txt"
+    before = path.stat()
+    with tree.open(planned(tree)) as stream:
+        stream.read()
+        while path.stat().st_ctime_ns == before.st_ctime_ns:  # clocks of file systems tick in steps
+            path.write_bytes(b"xyz")
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert not stream.still_the_same()
 
 
 def test_a_folder_in_the_place_of_a_file_is_told(tree: FileTree, tmp_path: Path) -> None:
