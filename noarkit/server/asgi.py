@@ -125,7 +125,8 @@ class ArchiveApp:
 
         def work() -> Answer:
             body = self._parse(content) if route.has_body else None
-            return route.handler(Call(self._service, caller, parts, _query(exchange), body))
+            answer = route.handler(Call(self._service, caller, parts, _query(exchange), body))
+            return answer if answer.body is None else Answer(answer.status, raw=orjson.dumps(answer.body))
 
         await exchange.answer(await self._in_thread(work))
 

@@ -11,7 +11,8 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-TRANSPORT = "noarkit.transport"
+from noarkit.server.exchange import TRANSPORT
+
 _MAX_HEAD_BYTES = 64 * 1024
 
 

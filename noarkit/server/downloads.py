@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Executor
-from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote
 
 from noarkit.server.exchange import Exchange
 from noarkit.server.files import FileFacts
 from noarkit.server.read_log import Download
-from noarkit.server.service import Service
 from noarkit.server.wire import Answer, Call, Caller, Refusal, Route
+
+if TYPE_CHECKING:
+    from noarkit.server.service import Service
 
 LIGHT_PDF_PERMISSION = "Store light PDF"
 
@@ -46,6 +47,7 @@ class DownloadCall:
     def __init__(self, service: Service, threads: Executor) -> None:
         self._service = service
         self._threads = threads
+        self._idle_s = service.settings.body_idle_timeout_s
 
     async def __call__(self, exchange: Exchange, caller: Caller, query: Mapping[str, str]) -> None:
         """Sends one file."""
@@ -54,17 +56,17 @@ class DownloadCall:
         with file:
             await exchange.begin(200, _headers(facts))
             sent = len(first)
-            await exchange.piece(first, more=sent < facts.size_bytes)
+            await exchange.piece(first, more=sent < facts.size_bytes, idle_s=self._idle_s)
             while sent < facts.size_bytes:
                 block = await loop.run_in_executor(self._threads, file.read, _BLOCK_BYTES)
                 if not block:
                     raise OSError("a stored file is shorter than it was")
                 sent += len(block)
-                await exchange.piece(block, more=sent < facts.size_bytes)
+                await exchange.piece(block, more=sent < facts.size_bytes, idle_s=self._idle_s)
 
     def _open(self, caller: Caller, query: Mapping[str, str]) -> tuple[FileFacts, BinaryIO, bytes]:
         facts = find(self._service, caller, query.get("id", ""), query.get("type", "original"))
-        file = _opened(self._service.files.store.path(facts.sha256))
+        file: BinaryIO = self._service.files.store.path(facts.sha256).open("rb")
         return facts, file, file.read(_BLOCK_BYTES)
 
 
@@ -117,13 +119,10 @@ def set_light_pdf(call: Call) -> Answer:
 
 def _readable_version(db: sqlite3.Connection, caller: Caller, number: int) -> str | None:
     """The uuid of a version that refers to the file and that the caller may read."""
-    may: Callable[[int], bool] = lambda version: caller.rights.may_read(db, _VERSION, version)  # noqa: E731
-    rows = db.execute("SELECT id, uuid FROM o_dokumentversjon WHERE referanseDokumentfil = ?", (str(number),))
-    return next((uuid for version, uuid in rows.fetchall() if may(version)), None)
-
-
-def _opened(path: Path) -> BinaryIO:
-    return path.open("rb", buffering=0)  # type: ignore[return-value]  # a raw file reads as a binary one does
+    rows = db.execute(
+        "SELECT id, uuid FROM o_dokumentversjon WHERE referanseDokumentfil = ?", (str(number),)
+    ).fetchall()
+    return next((uuid for version, uuid in rows if caller.rights.may_read(db, _VERSION, version)), None)
 
 
 def _headers(facts: FileFacts) -> list[tuple[bytes, bytes]]:

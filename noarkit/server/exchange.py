@@ -24,6 +24,9 @@ Message = MutableMapping[str, Any]  # Any: as the ASGI specification has it
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
+# Where the connection hands on its transport, in the extensions of a scope.
+TRANSPORT = "noarkit.transport"
+
 _ERROR_FORMAT = re.compile(rb"x-[\x21-\x7e]+-error-response-type\Z")
 _JSON = b"application/json"
 _TEXT = b"text/plain; charset=utf-8"
@@ -168,9 +171,16 @@ class Exchange:
         self._answered = True
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
-    async def piece(self, content: bytes, *, more: bool) -> None:
-        """Sends a piece of the answer's body; the last has `more=False`."""
-        await self._send({"type": "http.response.body", "body": content, "more_body": more})
+    async def piece(self, content: bytes, *, more: bool, idle_s: float) -> None:
+        """Sends a piece of the answer's body; the last has `more=False`. A client that stops taking is let go."""
+        try:
+            async with asyncio.timeout(idle_s):
+                await self._send({"type": "http.response.body", "body": content, "more_body": more})
+        except TimeoutError:
+            transport = self.scope.get("extensions", {}).get(TRANSPORT)
+            if transport is not None:
+                transport.abort()
+            raise Disconnected from None
 
     async def _drained(self) -> bool:
         """Reads away what still comes, for a while; True where the request ended and the connection can go on."""

@@ -6,17 +6,29 @@ work that nobody waits for: sweeping, writing logs, bulk jobs.
 
 from __future__ import annotations
 
-import importlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from noarkit.errors import ConfigFault
-from noarkit.server import schema
+from noarkit.server import (
+    access,
+    bulk,
+    business_metadata,
+    change_import,
+    code_lists,
+    downloads,
+    fulltext,
+    identity,
+    logs,
+    query,
+    schema,
+    transaction,
+    uploads,
+)
 from noarkit.server.clients import open_clients
 from noarkit.server.database import Database
 from noarkit.server.files import Files
@@ -26,22 +38,35 @@ from noarkit.server.settings import Settings, read_settings
 from noarkit.server.wire import Route
 from noarkit.server.workers import Worker
 
+
+class Area(Protocol):
+    """What the service asks of an area."""
+
+    def statements(self) -> Iterable[str]:
+        """The statements that make the area's tables in a new archive."""
+        ...
+
+    def routes(self) -> list[Route]:
+        """The area's calls."""
+        ...
+
+
 LOGGER = logging.getLogger("noarkit.server")
 
 # Each area is a module with `statements()` (its own tables, may be none) and `routes()`.
-AREAS: tuple[str, ...] = (
-    "transaction",
-    "query",
-    "uploads",
-    "downloads",
-    "code_lists",
-    "business_metadata",
-    "identity",
-    "access",
-    "fulltext",
-    "logs",
-    "change_import",
-    "bulk",
+AREAS: tuple[Area, ...] = (
+    transaction,
+    query,
+    uploads,
+    downloads,
+    code_lists,
+    business_metadata,
+    identity,
+    access,
+    fulltext,
+    logs,
+    change_import,
+    bulk,
 )
 _SWEEP_EVERY_S = 60.0
 _FLUSH_EVERY_S = 0.5
@@ -87,8 +112,6 @@ class Service:
             self.workers["bulk"].wake()
 
     def _run_bulk(self) -> None:
-        from noarkit.server import bulk
-
         while not self.stopping and bulk.run_next(self):
             pass
 
@@ -123,7 +146,7 @@ def open_service(data_dir: Path, settings: Settings | None = None, now_s: Callab
 
 def all_routes() -> list[Route]:
     """The routes of every area."""
-    return [route for area in _areas() for route in area.routes()]
+    return [route for area in AREAS for route in area.routes()]
 
 
 def _schema_version(db: Database) -> int | None:
@@ -137,19 +160,5 @@ def _all_statements() -> Iterator[str]:
     yield "CREATE TABLE archive_schema (version INTEGER NOT NULL)"
     yield f"INSERT INTO archive_schema VALUES ({schema.SCHEMA_VERSION:d})"  # noqa: S608  # a number of our own
     yield from schema.statements()
-    for area in _areas():
-        yield from area.statements()
-
-
-class _Area(Protocol):
-    def statements(self) -> Iterable[str]: ...
-
-    def routes(self) -> list[Route]: ...
-
-
-def _areas() -> Iterator[_Area]:
     for area in AREAS:
-        with suppress(ImportError):
-            module = importlib.import_module(f"noarkit.server.{area}")
-            if hasattr(module, "statements"):
-                yield module
+        yield from area.statements()

@@ -37,8 +37,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from noarkit.errors import ConfigFault
-from noarkit.server.connection import TRANSPORT
-from noarkit.server.exchange import BodyLimits, Exchange, Message, Receive, Scope, Send
+from noarkit.server.exchange import TRANSPORT, BodyLimits, Exchange, Message, Receive, Scope, Send
 from noarkit.server.routing import below_base
 from noarkit.server.wire import Refusal
 

@@ -91,7 +91,7 @@ Handler = Callable[[Call], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`path` is below the base, with `{name}` parts; `has_body` asks for a JSON object body (415 and 400 are then given)."""
+    """`path` is below the base, with `{name}` parts; `has_body` asks for a JSON object (else 415 and 400 are given)."""
 
     method: str
     path: str

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -106,6 +110,20 @@ def test_a_client_that_leaves_in_the_middle_hurts_nobody(archive: Archive) -> No
         connection.getresponse().read(1000)
         connection.close()
     assert len(archive.wire.call("GET", f"download?id={file_id}").body) == 8_000_000
+
+
+def test_a_client_that_stops_reading_is_let_go(archive_with: Callable[..., Archive]) -> None:
+    wire = archive_with(body_idle_timeout_s=0.5).wire
+    file_id = wire.upload(b"x" * 64_000_000).json()["id"]
+    with socket.create_connection((wire.host, wire.port), timeout=10) as stuck:
+        head = f"GET {BASE}/download?id={file_id} HTTP/1.1\r\nAuthorization: Bearer {wire.token}\r\n\r\n"
+        stuck.sendall(head.encode())
+        time.sleep(1.5)
+        got = 0
+        with suppress(ConnectionError):
+            while piece := stuck.recv(1_000_000):
+                got += len(piece)
+        assert 0 < got < 64_000_000
 
 
 def test_a_deleted_versions_file_is_gone(archive: Archive) -> None:
