@@ -92,7 +92,7 @@ class Compiler:
             maps=tuple(self._map(rule) for rule in recipe.maps),
             formats=recipe.formats,
             identity_numbers=recipe.personal_data.identity_numbers,
-            screening=recipe.personal_data.screening,
+            screening=recipe.personal_data.screening if recipe.personal_data.identity_numbers == "screen" else None,
         )
 
     def problem(self, line: int, key: str, **data: object) -> None:

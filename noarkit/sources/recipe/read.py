@@ -10,11 +10,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Target
+from noarkit.model import metamodel
 from noarkit.sources.recipe.format import (
     Classification,
     ClassRule,
@@ -63,6 +65,11 @@ def read_recipe(text: str, name: str) -> Recipe:
     return _recipe(_Table(data, (), lines, problems), name, problems)
 
 
+@cache
+def _noark_fields() -> frozenset[str]:
+    return frozenset(name for kind in metamodel().types.values() for name in kind.fields)
+
+
 def _place(message: str, text: str) -> tuple[int, int]:
     found = re.search(r"at line (\d+), column (\d+)", message)
     return (int(found.group(1)), int(found.group(2))) if found else (text.count("\n") + 1, 1)
@@ -91,7 +98,7 @@ class _Table:
         for name in self.data:
             if name not in known:
                 near = get_close_matches(name, known, 1)
-                key = "field-outside-fields" if not near and name[:1].islower() and "fields" in known else "unknown-key"
+                key = "field-outside-fields" if "fields" in known and name in _noark_fields() else "unknown-key"
                 self.problem(key, name, name=name, near=near[0] if near else "", known=", ".join(sorted(known)))
 
     def typed(self, name: str, kind: type[_T], default: _T) -> _T:
