@@ -8,7 +8,7 @@ import os
 import secrets
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import click
 from click.shell_completion import shell_complete
@@ -31,11 +31,17 @@ COMMANDS: tuple[str, ...] = (
 )
 PROGRAM = "noarkit"
 COMPLETION_VARIABLE = "_NOARKIT_COMPLETE"
+Finder = Callable[[str], click.Command]
 _SECRET_OPTIONS = ("--client-secret", "--secret", "--password", "--token")
 
 
 class Program(click.Group):
     """The group of all commands; each is imported when it is called, not before."""
+
+    def __init__(self, find: Finder) -> None:
+        super().__init__(PROGRAM, invoke_without_command=True, callback=_start, params=list(global_options()))
+        self.context_settings = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
+        self._find = find
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of `COMMANDS`."""
@@ -43,10 +49,7 @@ class Program(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name."""
-        if cmd_name not in COMMANDS:
-            return None
-        found = getattr(importlib.import_module(f"noarkit.cli.{cmd_name}"), f"{cmd_name}_command")
-        return found if isinstance(found, click.Command) else None
+        return self._find(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -72,11 +75,16 @@ class Program(click.Group):
             formatter.write_text(" ".join(told.tables["topics"]))
 
 
-def program() -> Program:
+def find_command(name: str) -> click.Command:
+    """The command of that name, from its module."""
+    found = getattr(importlib.import_module(f"noarkit.cli.{name}"), f"{name}_command")
+    assert isinstance(found, click.Command)  # noqa: S101  # every module of COMMANDS holds one
+    return found
+
+
+def program(find: Finder = find_command) -> Program:
     """The whole command line."""
-    made = Program(PROGRAM, invoke_without_command=True, callback=_start, params=list(global_options()))
-    made.context_settings = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
-    return made
+    return Program(find)
 
 
 def run() -> None:
@@ -86,11 +94,11 @@ def run() -> None:
     sys.exit(main(sys.argv[1:], os.environ))
 
 
-def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+def main(arguments: Sequence[str], environment: Mapping[str, str], find: Finder = find_command) -> int:
     """Runs one command line and returns its exit code. Nothing it does raises."""
     face = Face(texts(_language(arguments, environment)), as_json=_wants_json(arguments, environment))
     try:
-        code = _call(list(arguments), environment, face)
+        code = _call(program(find), list(arguments), environment, face)
     except NoarkitError as fault:
         code = _told(face, fault)
     except click.ClickException as error:
@@ -112,12 +120,11 @@ def _start(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def _call(arguments: list[str], environment: Mapping[str, str], face: Face) -> int:
+def _call(made: Program, arguments: list[str], environment: Mapping[str, str], face: Face) -> int:
     _refuse_secrets(arguments)
-    made = program()
     asked = environment.get(COMPLETION_VARIABLE)
     if asked:
-        return shell_complete(made, {}, PROGRAM, COMPLETION_VARIABLE, asked)
+        return shell_complete(made, {"obj": Line(face, environment)}, PROGRAM, COMPLETION_VARIABLE, asked)
     try:
         # the line is at hand before anything on it is read: even --help and a wrong option must know the language
         with made.make_context(PROGRAM, arguments, obj=Line(face, environment)) as ctx:

@@ -83,7 +83,9 @@ class Command(click.Command):
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """One line, in the language of the session."""
-        return told_in(click.get_current_context()).text("commands", self.name or "", "short")
+        ctx = click.get_current_context(silent=True)
+        told = told_in(ctx) if ctx is not None else texts("en")
+        return told.text("commands", self.name or "", "short")
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Usage, purpose, examples, options, exit codes."""
