@@ -88,7 +88,7 @@ class ObjectType:
 
     @property
     def family(self) -> str:
-        """The abstract type where there is one, else the type itself: objects of a family are stored and found together."""
+        """The abstract type where there is one, else the type itself; a family is stored and found together."""
         return self.abstract or self.name
 
 

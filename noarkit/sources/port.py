@@ -19,7 +19,7 @@ class SourceRecord:
     """One thing a source holds: a file, a mail, a row.
 
     `key` is stable and unique within the source; undecodable bytes of names stand percent-encoded in it. `fields` is
-    what recipes see as `record`: plain values, nested mappings and lists. `contents` are its documents, the main one first.
+    what recipes see as `record`: plain values, nested mappings and lists. `contents` are its documents, main one first.
     """
 
     kind: str
@@ -64,7 +64,7 @@ class Source(Protocol):
         ...
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
-        """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged (size or time not as planned)."""
+        """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged (not the planned size or time)."""
         ...
 
     def default_recipe(self) -> str:
