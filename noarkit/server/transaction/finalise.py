@@ -26,8 +26,7 @@ def _complete(stage: Stage, thing: Thing) -> None:
         close(stage.caller.name, stage.caller.account, stage.now_ms, thing)
     elif was_final and not now_final:
         for name in CLOSING:
-            if not _was_written(thing, name):
-                thing.put(name, None)
+            thing.put(name, None)
 
 
 def close(name: str, account: str, now_ms: int, thing: Thing) -> None:
@@ -41,7 +40,3 @@ def _refuse_early_date(thing: Thing) -> None:
     date = thing.values.get(CLOSED_DATE)
     if date is not None and date != (thing.old or {}).get(CLOSED_DATE):
         raise Refusal(400, f"{thing.where}: field {CLOSED_DATE} cannot be set while saksstatus is not A.")
-
-
-def _was_written(thing: Thing, name: str) -> bool:
-    return thing.system is not None and name in thing.system
