@@ -64,7 +64,7 @@ class Source(Protocol):
         ...
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
-        """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged (not the planned size or time)."""
+        """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged (not as planned)."""
         ...
 
     def default_recipe(self) -> str:
