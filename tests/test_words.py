@@ -67,7 +67,11 @@ def test_both_languages_have_the_same_sentences_with_the_same_fields() -> None:
 
 def test_no_sentence_is_left_in_the_other_language() -> None:
     english = dict(leaves(texts("en").tables))
-    same = [key for key, forms in leaves(texts("nb").tables) if forms == english[key] and len(forms[0].split()) > 5]
+    same = [
+        key
+        for key, forms in leaves(texts("nb").tables)
+        if forms == english[key] and len(forms[0].split()) > 5 and not key.endswith(".examples")
+    ]
     assert same == []
 
 

@@ -206,10 +206,10 @@ def test_doctor_goes_all_the_way_to_an_archive(tmp_path: Path, capsys: pytest.Ca
             ("probe", "ok"),
         ]
         assert events[-2]["title"] == PROBE_TITLE
-        assert run(*arguments, NOARKIT_CLIENT_ID="integration", NOARKIT_CLIENT_SECRET="wrong") == 6
+        assert run(*arguments, NOARKIT_CLIENT_ID="integration", NOARKIT_CLIENT_SECRET="canary-41") == 6
         out = capsys.readouterr().out
         assert '"code": "F320"' in out
-        assert "wrong" not in out
+        assert "canary-41" not in out
 
 
 def test_doctor_says_what_is_missing_before_it_asks_anything(capsys: pytest.CaptureFixture[str]) -> None:
