@@ -65,6 +65,7 @@ Noark names stand in `fields` always, and nowhere else.
     leaf_ident = "0"                    # "child": all go to IDENT + separator + leaf_ident, save declared leaves
     leaf_title = "Generelt"
     default_class = { ident = "0", title = "Uten klasse" }
+    class_mode = "find-or-create"       # for classes, declared ones too; "find" where the archive's own are to be used
     classes = [ { ident = "1", title = "Fisk" }, { ident = "1.1", title = "Torsk" } ]
 
     [personal_data]
@@ -115,7 +116,8 @@ Noark names stand in `fields` always, and nowhere else.
     fields = { tittel = "= record.folders[0]" }
     #                                     also class, secondary_classes, parties, keywords, notes … as in a map
 
-    # parent = "= record.case_key"      # instead of parents: the key of another source record, which becomes the folder
+    # parent = "= record.case_key"      # instead of parents: the key of a source record before this one, which becomes
+    #                                     a folder; or { key = …, type = "Saksmappe" } where its type is not clear
 
     [[map.parties]]                     # Sakspart on folders, Korrespondansepart on records
     each = "= record.mail.to"
@@ -155,11 +157,12 @@ items of a section before `when` leaves some out, so that they stay the same. Fo
 `class:SYSTEM#IDENT`, targets `arkiv:TITLE`, `arkivskaper:IDENT`, `arkivdel:TITLE`, `classification:TITLE`. A source key
 that begins like one of these gets `record:` before it.
 
-What is told about a record that is taken
-=========================================
+What is told about a record
+===========================
 
-F221 signs that XML forbids were replaced by U+FFFD · F222 a text was cut · F223 an identity number was found (also the
-code of a record that is set aside for it). F220 is a record that the recipe does not fit; its data say line and why.
+Taken, with a note: W221 signs that XML forbids were replaced by U+FFFD · W222 a text was cut · W223 an identity number
+was found (and the record screened) · W224 contents that the recipe leaves out. Set aside: F220 the recipe does not fit
+the record (its data say line, why and what) · F221 an identity number was found.
 """
 
 from noarkit.sources.recipe.checking import check, fits

@@ -362,7 +362,7 @@ class Compiler:
             if link not in kind.references:
                 self.problem(rule.line, "cannot-have-class", type=kind.name)
             elif plan := self._class(rule, link, inside):
-                made.append(plan)
+                made.append(replace(plan, must=kind.references[link].need == "must"))
         return tuple(made)
 
     def _default_class(self, kind: ObjectType, line: int) -> ClassRule | None:

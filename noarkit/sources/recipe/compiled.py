@@ -154,6 +154,7 @@ class ClassPlan:
     title: Slot | None
     titles: Slot | None
     fields: FieldPlan
+    must: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def _target(target: TargetPlace) -> TargetPlace:
 
 
 def _classifications(target: TargetPlace, name: str) -> tuple[Classification, ...]:
-    known = target.classifications
+    known = tuple(system if system.name else replace(system, name=name) for system in target.classifications)
     if target.model == 3 and not any(system.primary for system in known):
         made = Classification(target.line, name, fields={"tittel": Value(name, target.line)})
         known = (made, *known)

@@ -33,12 +33,13 @@ from noarkit.sources.recipe.compiled import (
 from noarkit.sources.recipe.expressions import ContentView, Sandbox, Scene, content_format
 from noarkit.sources.recipe.format import Recipe
 from noarkit.sources.recipe.leaves import Leaves
-from noarkit.sources.recipe.personal import IDENTITY_NUMBER, holds_identity_number
+from noarkit.sources.recipe.personal import HOLDS_NUMBER, NUMBER_FOUND, holds_identity_number
 from noarkit.sources.recipe.values import ValueRefused, clean_text, is_blank, key_text, to_number, to_text
 
 MISFIT = "F220"
-SIGNS_REPLACED = "F221"
-TEXT_CUT = "F222"
+SIGNS_REPLACED = "W221"
+TEXT_CUT = "W222"
+CONTENTS_LEFT_OUT = "W224"
 LONGEST_KEY = 8_000
 _BUSINESS = "virksomhetsspesifikkeMetadata"
 _RESERVED = ("folder:", "class:", "classification:", "arkiv:", "arkivdel:", "arkivskaper:", "record:")
@@ -77,6 +78,7 @@ class _Told:
     notes: list[Note] = field(default_factory=list)
     numbers: int = 0
     classes: list[tuple[Entity, ...]] = field(default_factory=list)
+    contents: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Mapper:
         except Unfit as fault:
             return SetAside(record.key, MISFIT, {"line": fault.line, "why": fault.why, "what": fault.what})
         except _HoldsNumber as fault:
-            return SetAside(record.key, IDENTITY_NUMBER, {"field": fault.field})
+            return SetAside(record.key, HOLDS_NUMBER, {"field": fault.field})
 
     def _skipped(self, record: SourceRecord) -> Skipped | None:
         for rule in self._plan.skips:
@@ -141,11 +143,14 @@ class Mapper:
         source_key = record.key if rule.key is None else rule.key.text(self._scene)
         if not source_key or len(source_key) > LONGEST_KEY:
             raise Unfit(rule.key.line if rule.key else rule.line, "key-too-long" if source_key else "key-empty")
-        made = self._record(rule, record_key(source_key), told, (parent, link))
-        entities.extend(made)
+        key = record_key(source_key)
+        entities.extend(self._record(rule, key, told, (parent, link)))
         self._leaves.use(told.classes)
+        left_out = len(record.contents) - len(told.contents)
+        if left_out > 0:
+            told.notes.append(Note(CONTENTS_LEFT_OUT, {"count": left_out}))
         notes = (*record.notes, *told.notes) if told.notes else record.notes
-        return Mapped(record.key, tuple(entities), notes)
+        return Mapped(record.key, tuple(entities), notes, key)
 
     def _parent(self, rule: MapPlan, told: _Told, entities: list[Entity]) -> tuple[str, str]:
         """The key that the record hangs under and the link; folders on the way are added to `entities`."""
@@ -235,6 +240,7 @@ class Mapper:
                 fields.setdefault("formatDetaljer", details)
         if holds_identity_number(content.name):
             self._number("Dokumentversjon", "filnavn", told)
+        told.contents.add(id(content))
         made[0] = replace(version, fields=fields, content=content)
         return made
 
@@ -303,6 +309,8 @@ class Mapper:
     def _class(self, plan: ClassPlan, told: _Told) -> tuple[Entity, ...]:
         ident = plan.ident.get(self._scene)
         if is_blank(ident) or ident == []:
+            if plan.must:
+                raise Unfit(plan.line, "mandatory-class")
             return ()
         title = plan.title.text(self._scene) if plan.title else None
         titles = plan.titles.items(self._scene) if plan.titles else []
@@ -383,7 +391,7 @@ class Mapper:
             raise _HoldsNumber(f"{kind}.{name}")
         told.numbers += 1
         screened = self._plan.identity_numbers == "screen"
-        note = Note(IDENTITY_NUMBER, {"field": f"{kind}.{name}", "screened": screened})
+        note = Note(NUMBER_FOUND, {"field": f"{kind}.{name}", "screened": screened})
         if note not in told.notes:
             told.notes.append(note)
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from noarkit.model import Field
 from noarkit.model.identity_numbers import find_identity_numbers
 
-IDENTITY_NUMBER = "F223"
+HOLDS_NUMBER = "F221"
+NUMBER_FOUND = "W223"
 _NOT_OPEN = frozenset(
     {
         "uuid",

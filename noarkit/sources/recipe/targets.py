@@ -156,9 +156,7 @@ def _system(maker: Maker, rule: Classification) -> tuple[System, list[Entity]]:
     )
     declared: dict[str, Entity] = {}
     for one in sorted(rule.classes, key=lambda one: (one.ident.count(rule.separator or "\0"), one.ident)):
-        if one.ident in declared and declared[one.ident].recipe_line == one.line:
-            continue
-        for made in _declared(maker, system, one):
+        for made in _declared(maker, system, one) if one.ident else ():
             declared.setdefault(str(made.fields["klasseIdent"]), made)
     with_classes = System(
         system.key,

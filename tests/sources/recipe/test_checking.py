@@ -29,6 +29,12 @@ MAP = HEAD + "[[map]]\n"
         (HEAD + '[target.arkiv]\nfields = { tittel = "= key" }\n', (4, "constant-wanted")),
         (HEAD + '[target.arkiv]\nfields = { tittel = "x", arkivstatus = "Q" }\n', (4, "unknown-code")),
         (HEAD + "[[target.arkivdel]]\n[[target.arkivdel]]\n", (4, "duplicate-target")),
+        (HEAD + "[[target.classification]]\n[[target.classification]]\n", (4, "duplicate-target")),
+        (HEAD + '[target.classification]\nname = "e"\nmode = "find"\nclasses = [{}]\n', (6, "missing-key")),
+        (
+            HEAD + '[target.classification]\nname = "emne"\n[[map]]\nclass = { in = "emner", ident = "1" }\n',
+            (6, "unknown-classification"),
+        ),
         (
             HEAD + '[[target.classification]]\nname = "a"\narkivdel = "q"\nfields = { tittel = "A" }\n',
             (3, "unknown-arkivdel"),

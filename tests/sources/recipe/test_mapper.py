@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Mapped, Note, Skipped, Target
 from noarkit.sources.recipe import compile_recipe, read_recipe
-from tests.sources.recipe.recipes import HEAD, fields_of, holding, mapped, outcome, record, set_aside
+from tests.sources.recipe.recipes import HEAD, fields_of, holding, mapped, outcome, problems, record, set_aside
 
 MODEL_3 = '[target]\nexternal_system = "test"\nmodel = 3\n[defaults.Saksmappe]\nadministrativEnhet = "ADM"\n'
 
@@ -52,6 +53,12 @@ def test_the_third_model_has_case_files_with_class_and_unit_and_entries_with_a_s
     assert made["folder:2020/1"].links == (("refPrimaerKlasse", "class:test#0"),)
     assert made["folder:2020/1"].fields == {"tittel": "2020/1", "administrativEnhet": "ADM"}
     assert made["j#p1"].fields == {"korrespondanseparttype": "IA", "korrespondansepartNavn": "test"}
+
+
+def test_a_case_file_whose_class_is_blank_is_set_aside() -> None:
+    recipe = MODEL_3 + '[[map]]\n[[map.parents]]\nkey = "c"\nclass = "= record.c"\n'
+    assert set_aside(recipe, record(c="")).data["why"] == "mandatory-class"
+    assert "class:test#7" in mapped(recipe, record(c=7))
 
 
 def test_the_fourth_model_has_meetings_with_participants() -> None:
@@ -352,17 +359,24 @@ def test_forbidden_signs_and_long_texts_are_changed_and_told() -> None:
     found = outcome(recipe, record(t="a\x00\ud800b"))
     assert isinstance(found, Mapped)
     assert found.entities[0].fields == {"tittel": "a\ufffd\ufffdb"}
-    assert found.notes == (Note("F221", {"field": "tittel", "count": 2}),)
+    assert found.notes == (Note("W221", {"field": "tittel", "count": 2}),)
     found = outcome(recipe, record(t="abcdefg"))
     assert isinstance(found, Mapped)
     assert found.entities[0].fields == {"tittel": "abcd…"}
-    assert found.notes == (Note("F222", {"field": "tittel", "length": 7, "longest": 5}),)
+    assert found.notes == (Note("W222", {"field": "tittel", "length": 7, "longest": 5}),)
 
 
 def test_the_notes_of_the_source_stay_with_the_record() -> None:
-    found = outcome(HEAD, replace(record(), notes=(Note("F205"),)))
+    found = outcome(HEAD, replace(record(), notes=(Note("W207"),)))
     assert isinstance(found, Mapped)
-    assert found.notes == (Note("F205"),)
+    assert found.notes == (Note("W207"),)
+
+
+def test_contents_that_no_version_takes_are_told() -> None:
+    found = outcome(HEAD + '[[map]]\ntype = "Mappe"\n', record("k", "a", "b"))
+    assert isinstance(found, Mapped)
+    assert found.notes == (Note("W224", {"count": 2}),)
+    assert found.root == "k"
 
 
 def test_skip_rules_state_their_reason() -> None:
@@ -400,6 +414,67 @@ def test_a_fault_names_the_line_of_the_recipe(value: str, fields: dict[str, obje
     recipe = f'{HEAD}[[map]]\n[map.fields]\ntittel = "t"\nbeskrivelse = {value}\n'
     found = set_aside(recipe, holding(fields))
     assert (found.record_key, found.code, found.data["line"], found.data["why"]) == ("k", "F220", 6, why)
+
+
+def test_each_within_each_shows_the_outer_item_again() -> None:
+    recipe = HEAD + (
+        '[[map]]\n[[map.documents]]\neach = "= record.parts"\nfields = { tittel = "= item.title" }\n'
+        '[[map.documents.versions]]\neach = "= item.files"\ncontent = "= item"\n'
+        '[[map.documents.notes]]\nfields = { tekst = "= item.title" }\n'
+    )
+    made = mapped(
+        recipe, record("r", "a", "b", parts=[{"title": "1", "files": ["a", "b"]}, {"title": "2", "files": []}])
+    )
+    assert [key for key in made if "v" in key] == ["r#d1v1", "r#d1v2"]
+    assert [made[key].fields["tekst"] for key in ("r#d1#n1", "r#d2#n1")] == ["1", "2"]
+
+
+def test_many_folders_are_known_only_for_a_while() -> None:
+    mapper = compile_recipe(read_recipe(HEAD + '[[map]]\n[[map.parents]]\nkey = "= record.f"\n', "r"))
+    first = mapper.map(record("0", f="0"))
+    for number in range(9_000):
+        mapper.map(record(str(number), f=str(number)))
+    again = mapper.map(record("0", f="0"))
+    assert isinstance(first, Mapped)
+    assert isinstance(again, Mapped)
+    assert again.entities[0] is not first.entities[0]
+    assert again.entities == first.entities
+
+
+def test_a_folder_that_a_condition_leaves_out_must_not_be_needed() -> None:
+    recipe = HEAD + (
+        'model = 4\n[defaults.Moeteregistrering]\nsaksbehandler = "K"\nadministrativEnhet = "A"\n'
+        'moeteregistreringstype = "M"\n[defaults.Moetemappe]\nutvalg = "U"\n'
+        '[[map]]\n[[map.parents]]\nwhen = "= record.m"\nkey = "= record.m"\n'
+        '[[map.parents]]\nwhen = "= record.n"\nkey = "= record.n"\ntype = "Mappe"\n'
+    )
+    assert ("cannot-hang-under") in [key for _, key in problems(recipe)]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 9000])
+def test_a_folder_key_that_is_none_sets_the_record_aside(key: str) -> None:
+    recipe = HEAD + '[[map]]\n[[map.parents]]\nkey = "= record.f"\n'
+    assert set_aside(recipe, record(f=key)).data["line"] == 5
+
+
+@pytest.mark.parametrize("other", [[], {}, [[]], "x" * 9000, True])
+def test_a_reference_to_what_is_no_key_sets_the_record_aside(other: object) -> None:
+    recipe = HEAD + '[[map]]\n[[map.cross_references]]\nkey = "= [record.o]"\n'
+    assert set_aside(recipe, record(o=other)).data["line"] == 5
+
+
+def test_identity_numbers_in_classes_and_business_metadata_are_found_too() -> None:
+    recipe = HEAD + (
+        '[personal_data]\nidentity_numbers = "set-aside"\n[target.classification]\nseparator = ""\n'
+        '[[map]]\nclass = "= record.c | default(none)"\nbusiness_metadata = { g = { f = "= record.b" } }\n'
+    )
+    assert set_aside(recipe, record(c=NUMBER, b="-")).data == {"field": "Klasse.tittel"}
+    assert set_aside(recipe, record(b=["-", NUMBER])).data["field"] == "Basisregistrering.virksomhetsspesifikkeMetadata"
+    assert set_aside(recipe, record(c=["1", "2"], b="-")).data["why"] == "class-without-separator"
+    assert set_aside(recipe, record(b=[float("nan")])).data["why"] == "not-a-number"
+    assert mapped(recipe, record(b=[1.5, True]))["k"].fields["virksomhetsspesifikkeMetadata"] == {
+        "g": {"f": {"values": [1.5, True]}}
+    }
 
 
 def test_a_mandatory_field_without_value_sets_the_record_aside() -> None:
@@ -450,14 +525,14 @@ def numbers(policy: str, value: str = '"= record.t"') -> str:
 def test_an_identity_number_is_reported_without_being_told() -> None:
     found = outcome(numbers("report"), record(t=f"Søknad {NUMBER}"))
     assert isinstance(found, Mapped)
-    assert found.notes == (Note("F223", {"field": "Basisregistrering.tittel", "screened": False}),)
+    assert found.notes == (Note("W223", {"field": "Basisregistrering.tittel", "screened": False}),)
     assert "skjerming" not in found.entities[0].fields
 
 
 def test_an_identity_number_sets_the_record_aside_where_the_recipe_says_so() -> None:
     found = set_aside(numbers("set-aside"), record(t="-", note=f"{NUMBER[:6]} {NUMBER[6:]}"))
-    assert (found.code, found.data) == ("F223", {"field": "Merknad.tekst"})
-    assert set_aside(numbers("set-aside"), record(f"a/{NUMBER}.pdf", t="-")).code == "F223"
+    assert (found.code, found.data) == ("F221", {"field": "Merknad.tekst"})
+    assert set_aside(numbers("set-aside"), record(f"a/{NUMBER}.pdf", t="-")).code == "F221"
 
 
 def test_an_identity_number_screens_the_record_or_the_document_that_holds_it() -> None:
@@ -501,4 +576,5 @@ def test_a_file_is_mapped_within_the_time_it_may_take() -> None:
             mapper.map(one)
         return (time.perf_counter() - begun) / len(records)
 
-    assert min(one_round() for _ in range(9)) < 120e-6
+    traced = sys.gettrace() is not None  # what watches each line, as a measure of coverage does, makes it no fair trial
+    assert min(one_round() for _ in range(9)) < (5e-3 if traced else 120e-6)

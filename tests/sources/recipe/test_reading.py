@@ -98,6 +98,16 @@ def test_a_text_nested_without_end_is_refused() -> None:
         read_recipe("#" * 3_000_000, "r.toml")
 
 
+def test_declared_classes_are_written_one_a_line() -> None:
+    data = {"target": {"classification": {"classes": [{"ident": "1", "title": "Fisk"}, {"ident": "2"}]}}}
+    text = render(data)
+    assert '  { ident = "1", title = "Fisk" },\n  { ident = "2" },' in text
+    assert tomllib.loads(text) == data
+    assert render(read_recipe(text, "r")) == text
+    with pytest.raises(TypeError):
+        render({"a": object()})
+
+
 def test_a_recipe_is_read_into_its_shape() -> None:
     recipe = read_recipe(
         """
