@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from noarkit.archive.values import Action, FieldValue, Link, Save
 from noarkit.graph.store import Planned, PlannedLink
 from noarkit.load.lease import Guard, RunFacts
-from noarkit.load.lookup import GUARD_TYPE, uuid_of
+from noarkit.load.lookup import GUARD_TYPE, uuid_again, uuid_of
 from noarkit.model import metamodel
 
 _ANCHOR = "anchor"
@@ -44,8 +44,13 @@ def compose(
     known: Mapping[int, str],
     files: Mapping[int, str],
     facts: RunFacts,
+    *,
+    again: frozenset[int] = frozenset(),
 ) -> Composed:
-    """The saves and links of `entities`; `known` are ids in the archive, `files` upload ids by version."""
+    """The saves and links of `entities`; `known` are ids in the archive, `files` upload ids by version.
+
+    `again` are further versions of what another plan loaded under the same keys.
+    """
     actions: list[Action] = []
     orphans: dict[int, int] = {}
     made: set[int] = set()
@@ -57,7 +62,8 @@ def compose(
             continue
         me = temporary_id(entity.n)
         made.add(entity.n)
-        actions.append(Save(entity.type, me, _fields(entity, plain[entity.type], files, facts)))
+        name = (uuid_again if entity.n in again else uuid_of)(facts, entity.key) if facts.sets_system_fields else None
+        actions.append(Save(entity.type, me, _fields(entity, plain[entity.type], files, name)))
         if parent is not None and entity.parent_link is not None:
             target = known[parent] if parent in known else temporary_id(parent)
             actions.append(Link(entity.type, me, entity.parent_link, (target,)))
@@ -90,11 +96,11 @@ def _anchor(actions: tuple[Action, ...], facts: RunFacts, anchor: str) -> tuple[
 
 
 def _fields(
-    entity: Planned, allowed: frozenset[str], files: Mapping[int, str], facts: RunFacts
+    entity: Planned, allowed: frozenset[str], files: Mapping[int, str], uuid: str | None
 ) -> dict[str, FieldValue]:
     fields: dict[str, FieldValue] = {name: value for name, value in entity.fields.items() if name in allowed}
-    if facts.sets_system_fields and "uuid" not in fields:
-        fields["uuid"] = uuid_of(facts, entity.key)
+    if uuid is not None:
+        fields.setdefault("uuid", uuid)
     if entity.n in files:
         fields["referanseDokumentfil"] = files[entity.n]
     return fields

@@ -41,6 +41,11 @@ def uuid_of(facts: RunFacts, key: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}"))
 
 
+def uuid_again(facts: RunFacts, key: str) -> str:
+    """The uuid of a further version of a document: its first one, loaded by another plan, bears the key's own."""
+    return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}\n{facts.plan}"))
+
+
 def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[str, Owner]:
     """The objects that bear these external ids, by key; a key that several bear is answered with the oldest."""
     found: dict[str, Owner] = {}
@@ -86,13 +91,12 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) 
     found: dict[int, str] = {}
     for kind, members in by_type.items():
         for some in _portions(members):
-            numbers = {uuid_of(facts, entity.key): entity.n for entity in some}
-            parameters = {f"@u{i}": name for i, name in enumerate(numbers)}
+            names = {uuid_of(facts, entity.key): entity.n for entity in some}
+            again = {uuid_again(facts, entity.key): entity.n for entity in some if kind == "Dokumentversjon"}
+            parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
             where = " || ".join(f"uuid = {name}" for name in parameters)
-            for one in objects(archive, Query(kind, where, parameters)):
-                number = numbers.get(str(one.fields.get("uuid")))
-                if number is not None:
-                    found[number] = one.id
+            there = {str(one.fields.get("uuid")): one.id for one in objects(archive, Query(kind, where, parameters))}
+            found.update({n: there[name] for name, n in (*names.items(), *again.items()) if name in there})
     return found
 
 

@@ -49,6 +49,7 @@ class _Rest:
     already: dict[int, str] = field(default_factory=dict)
     files: dict[int, Filed] = field(default_factory=dict)
     landed: dict[int, tuple[str, str, int]] = field(default_factory=dict)
+    again: set[int] = field(default_factory=set)
     damaged: ChecksumDiffers | None = None
 
 
@@ -157,6 +158,7 @@ class ChunkLoader:
                 yield self._leave_out(rest, entity, "set_aside", fault.code, fault.data)
         self._known.update(there)
         self._known.update(revisited.known)
+        rest.again = {entity.n for entity in revisit if entity.type == "Dokumentversjon"} & revisited.new
         for entity in revisit:
             if entity.n not in revisited.new and entity.bundle not in self._excluded:
                 rest.already[entity.n] = self._known.get(entity.n, "")
@@ -229,7 +231,8 @@ class ChunkLoader:
         links = self._graph.links_between(task.first, task.last)
         while True:
             files = {n: filed.id for n, filed in rest.files.items()}
-            composed = compose(rest.entities, links, self._known, files, self._facts)
+            again = frozenset(rest.again)
+            composed = compose(rest.entities, links, self._known, files, self._facts, again=again)
             if not composed.orphans:
                 return composed.actions, left_out
             for entity in [entity for entity in rest.entities if entity.n in composed.orphans]:

@@ -90,7 +90,9 @@ class SpineLoader:
         new: set[int] = set()
         for row in rows:
             found = None
-            if row.parent not in new and (row.target != "create" or ours):
+            # what an earlier plan of the same source made bears our uuid: it is ours, and could not be made twice
+            findable = row.target != "create" or ours or self._facts.sets_system_fields
+            if row.parent not in new and findable:
                 found = self._find(row, {**self._known, **ids}, only_ours=row.target == "create")
             if found is not None:
                 ids[row.n] = found

@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest import mock
 
 from noarkit.archive.paging import objects
-from noarkit.archive.values import Query
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Query, SavedObject
 from noarkit.engine.inline import InlineWorkers
 from noarkit.errors import NoarkitError
-from noarkit.events import nobody
+from noarkit.events import Event
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
 from noarkit.graph.cut import Limits, cut
 from noarkit.graph.entity import Content, Entity, Mapped, Target
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
-from noarkit.load.contents import no_gate
+from noarkit.load.contents import OpenContent, no_gate
 from noarkit.load.coordinator import Stopping
 from noarkit.load.folder import RunFolder
 from noarkit.load.run import Loaded, Terms, load
@@ -53,26 +54,44 @@ def spine() -> tuple[Entity, ...]:
     )
 
 
-def record(key: str, folder: str, content: bytes | None = None) -> Mapped:
-    """A record in a folder, with a document and a version of these bytes."""
-    document, version = f"{key}#d1", f"{key}#d1v1"
-    size = None if content is None else len(content)
-    return Mapped(
-        key,
-        (
-            Entity(f"folder:{folder}", "Mappe", {"tittel": folder}, "arkivdel:a", "refArkivdel"),
-            Entity(key, "Basisregistrering", {"tittel": f"record {key}"}, f"folder:{folder}", "refMappe"),
-            Entity(document, "Dokument", {"tittel": "d", "tilknyttetRegistreringSom": "H"}, key, "refRegistrering"),
+def record(key: str, folder: str, content: bytes | None = None, *more: bytes, title: str = "") -> Mapped:
+    """A record in a folder, with a document and a version of these bytes, and more documents where more bytes come.
+
+    The n-th document is opened as KEY, KEY+2, KEY+3, ...
+    """
+    entities = [
+        Entity(f"folder:{folder}", "Mappe", {"tittel": folder}, "arkivdel:a", "refArkivdel", recipe_line=11),
+        Entity(
+            key,
+            "Basisregistrering",
+            {"tittel": title or f"record {key}"},
+            f"folder:{folder}",
+            "refMappe",
+            recipe_line=12,
+        ),
+    ]
+    for place, some in enumerate((content, *more), 1):
+        document, locator = f"{key}#d{place}", key if place == 1 else f"{key}+{place}"
+        entities += [
             Entity(
-                version,
+                document,
+                "Dokument",
+                {"tittel": "d", "tilknyttetRegistreringSom": "H" if place == 1 else "V"},
+                key,
+                "refRegistrering",
+                recipe_line=13,
+            ),
+            Entity(
+                f"{document}v1",
                 "Dokumentversjon",
                 {"variantformat": "P", "format": "txt"},
                 document,
                 "refDokument",
-                content=Content(key, f"{key}.txt", size),
+                content=Content(locator, f"{locator}.txt", None if some is None else len(some)),
+                recipe_line=14,
             ),
-        ),
-    )
+        ]
+    return Mapped(key, tuple(entities))
 
 
 @dataclass
@@ -85,18 +104,25 @@ class Journey:
     account: str = "admin"
     limits: Limits = field(default_factory=lambda: Limits(chunk_actions=30, shard_entities=20))
     time: Time = field(default_factory=Time)
+    run_name: str = "run"
+    terms: Terms = field(default_factory=lambda: Terms("test", DEADLINE_S))
+    told: list[Event] = field(default_factory=list)
 
     @property
     def folder(self) -> RunFolder:
-        return RunFolder(self.root / "run")
+        return RunFolder(self.root / self.run_name)
 
-    def plan(self, records: list[Mapped]) -> None:
+    def another(self, run_name: str) -> Journey:
+        """A second run into the same archive, on the same clock."""
+        return replace(self, run_name=run_name, told=[])
+
+    def plan(self, records: Iterable[Mapped], targets: tuple[Entity, ...] | None = None) -> None:
         """Freezes these records as the run's plan."""
         folder = self.folder
         folder.path.mkdir(parents=True, exist_ok=True)
         store = GraphStore.create(folder.graph)
         builder = GraphBuilder(store, SYSTEM, EntityChecks())
-        builder.targets(spine())
+        builder.targets(spine() if targets is None else targets)
         for one in records:
             builder.add(one)
         builder.finish()
@@ -109,16 +135,25 @@ class Journey:
         """The archive, opened as a server would after a start; its clock is the journey's."""
         return open_service(self.root / "archive", self.settings, lambda: self.time.now)
 
-    def once(self, service: Service, schedule: Schedule) -> Loaded:
+    def once(
+        self,
+        service: Service,
+        schedule: Schedule | None = None,
+        *,
+        archive: Archive | None = None,
+        source: OpenContent | None = None,
+        stopping: Stopping | None = None,
+    ) -> Loaded:
         """One call of load; Killed and faults come out as they are."""
-        archive = TroubledArchive(DirectArchive(service, self.account), schedule, self.time)
-        source = Contents(self.contents, schedule)
-        stopping = Stopping()
-        control = Control(lambda: self.time.now, self.time.sleep, lambda: False)
+        schedule = schedule or Schedule()
+        archive = archive or TroubledArchive(DirectArchive(service, self.account), schedule, self.time)
+        source = source or Contents(self.contents, schedule).open
+        stopping = stopping or Stopping()
+        control = Control(lambda: self.time.now, self.time.sleep, lambda: bool(stopping))
 
         def workers() -> InlineWorkers:
             graph = GraphStore.open(self.folder.graph)
-            return InlineWorkers(_Workshop(Bench(archive, graph, source.open, no_gate)), control)
+            return InlineWorkers(_Workshop(Bench(archive, graph, source, no_gate)), control)
 
         real = RunFolder.open_journal
 
@@ -130,9 +165,9 @@ class Journey:
                 self.folder,
                 archive,
                 workers,
-                Terms("test", DEADLINE_S),
+                self.terms,
                 stopping=stopping,
-                tell=nobody,
+                tell=self.told.append,
                 now_s=lambda: self.time.now,
             )
 
@@ -155,7 +190,11 @@ class Journey:
 
     def count(self, service: Service, kind: str) -> int:
         """How many objects of a type the archive holds."""
-        return sum(1 for _ in objects(DirectArchive(service), Query(kind, order=(("id", "asc"),))))
+        return len(self.all(service, kind))
+
+    def all(self, service: Service, kind: str) -> list[SavedObject]:
+        """The objects of a type that the archive holds."""
+        return list(objects(DirectArchive(service), Query(kind, order=(("id", "asc"),))))
 
 
 @dataclass(frozen=True)

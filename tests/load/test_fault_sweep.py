@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.server.service import open_service
 from noarkit.server.settings import Settings
-from tests.load.journey import Journey, add_plain_account, copied, record
+from tests.load.journey import Journey, copied, record
 from tests.load.trouble import ARCHIVE_TROUBLES, JOURNAL_TROUBLES, SOURCE_TROUBLES, TOO_LATE_TROUBLES, Schedule
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
@@ -22,16 +21,6 @@ MOST_STEPS_IN_SAMPLE = {"transaction": 12, "upload": 9, "query": 30, "journal": 
 CONTENTS = {f"{n}": f"content {n}".encode() * 50 for n in range(9)}
 RECORDS = [record(key, f"f{int(key) // 4}", content) for key, content in CONTENTS.items()]
 MOST_STEPS = 200
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An archive that has been started once."""
-    path = tmp_path_factory.mktemp("template") / "archive"
-    service = open_service(path)
-    add_plain_account(service)
-    service.close()
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -62,19 +51,19 @@ PROTECTIONS = {
 @pytest.mark.parametrize("protection", PROTECTIONS)
 @pytest.mark.parametrize("kind", [*ARCHIVE_TROUBLES, *JOURNAL_TROUBLES, *SOURCE_TROUBLES])
 def test_a_run_broken_at_any_step_ends_with_every_key_exactly_once(
-    kind: str, protection: str, template: Path, plan_template: Path, tmp_path: Path
+    kind: str, protection: str, archive_template: Path, plan_template: Path, tmp_path: Path
 ) -> None:
     honours_versions, account = PROTECTIONS[protection]
-    _sweep(kind, Settings(honours_versions=honours_versions), account, (template, plan_template, tmp_path))
+    _sweep(kind, Settings(honours_versions=honours_versions), account, (archive_template, plan_template, tmp_path))
 
 
 @pytest.mark.parametrize("protection", ["guard and uuids", "guard alone"])
 @pytest.mark.parametrize("kind", TOO_LATE_TROUBLES)
 def test_a_commit_even_later_than_the_archive_promised_is_kept_out_by_the_guard(
-    kind: str, protection: str, template: Path, plan_template: Path, tmp_path: Path
+    kind: str, protection: str, archive_template: Path, plan_template: Path, tmp_path: Path
 ) -> None:
     honours_versions, account = PROTECTIONS[protection]
-    _sweep(kind, Settings(honours_versions=honours_versions), account, (template, plan_template, tmp_path))
+    _sweep(kind, Settings(honours_versions=honours_versions), account, (archive_template, plan_template, tmp_path))
 
 
 def _sweep(kind: str, settings: Settings, account: str, paths: tuple[Path, Path, Path]) -> None:
