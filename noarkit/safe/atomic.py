@@ -11,8 +11,8 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,7 +39,10 @@ def writing(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bool =
                 file.flush()
                 if sync:
                     os.fsync(file.fileno())
-            _place(part, path, replace=replace)
+            if replace:
+                part.replace(path)
+            else:
+                place_new(part, path)
             if sync:
                 sync_folder(path.parent)
         finally:
@@ -69,7 +72,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
         part.mkdir()
         try:
             yield part
-            _sync_tree(part)
+            sync_tree(part)
             _refuse_existing(target)
             part.rename(target)
             sync_folder(target.parent)
@@ -103,13 +106,39 @@ def is_temporary(name: str) -> bool:
 
 def sync_folder(folder: Path) -> None:
     """Makes the names in `folder` durable, where the system can."""
-    if os.name != "posix":
+    if os.name != "posix":  # pragma: no cover  # other systems have no such call
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def place_new(part: Path, path: Path, link: Callable[[Path, Path], None] = os.link) -> None:
+    """Gives `part` the name `path`; `UsageFault` where that is taken. `link` makes a second name for a file."""
+    try:
+        # a second name is refused where it is taken, in one step; a rename would replace
+        link(part, path)
+    except FileExistsError as error:
+        raise UsageFault(what="exists", where=str(path)) from error
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _refuse_existing(path)
+        part.rename(path)
+
+
+def sync_tree(folder: Path, platform: str = sys.platform) -> None:
+    """Makes everything below `folder` durable."""
+    if platform == "linux":
+        os.sync()  # one call for millions of files, and on Linux it waits until they are on disk
+        return
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with Path(place, name).open("rb+") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(place))
 
 
 @contextmanager
@@ -123,36 +152,9 @@ def no_room(path: Path) -> Iterator[None]:
         raise
 
 
-def _place(part: Path, path: Path, *, replace: bool) -> None:
-    if replace:
-        part.replace(path)
-        return
-    try:
-        # a hard link fails where the name is taken, in one step; a rename would replace
-        path.hardlink_to(part)
-    except FileExistsError as error:
-        raise UsageFault(what="exists", where=str(path)) from error
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        _refuse_existing(path)
-        part.rename(path)
-
-
 def _refuse_existing(target: Path) -> None:
     if os.path.lexists(target):
         raise UsageFault(what="exists", where=str(target))
-
-
-def _sync_tree(folder: Path) -> None:
-    if sys.platform == "linux":
-        os.sync()  # one call for millions of files, and on Linux it waits until they are on disk
-        return
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with suppress(PermissionError), Path(place, name).open("rb+") as file:
-                os.fsync(file.fileno())
-        sync_folder(Path(place))
 
 
 def _binary() -> int:

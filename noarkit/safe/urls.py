@@ -72,9 +72,8 @@ def is_private(address: str) -> bool:
 
 
 def _wrapped(ip: _Address) -> Iterable[_Address]:
+    """The addresses inside a 6to4 or NAT64 address; of one mapped from IPv4 the library judges what is inside."""
     if isinstance(ip, ipaddress.IPv6Address):
-        if ip.ipv4_mapped is not None:
-            yield ip.ipv4_mapped
         if ip.sixtofour is not None:
             yield ip.sixtofour
         if ip in ipaddress.IPv6Network("64:ff9b::/96"):

@@ -6,6 +6,7 @@ A document type is refused at its first letters, before a parser has read what i
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,11 +36,9 @@ SMALL = XmlLimits(max_bytes=64 * 1024 * 1024)
 
 def parse(source: Path | BinaryIO, *, limits: XmlLimits = SMALL) -> etree._Element:
     """The root of a small document, held whole."""
-    root: etree._Element | None = None
-    for _, element in stream(source, ("start",), limits=limits):
-        root = element if root is None else root
-    if root is None:
-        raise PackageFault(where=str(source), why="malformed-xml")
+    events = stream(source, ("start",), limits=limits)
+    _, root = next(events)  # a document without a root has raised by now
+    deque(events, maxlen=0)
     return root
 
 
@@ -161,7 +160,7 @@ class _Guard:
     def _look(self, watcher: expat.XMLParserType, block: bytes) -> None:
         try:
             watcher.Parse(block, not block)
-        except expat.ExpatError:
+        except (expat.ExpatError, ValueError, LookupError):
             self._prologue = None  # the parser proper will say what is wrong; it is judged again when it is done
 
     def _refuse(self, name: str, system: str | None, public: str | None, internal: bool) -> None:

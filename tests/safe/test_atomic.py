@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import errno
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from noarkit.errors import DiskFull, UsageFault
-from noarkit.safe.atomic import is_temporary, sweep, temporary_name, whole_folder, write_bytes, write_text, writing
+from noarkit.safe.atomic import (
+    is_temporary,
+    place_new,
+    sweep,
+    sync_tree,
+    temporary_name,
+    whole_folder,
+    write_bytes,
+    write_text,
+    writing,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -123,3 +134,33 @@ def test_sweep_removes_what_a_power_cut_left_and_nothing_else(tmp_path: Path) ->
     assert sweep(tmp_path) == 2
     assert names(tmp_path) == ["kept.part"]
     assert is_temporary(temporary_name())
+
+
+def no_links(number: int) -> Callable[[Path, Path], None]:
+    """A disk that makes no second name for a file, and says so."""
+
+    def link(old: Path, new: Path) -> None:
+        raise OSError(number, "no links here")
+
+    return link
+
+
+def test_a_disk_without_links_still_replaces_nothing(tmp_path: Path) -> None:
+    part, path = tmp_path / "part", tmp_path / "a.txt"
+    part.write_text("new")
+    place_new(part, path, no_links(errno.EPERM))
+    assert path.read_text() == "new"
+    part.write_text("newer")
+    with pytest.raises(UsageFault):
+        place_new(part, path, no_links(errno.EPERM))
+    with pytest.raises(OSError, match="no links here"):
+        place_new(part, path, no_links(errno.EIO))
+    assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_a_whole_tree_is_made_durable_on_every_system(tmp_path: Path, platform: str) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.txt").write_text("b")
+    sync_tree(tmp_path, platform)
+    assert (tmp_path / "a" / "b.txt").read_text() == "b"

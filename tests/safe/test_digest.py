@@ -6,7 +6,7 @@ import hashlib
 import io
 from pathlib import Path
 
-from noarkit.safe.digest import HashingReader, copy_hashing, hash_of, sha256_of
+from noarkit.safe.digest import HashingReader, copy_hashing, hash_of, sha256_of, sha256_of_stream
 
 CONTENT = bytes(range(256)) * 9000
 
@@ -35,3 +35,9 @@ def test_a_copy_is_whole_and_knows_its_hash_and_size() -> None:
 
 def test_an_empty_stream_has_the_hash_of_nothing() -> None:
     assert copy_hashing(io.BytesIO(), io.BytesIO()).sha256 == hashlib.sha256().hexdigest()
+
+
+def test_what_is_left_of_a_stream_is_hashed() -> None:
+    stream = io.BytesIO(CONTENT)
+    stream.read(7)
+    assert sha256_of_stream(stream) == hashlib.sha256(CONTENT[7:]).hexdigest()

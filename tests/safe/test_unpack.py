@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import io
 import random
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import NoarkitError, PackageFault, TooLarge, UnsafeMember, UnsafePath
-from noarkit.safe.unpack import UnpackLimits, form_of, members, unpack_to
+from noarkit.safe.unpack import Content, Member, UnpackLimits, form_of, members, unpack_to
 
 FILES = {"dias/a.txt": b"alpha", "dias/sub/blå.bin": bytes(range(256)) * 5000, "dias/empty": b""}
 MODES = {"tar": "w", "tar.gz": "w:gz", "tar.bz2": "w:bz2", "tar.xz": "w:xz"}
@@ -240,3 +241,39 @@ def test_a_file_that_is_no_archive_file_is_told_so(tmp_path: Path) -> None:
     assert form_of(tmp_path / "a.zip") is None
     with pytest.raises(PackageFault, match="not-an-archive-file"):
         read_all(tmp_path / "a.zip")
+
+
+def test_the_root_of_a_tar_is_no_member(tmp_path: Path) -> None:
+    assert read_all(make_tar(tmp_path / "a.tar", "tar", tar_entry(".", tarfile.DIRTYPE))) == FILES
+
+
+def test_a_way_of_packing_nobody_knows_is_told_so(tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "a.zip")
+    content = bytearray(path.read_bytes())
+    for magic, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        for at in [at for at in range(len(content) - 4) if content[at : at + 4] == magic]:
+            content[at + offset] = 97
+    path.write_bytes(content)
+    with pytest.raises(PackageFault, match="unknown-compression"):
+        read_all(path)
+
+
+class Failing:
+    """A disk that breaks."""
+
+    def __init__(self, error: OSError | None) -> None:
+        self._error = error
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Breaks, or is at its end too early."""
+        if self._error is not None:
+            raise self._error
+        return b""
+
+
+def test_a_disk_that_breaks_is_no_fault_of_the_archive_file() -> None:
+    member = Member(("a",), 5, None)
+    with pytest.raises(OSError, match="broken"):
+        Content(Failing(OSError(errno.EIO, "broken")), member).read()
+    with pytest.raises(PackageFault, match="cut-short"):
+        Content(Failing(None), member).read()

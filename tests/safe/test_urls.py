@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from noarkit.errors import NoarkitError, SecretOnTheLine, UnsafeUrl
-from noarkit.safe.urls import CheckedUrl, UrlPolicy, check_url, is_private
+from noarkit.safe.urls import CheckedUrl, UrlPolicy, check_url, is_private, resolve
 
 PUBLIC = "93.184.215.14"
 POLICY = UrlPolicy(
@@ -95,3 +95,13 @@ def test_private_addresses_are_known_also_where_they_are_wrapped(address: str) -
 @pytest.mark.parametrize("address", [PUBLIC, "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
 def test_addresses_of_the_open_internet_are_not_private(address: str) -> None:
     assert not is_private(address)
+
+
+def test_the_system_is_asked_where_nobody_else_is() -> None:
+    assert set(resolve("localhost", 80)) & {"127.0.0.1", "::1"}
+    assert check_url("https://localhost/", POLICY).addresses
+
+
+def test_a_host_without_an_address_is_unknown() -> None:
+    with pytest.raises(UnsafeUrl, match="unknown-host"):
+        check_url("https://api.example.org/", POLICY, lambda host, port: [])

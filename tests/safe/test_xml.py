@@ -36,6 +36,21 @@ def test_a_document_type_in_an_encoding_only_the_parser_knows_is_refused_too() -
         parse(io.BytesIO(text.encode("cp037")))
 
 
+@pytest.mark.parametrize("encoding", ["EUC-JP", "Shift_JIS"])
+def test_a_document_type_in_an_encoding_only_the_parser_proper_reads_is_refused(encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding}"?><!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
+    with pytest.raises(UnsafeXml) as fault:
+        parse(io.BytesIO(text.encode("ascii")))
+    assert fault.value.data["why"] == "doctype"
+    honest = f'<?xml version="1.0" encoding="{encoding}"?><a>\u65e5</a>'
+    assert parse(io.BytesIO(honest.encode(encoding))).text == "\u65e5"
+
+
+def test_an_encoding_nobody_knows_is_malformed() -> None:
+    with pytest.raises(PackageFault):
+        parse(io.BytesIO(b'<?xml version="1.0" encoding="nobody-knows"?><a/>'))
+
+
 def test_too_deep_and_too_large_documents_are_refused() -> None:
     deep = b"<a>" * 101 + b"</a>" * 101
     with pytest.raises(UnsafeXml, match="depth"):
