@@ -196,7 +196,9 @@ class Journal:
             for bundle in bundles:
                 db.execute("DELETE FROM left_out WHERE bundle = ?", (bundle,))
                 db.execute(
-                    "UPDATE chunk SET state = 'planned', sent_at = NULL WHERE state IN ('done', 'refused')"
+                    # under another key: the anchor of the first time says nothing about the next
+                    "UPDATE chunk SET key = key || '~', state = 'planned', sent_at = NULL"
+                    " WHERE state IN ('done', 'refused')"
                     " AND first_bundle <= ? AND last_bundle >= ?",
                     (bundle, bundle),
                 )

@@ -16,6 +16,7 @@ from noarkit.load.lease import Guard
 from noarkit.load.lookup import GUARD_TYPE
 
 MARKER_TITLE = "noarkit: run guards (not part of any series)"
+NOT_FOUND_AGAIN = "the account does not find what it writes"
 _MARKER_TYPE = "Klassifikasjonssystem"
 
 
@@ -87,7 +88,7 @@ def _marker(archive: Archive) -> SavedObject | None:
     # two runs may both have made one: both then take the oldest
     found = archive.query(query).objects
     if not found:
-        raise NotAllowed(call="query", description="the account does not find what it writes")
+        raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
     return found[0]
 
 

@@ -91,7 +91,7 @@ def _prepare(
     proven = preflight.prove(archive, system, f"probe {uuid.uuid4()}")
     _same_archive(folder, journal, proven.identity or terms.where)
     if not proven.finds_what_it_writes and proven.marker is not None:
-        raise NotAllowed(call="query", description="the account does not find what it writes")
+        raise NotAllowed(call="query", description=preflight.NOT_FOUND_AGAIN)
     first = journal.meta("started") is None
     facts = RunFacts(
         plan=plan[:16],

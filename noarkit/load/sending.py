@@ -17,6 +17,7 @@ from noarkit.errors import (
     ArchiveNotFound,
     ArchiveRefused,
     ChecksumDiffers,
+    NotAllowed,
 )
 from noarkit.graph.store import GraphStore, Planned
 from noarkit.load import lookup
@@ -33,6 +34,7 @@ from noarkit.load.lease import (
     Lease,
     Outcome,
 )
+from noarkit.load.preflight import NOT_FOUND_AGAIN
 from noarkit.load.revisit import changed_versions
 
 _RECORDS = frozenset({"Basisregistrering", "Journalpost", "Moeteregistrering", "Arkivnotat"})
@@ -67,6 +69,7 @@ class ChunkLoader:
         self._excluded = set(lease.excluded)
         self._guard = lease.guard
         self._already_there = set(lease.already_there)
+        self._finds = False
         self._settled_keys: set[str] = set()
         self._there: set[str] = set()
 
@@ -222,6 +225,7 @@ class ChunkLoader:
                 continue
             yield self._done(task, rest, made, saved)
             self._tell_damage(rest)
+            self._prove_finding(task, actions)
             return
         if last is not None:
             raise last
@@ -297,6 +301,15 @@ class ChunkLoader:
 
     # settling
 
+    def _prove_finding(self, task: ChunkTask, actions: Sequence[Action]) -> None:
+        """Once a lease: an account that does not find what it wrote could settle nothing. Raises NotAllowed."""
+        if self._finds or not any(action.type == "EksternId" for action in actions):
+            return
+        name = self._facts.anchor(task.key)
+        if not lookup.owners_of_keys(self._archive, self._facts.anchor_system, (name,)):
+            raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
+        self._finds = True
+
     def _settle(self, task: ChunkTask, entities: Sequence[Planned], sent_at: float) -> dict[int, str]:
         """Waits out the archive's deadline, asks, and asks once more; the ids where the chunk is there."""
         self._clock.wait_until(sent_at + self._facts.deadline_s)
@@ -319,9 +332,14 @@ class ChunkLoader:
         return there
 
     def _learn(self, entities: Sequence[Planned]) -> dict[int, str]:
+        """The ids of a chunk that is known to be there; NotAllowed where the account sees nothing of it."""
         if self._facts.sets_system_fields:
-            return lookup.ids_by_uuid(self._archive, self._facts, entities)
-        return lookup.ids_by_nature(self._archive, self._facts, entities, self._known)
+            found = lookup.ids_by_uuid(self._archive, self._facts, entities)
+        else:
+            found = lookup.ids_by_nature(self._archive, self._facts, entities, self._known)
+        if entities and not found:
+            raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

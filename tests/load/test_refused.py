@@ -128,6 +128,31 @@ def test_what_was_refused_is_tried_again_when_asked_for_and_only_that(root: Path
     assert set(journey.keys(again).values()) == {1}
 
 
+@pytest.mark.parametrize("account", ["admin", "plain"])
+@pytest.mark.parametrize("kind", ["transaction:lost:before", "transaction:lost:after", "transaction:kill:after"])
+def test_a_second_try_whose_answer_is_lost_is_settled_by_itself(
+    kind: str, account: str, root: Path, opened: Opened
+) -> None:
+    journey = journey_of(root, account)
+    journey.plan(records())
+    service = opened(journey)
+    for step in range(1, 9):
+        again = journey.another(f"run{step}")
+        again.contents = {f"{step}/{key}": content for key, content in CONTENTS.items()}
+        again.plan([record(key, f"{step}", content) for key, content in again.contents.items()])
+        assert again.once(service, Schedule("source:vanished:before", 4)).numbers.set_aside == 1
+        journal = Journal(again.folder.journal)
+        assert journal.take_up_again() == 1
+        journal.close()
+        schedule = Schedule(kind, step)
+        loaded = again.until_done(service, schedule)
+        assert loaded.numbers.archived + loaded.numbers.already_there == 9
+        assert set(again.keys(service).values()) == {1}
+        if not schedule.struck:
+            return
+    raise AssertionError("every step was struck")
+
+
 @pytest.mark.parametrize("kind", ["transaction:kill:after", "transaction:lost:after", "journal:kill:before"])
 def test_a_split_chunk_survives_being_broken_at_any_step(kind: str, root: Path, opened: Opened) -> None:
     journey = journey_of(root, "plain")
