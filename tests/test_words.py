@@ -88,11 +88,12 @@ def words_given_as_reasons() -> set[str]:
     found = set()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.keyword) and node.arg in ("why", "what") and isinstance(node.value, ast.Constant):
-                word = node.value.value
-                if isinstance(word, str) and " " not in word and word.islower():
-                    found.add(word)
-    return found
+            if isinstance(node, ast.Call):
+                given = [keyword.value for keyword in node.keywords if keyword.arg in ("why", "what")]
+                if ast.unparse(node.func) in ("Broken", "strange"):
+                    given += node.args[1:2]
+                found |= {str(each.value) for each in given if isinstance(each, ast.Constant)}
+    return {word for word in found if word and " " not in word and word.islower()}
 
 
 def test_every_reason_the_code_gives_has_its_words() -> None:

@@ -75,7 +75,10 @@ def examine(session: Session, flags: Mapping[str, str | None], *, probe: bool) -
     if config.archive.url is None:
         yield Finding("no-archive", "note")
         return
-    yield from _guarded("archive", lambda: _archive(config, session.environment, probe=probe))
+    try:
+        yield from _archive(config, session.environment, probe=probe)
+    except NoarkitError as fault:
+        yield Finding("archive", "fault", fault=fault)
 
 
 def _archive(config: Config, environment: Mapping[str, str], *, probe: bool) -> Iterator[Finding]:
@@ -87,19 +90,17 @@ def _archive(config: Config, environment: Mapping[str, str], *, probe: bool) -> 
         from noarkit.archive.http import connect
 
         with connect(settings) as archive:
-            yield from _guarded("token", lambda: _rights(archive, settings))
-            yield from _guarded("lists", lambda: _code_lists(archive))
-            if probe:
-                yield from _guarded("probe", lambda: _probe(archive))
-            else:
-                yield Finding("probe-asked", "skipped")
-
-
-def _guarded(key: str, steps: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    try:
-        yield from steps()
-    except NoarkitError as fault:
-        yield Finding(key, "fault", fault=fault)
+            steps: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
+                ("token", lambda: _rights(archive, settings)),
+                ("lists", lambda: _code_lists(archive)),
+                ("probe", lambda: _probe(archive) if probe else iter([Finding("probe-asked", "skipped")])),
+            ]
+            for key, step in steps:
+                try:
+                    yield from step()
+                except NoarkitError as fault:
+                    yield Finding(key, "fault", fault=fault)
+                    return
 
 
 @contextmanager

@@ -234,12 +234,3 @@ def _remember(ctx: click.Context, parameter: click.Parameter, value: object) -> 
     if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
         _line(ctx).given[name] = value
     return value
-
-
-def is_terminal(stream: object) -> bool:
-    """True where a person looks on."""
-    descriptor = getattr(stream, "fileno", None)
-    try:
-        return descriptor is not None and os.isatty(descriptor())
-    except (OSError, ValueError):
-        return False

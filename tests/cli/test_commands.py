@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
-import sys
+import threading
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +16,17 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.archive.administration import Administration
+from noarkit.archive.http import connect
+from noarkit.archive.settings import ArchiveSettings
+from noarkit.archive.token import Credentials
 from noarkit.cli.doctor import PROBE_TITLE
+from noarkit.cli.line import reach
 from noarkit.cli.main import main
+from noarkit.embedded import open_embedded
+from noarkit.errors import ArchiveAway
 from tests.archive.certificates import Identity, write
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.cli.elsewhere import PROGRAM, environment
 
 
 @pytest.fixture(autouse=True)
@@ -41,9 +48,9 @@ class Serving:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.child = subprocess.Popen(
-            [sys.executable, "-c", "from noarkit.cli.main import run; run()", "serve", "--port", "0", *arguments],
+            [*PROGRAM, "serve", "--port", "0", *arguments],
             cwd=folder,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder)},
+            env=environment(folder),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -129,15 +136,14 @@ def test_completion_prints_a_script_for_each_shell(shell: str, capsys: pytest.Ca
 def test_completion_completes_commands_and_options(tmp_path: Path) -> None:
     for words, wanted in (("noarkit ser", "serve"), ("noarkit serve --da", "--data")):
         done = subprocess.run(
-            [sys.executable, "-c", "from noarkit.cli.main import run; run()"],
+            PROGRAM,
             cwd=tmp_path,
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHONPATH": str(ROOT),
-                "_NOARKIT_COMPLETE": "bash_complete",
-                "COMP_WORDS": words,
-                "COMP_CWORD": str(len(words.split()) - 1),
-            },
+            env=environment(
+                tmp_path,
+                _NOARKIT_COMPLETE="bash_complete",
+                COMP_WORDS=words,
+                COMP_CWORD=str(len(words.split()) - 1),
+            ),
             capture_output=True,
             text=True,
             check=False,
@@ -241,3 +247,85 @@ def test_doctor_opens_an_embedded_archive_and_closes_it_again(
     assert run("doctor", "--archive", f"embedded:{tmp_path / 'a'}") == 0
     assert "embedded" in capsys.readouterr().out
     assert not (tmp_path / "a" / "serving.json").exists()
+
+
+def test_doctor_stops_at_a_config_that_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "noarkit.toml").write_text("zone = 3\n")
+    assert run("doctor") == 2
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 1
+    assert "noarkit.toml:1" in err
+
+
+def test_doctor_warns_of_a_certificate_that_ends_soon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pem = str(write(Identity("archive", addresses=(bytes([127, 0, 0, 1]),), days=(-1, 5)), tmp_path))
+    with serving(tmp_path, "--data", "a", "--tls-cert", pem, "--tls-key", pem, "--json") as server:
+        url = json.loads(server.line())["url"]
+        given = {"NOARKIT_CLIENT_ID": "x", "NOARKIT_CLIENT_SECRET": "x", "NOARKIT_ARCHIVE_CA": pem}
+        assert run("doctor", "--archive", url, **given) == 6
+    assert "the certificate ends in 4 days" in capsys.readouterr().out
+
+
+def test_doctor_leaves_what_lies_behind_a_proxy_to_the_token(capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"NOARKIT_CLIENT_ID": "x", "NOARKIT_CLIENT_SECRET": "x", "NOARKIT_PROXY": "http://127.0.0.1:9"}
+    assert run("doctor", "--archive", "https://archive.example.org/x", **given) == 5
+    out, _ = capsys.readouterr()
+    assert "proxy        http://127.0.0.1:9" in out
+    assert "connection   " not in out
+    assert out.count("F301") == 1
+
+
+def test_doctor_names_the_code_lists_that_block_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_embedded(tmp_path / "a", "admin") as embedded:
+        credentials = Credentials(embedded.client_id, embedded.client_secret)
+        with connect(ArchiveSettings(embedded.url, credentials, token_url=embedded.token_url)) as archive:
+            Administration(archive).delete_code("administrativEnhet", "ADM")
+        assert run("doctor", "--archive", f"embedded:{tmp_path / 'a'}") == 4
+    out, err = capsys.readouterr()
+    assert "Saksmappe.administrativEnhet" in out
+    assert "F410" in err
+
+
+def answering(listener: socket.socket, answer: bytes) -> None:
+    """Answers one call, whatever it is."""
+    line, _ = listener.accept()
+    with line:
+        line.recv(4096)
+        line.sendall(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "skew"),
+    [
+        (b"HTTP/1.1 404 No\r\nDate: Fri, 01 Jan 2100 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n", True),
+        (b"HTTP/1.1 404 No\r\nDate: yesterday\r\nContent-Length: 0\r\n\r\n", False),
+        (b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", False),
+        (b"no HTTP at all\r\n\r\n", False),
+    ],
+)
+def test_the_clock_of_an_archive_is_compared_where_it_tells_one(answer: bytes, skew: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answering, args=(listener, answer))
+        thread.start()
+        found = reach("127.0.0.1", listener.getsockname()[1], None, 5.0)
+        thread.join()
+    assert (found.skew_s is not None and found.skew_s > 1e9) is skew
+    assert found.tls_version is None
+
+
+def test_a_host_nobody_knows_is_told_as_that() -> None:
+    with pytest.raises(ArchiveAway, match="unknown-host"):
+        reach("nobody.invalid", 80, None, 5.0)
+
+
+def test_config_check_without_any_file_says_that_the_defaults_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("config", "check") == 0
+    assert "No config file was found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("host", "open_to_others"), [("127.0.0.1", False), ("localhost", False), ("0.0.0.0", True)])  # noqa: S104  # the point
+def test_serve_warns_where_it_can_be_heard_by_others(tmp_path: Path, host: str, open_to_others: bool) -> None:
+    with serving(tmp_path, "--data", "a", "--host", host) as server:
+        server.line()
+        _, _, err = server.end(signal.SIGTERM)
+    assert ("without TLS" in err) is open_to_others

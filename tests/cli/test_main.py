@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,10 +15,11 @@ import pytest
 
 from noarkit.cli.main import COMMANDS, Finder, main
 from noarkit.cli.options import Command, Session, command
-from noarkit.cli.show import size
+from noarkit.cli.show import Face, size
 from noarkit.errors import ArchiveBusy, Paused
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+from noarkit.events import Event
+from noarkit.words.texts import texts
+from tests.cli.elsewhere import PROGRAM, environment
 
 
 @pytest.fixture(autouse=True)
@@ -209,11 +210,11 @@ def test_a_log_that_cannot_be_written_is_a_fault_of_usage(capsys: pytest.Capture
 
 
 def test_a_reader_that_leaves_early_is_no_fault(tmp_path: Path) -> None:
-    line = f"{sys.executable} -c 'from noarkit.cli.main import run; run()' man; echo $? >&2"
+    line = f"{shlex.join(PROGRAM)} man; echo $? >&2"
     done = subprocess.run(
         ["bash", "-c", f"({line}) | head -c 1 >/dev/null"],
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
+        env=environment(tmp_path),
         capture_output=True,
         text=True,
         check=False,
@@ -223,9 +224,9 @@ def test_a_reader_that_leaves_early_is_no_fault(tmp_path: Path) -> None:
 
 def test_odd_names_do_not_break_a_narrow_terminal(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from noarkit.cli.main import run; run()", "help", "bl\udce5bær\x1b[31m"],
+        [*PROGRAM, "help", "bl\udce5bær\x1b[31m"],
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PYTHONIOENCODING": "ascii"},
+        env=environment(tmp_path, PYTHONIOENCODING="ascii"),
         capture_output=True,
         check=False,
     )
@@ -242,3 +243,37 @@ def test_sizes_are_told_as_people_say_them() -> None:
         "2.5 GB",
         "3000.0 TB",
     ]
+
+
+def test_events_of_the_core_reach_people_only_on_request_and_scripts_always(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    event = Event("chunk-done", {"chunk": 7, "key": "a\x1bb"})
+    face = Face(texts("en"))
+    face.open_log(tmp_path / "run.log")
+    face.hear(event)
+    assert capsys.readouterr() == ("", "")
+    face.verbosity = 1
+    face.hear(event)
+    assert capsys.readouterr().err == "chunk-done chunk=7 key=a\\u001bb\n"
+    face.close()
+    assert [json.loads(line)["chunk"] for line in (tmp_path / "run.log").read_text().splitlines()] == [7, 7]
+    Face(texts("en"), as_json=True).hear(event)
+    assert json.loads(capsys.readouterr().out) == {"event": "chunk-done", "chunk": 7, "key": "a\x1bb"}
+
+
+def test_the_summary_carries_what_was_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    ticks = iter([10.0, 12.5])
+    face = Face(texts("en"), as_json=True, clock=lambda: next(ticks))
+    face.count(run="r1", read=7, archived=6, set_aside=1)
+    face.finish(3)
+    assert json.loads(capsys.readouterr().out) == {
+        "event": "summary",
+        "state": "done",
+        "run": "r1",
+        "read": 7,
+        "archived": 6,
+        "set_aside": 1,
+        "seconds": 2.5,
+        "exit": 3,
+    }
