@@ -25,7 +25,10 @@ LAYERS = (
     ("engine",),
     ("report",),
     ("web",),
-    ("cli", "embedded"),
+    ("embedded",),
+    ("destination",),
+    ("journeys",),
+    ("cli",),
 )
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
 APART = ("server", "standins")
@@ -70,8 +73,6 @@ def may_import(layer: str, other: str) -> bool:
         return other in GROUND
     if layer == "":
         return other != "cli"
-    if layer == "cli" and other == "embedded":
-        return True
     return other in HEIGHT and HEIGHT[other] < HEIGHT[layer]
 
 
