@@ -19,7 +19,7 @@ from noarkit.model import metamodel
 
 # Several records may name them; they are made once. A label of theirs comes along with them.
 SHARED = frozenset({"AbstraktMappe", "Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
-_KEPT_PLACES = 50_000
+_KEPT_PLACES = 20_000
 _OWNER_LINK = {"AbstraktMappe": "refMappe", "AbstraktRegistrering": "refRegistrering"}
 _SPINE = frozenset({"Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
 

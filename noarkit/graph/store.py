@@ -292,6 +292,6 @@ def _translated(path: Path) -> Iterator[None]:
 def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     uri = f"{path.resolve().as_uri()}{'?mode=ro' if read_only else ''}"
     db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA cache_size = -16000")
+    db.execute("PRAGMA cache_size = -6000")
     db.execute("PRAGMA temp_store = FILE")
     return db
