@@ -10,22 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Upload
 from noarkit.errors import ItemChanged, SourceFault
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable, sha256_of_stream
+from noarkit.sources.port import ContentStream
 
 TOO_OLD_S = 50 * 60
 _LARGE_BYTES = 8 * 1024 * 1024
-
-
-class ContentStream(Readable, Protocol):
-    """A content's bytes, and afterwards whether the source stood still."""
-
-    def still_the_same(self) -> bool: ...
 
 
 OpenContent = Callable[[Content], AbstractContextManager[ContentStream]]

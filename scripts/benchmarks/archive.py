@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from noarkit.archive.http import HttpArchive, connect
@@ -184,7 +185,7 @@ def _queries(bench: Bench, rounds: int) -> None:
     ):
         page(query)
         taken = statistics.median(
-            page(query) if query.limit == 500 else seconds(lambda query=query: bench.archive.query(query)) * 1000
+            page(query) if query.limit == 500 else seconds(partial(bench.archive.query, query)) * 1000
             for _ in range(max(rounds, 5))
         )
         tell(name, taken, "ms", what="client and server")

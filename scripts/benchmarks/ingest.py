@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from noarkit.events import nobody
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
 from noarkit.graph.cut import Limits, cut
-from noarkit.graph.entity import Entity, Mapped, Target
+from noarkit.graph.entity import Content, Entity, Mapped, Target
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.load.compose import compose
@@ -35,7 +35,7 @@ from noarkit.load.plan import Plan, plan
 from noarkit.load.run import Loaded, Terms, load
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
-from noarkit.sources.port import Source
+from noarkit.sources.port import ContentStream, Source
 from noarkit.sources.recipe import compile_recipe, read_recipe
 from scripts.benchmarks.archive import settings_of
 from scripts.benchmarks.figures import machine, tell
@@ -223,7 +223,7 @@ def _loaded(folder: RunFolder, archive_dir: Path, source: Source | None) -> tupl
     return loaded, taken
 
 
-def _no_content(content: object) -> object:
+def _no_content(content: Content) -> AbstractContextManager[ContentStream]:
     raise AssertionError("a plan without contents opens none")
 
 
