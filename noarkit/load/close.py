@@ -10,28 +10,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
+
+import orjson
 
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, NotAllowed
 from noarkit.events import Event, Listener
 from noarkit.load.coordinator import Stopping
+from noarkit.load.finality import finalising
 from noarkit.load.folder import RunFolder
 
 _AT_ONCE = 500
 _ATTEMPTS = 5
-
-# the status that finalises a type; those without one are finalised by their date
-_STATUS: Mapping[str, tuple[str, str]] = {
-    "Dokument": ("dokumentstatus", "F"),
-    "Journalpost": ("journalstatus", "A"),
-    "Saksmappe": ("saksstatus", "A"),
-    "Arkivdel": ("arkivdelstatus", "P"),
-    "Arkiv": ("arkivstatus", "A"),
-}
-_BY_DATE = frozenset(
-    {"Basisregistrering", "Moeteregistrering", "Arkivnotat", "Mappe", "Moetemappe", "Klasse", "Klassifikasjonssystem"}
-)
 
 # bottom-up: within a layer the later made go first, so that a folder in a folder is closed before the outer one
 _LAYERS: tuple[tuple[str, ...], ...] = (
@@ -43,6 +35,13 @@ _LAYERS: tuple[tuple[str, ...], ...] = (
     ("Arkivdel",),
     ("Arkiv",),
 )
+
+
+class _Made(NamedTuple):
+    type: str
+    id: str
+    fields: str
+    may_tell: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +59,16 @@ def close(
     """Finalises all that the run made. What the archive refuses is counted and told, and the rest goes on."""
     counts: dict[str, int] = {}
     refused = 0
-    moment = datetime.fromtimestamp(now_s(), UTC)
+    moment = datetime.fromtimestamp(now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     for layer in _LAYERS:
         for some in _portions(folder, layer):
             if stopping:
                 return Closed(counts, refused, whole=False)
-            saves = [Save(kind, archive_id, _fields(kind, moment)) for kind, archive_id in some]
-            missed = _send(archive, saves, tell)
+            saves = list(_saves(some, moment))
+            missed = _send(archive, saves, tell) if saves else 0
             refused += missed
-            for kind, _ in some:
-                counts[kind] = counts.get(kind, 0) + 1
+            for save in saves:
+                counts[save.type] = counts.get(save.type, 0) + 1
             tell(Event("closed", {"objects": sum(counts.values()) - refused}))
     return Closed(counts, refused, whole=True)
 
@@ -92,21 +91,23 @@ def _send(archive: Archive, saves: list[Save], tell: Listener) -> int:
     return 0
 
 
-def _fields(kind: str, moment: datetime) -> dict[str, str | datetime]:
-    if kind in _STATUS:
-        field, code = _STATUS[kind]
-        return {field: code}
-    return {"avsluttetDato": moment}
+def _saves(some: list[_Made], moment: str) -> Iterator[Save]:
+    for one in some:
+        fields = finalising(one.type, orjson.loads(one.fields), moment, may_tell=one.may_tell)
+        if fields is not None:
+            yield Save(one.type, one.id, fields)
 
 
-def _portions(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
+def _portions(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[list[_Made]]:
     with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
         db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
+        told = db.execute("SELECT value FROM run.meta WHERE name = 'sets_system_fields'").fetchone()
+        may_tell = told is not None and told[0] == "True"
         marks = ",".join("?" * len(layer))
         cursor = db.execute(
-            f"SELECT p.type, e.id FROM entity p JOIN run.entity e ON e.n = p.n WHERE p.type IN ({marks})"  # noqa: S608  # our own words
+            f"SELECT p.type, e.id, p.fields FROM entity p JOIN run.entity e ON e.n = p.n WHERE p.type IN ({marks})"  # noqa: S608  # our own words
             " AND e.state = 'done' ORDER BY p.n DESC",
             layer,
         )
         while rows := cursor.fetchmany(_AT_ONCE):
-            yield [(kind, archive_id) for kind, archive_id in rows if kind in _STATUS or kind in _BY_DATE]
+            yield [_Made(kind, archive_id, fields, may_tell) for kind, archive_id, fields in rows]

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from noarkit.archive.values import Action, FieldValue, Link, Save
 from noarkit.graph.store import Planned, PlannedLink
+from noarkit.load.finality import held_back
 from noarkit.load.lease import Guard, RunFacts
-from noarkit.load.lookup import GUARD_TYPE, uuid_again, uuid_of
+from noarkit.load.lookup import GUARD_TYPE, uuid_again, uuid_for
 from noarkit.model import metamodel
 
 _ANCHOR = "anchor"
@@ -62,8 +63,10 @@ def compose(
             continue
         me = temporary_id(entity.n)
         made.add(entity.n)
-        name = (uuid_again if entity.n in again else uuid_of)(facts, entity.key) if facts.sets_system_fields else None
-        actions.append(Save(entity.type, me, _fields(entity, plain[entity.type], files, name)))
+        fields = _fields(entity, plain[entity.type], files, facts)
+        if facts.sets_system_fields:
+            fields["uuid"] = uuid_again(facts, entity.key) if entity.n in again else uuid_for(facts, entity)
+        actions.append(Save(entity.type, me, fields))
         if parent is not None and entity.parent_link is not None:
             target = known[parent] if parent in known else temporary_id(parent)
             actions.append(Link(entity.type, me, entity.parent_link, (target,)))
@@ -96,11 +99,11 @@ def _anchor(actions: tuple[Action, ...], facts: RunFacts, anchor: str) -> tuple[
 
 
 def _fields(
-    entity: Planned, allowed: frozenset[str], files: Mapping[int, str], uuid: str | None
+    entity: Planned, allowed: frozenset[str], files: Mapping[int, str], facts: RunFacts
 ) -> dict[str, FieldValue]:
+    if facts.closes:
+        allowed = allowed - held_back(entity.type, entity.fields)
     fields: dict[str, FieldValue] = {name: value for name, value in entity.fields.items() if name in allowed}
-    if uuid is not None:
-        fields.setdefault("uuid", uuid)
     if entity.n in files:
         fields["referanseDokumentfil"] = files[entity.n]
     return fields

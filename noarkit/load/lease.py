@@ -13,7 +13,8 @@ class RunFacts:
     """What holds for the whole run: names decided by the plan, and what the preflight proved.
 
     `plan` is the head of the plan's sha256; every anchor and guard names it. `fresh` says that nothing of this
-    external system was in the archive when the run began, so that source keys need no look-up.
+    external system was in the archive when the run began, so that source keys need no look-up. `closes`: what
+    finalises an object is held back until all stands.
     """
 
     plan: str
@@ -24,6 +25,7 @@ class RunFacts:
     deadline_s: float
     settle_pause_s: float = 1.0
     attempts: int = 5
+    closes: bool = False
 
     @property
     def anchor_system(self) -> str:

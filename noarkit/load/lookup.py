@@ -41,6 +41,12 @@ def uuid_of(facts: RunFacts, key: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}"))
 
 
+def uuid_for(facts: RunFacts, entity: Planned) -> str:
+    """The uuid of an entity: the one that its source kept, else the one made from its key."""
+    kept = entity.fields.get("uuid")
+    return kept.lower() if isinstance(kept, str) else uuid_of(facts, entity.key)
+
+
 def uuid_again(facts: RunFacts, key: str) -> str:
     """The uuid of a further version of a document: its first one, loaded by another plan, bears the key's own."""
     return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}\n{facts.plan}"))
@@ -91,7 +97,7 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) 
     found: dict[int, str] = {}
     for kind, members in by_type.items():
         for some in _portions(members):
-            names = {uuid_of(facts, entity.key): entity.n for entity in some}
+            names = {uuid_for(facts, entity): entity.n for entity in some}
             again = {uuid_again(facts, entity.key): entity.n for entity in some if kind == "Dokumentversjon"}
             parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
             where = " || ".join(f"uuid = {name}" for name in parameters)

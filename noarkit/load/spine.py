@@ -16,7 +16,7 @@ from noarkit.errors import ArchiveFault, PlanFault
 from noarkit.graph.store import GraphStore, Planned
 from noarkit.load.compose import compose, guarded, temporary_id
 from noarkit.load.lease import ChunkDone, ChunkInDoubt, ChunkSent, ChunkTask, Guard, Lease, Outcome
-from noarkit.load.lookup import guard_now, uuid_of
+from noarkit.load.lookup import guard_now, uuid_for
 from noarkit.load.sending import Clock
 
 # what names an object among its siblings
@@ -114,7 +114,7 @@ class SpineLoader:
             parameters["@parent"] = known[row.parent]
         if only_ours and self._facts.sets_system_fields:
             parts.append("uuid = @uuid")
-            parameters["@uuid"] = uuid_of(self._facts, row.key)
+            parameters["@uuid"] = uuid_for(self._facts, row)
         query = Query(row.type, " && ".join(parts), parameters, order=(("id", "desc"),))
         found = list(objects(self._archive, query))
         return found[-1].id if found and not only_ours else (found[0].id if found else None)

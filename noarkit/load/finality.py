@@ -1,0 +1,59 @@
+"""What finalises an object of each type, and what of it a source may have told.
+
+A run that closes what it made holds these fields back until everything stands, because nothing may be added to what is
+finalised; `close` then writes the source's own dates and names where the account may, else today's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from noarkit.graph.entity import FieldValue
+
+# the status that finalises a type; those without one are finalised by their date
+STATUS: Mapping[str, tuple[str, str]] = {
+    "Dokument": ("dokumentstatus", "F"),
+    "Journalpost": ("journalstatus", "A"),
+    "Saksmappe": ("saksstatus", "A"),
+    "Arkivdel": ("arkivdelstatus", "P"),
+    "Arkiv": ("arkivstatus", "A"),
+}
+BY_DATE = frozenset(
+    {"Basisregistrering", "Moeteregistrering", "Arkivnotat", "Mappe", "Moetemappe", "Klasse", "Klassifikasjonssystem"}
+)
+# an object with such a status is done with, though not finalised: it keeps it
+_LEFT_AS_IT_IS: Mapping[str, frozenset[str]] = {
+    "Journalpost": frozenset({"U"}),
+    "Saksmappe": frozenset({"U"}),
+    "Arkivdel": frozenset({"U"}),
+}
+DATE, AUTHOR, AUTHOR_ID = "avsluttetDato", "avsluttetAv", "avsluttetAvBrukerIdent"
+_TOLD = (DATE, AUTHOR, AUTHOR_ID)
+
+
+def held_back(kind: str, fields: Mapping[str, FieldValue]) -> frozenset[str]:
+    """The names of those of an object's fields that would finalise it, or that go with that."""
+    if kind in BY_DATE:
+        return frozenset(_TOLD)
+    if kind not in STATUS:
+        return frozenset()
+    name, final = STATUS[kind]
+    return frozenset((*_TOLD, name) if fields.get(name) == final else _TOLD)
+
+
+def finalising(
+    kind: str, fields: Mapping[str, FieldValue], moment: str, *, may_tell: bool
+) -> dict[str, FieldValue] | None:
+    """What to save to finalise an object that was planned with `fields`; None where it is to stay as it is.
+
+    With `may_tell` the source's own date and name are kept; `moment` is used where a date must be given and is not.
+    """
+    told = {name: fields[name] for name in _TOLD if may_tell and fields.get(name) is not None}
+    if kind in BY_DATE:
+        return {DATE: moment, **told}
+    if kind not in STATUS:
+        return None
+    name, final = STATUS[kind]
+    if fields.get(name) in _LEFT_AS_IT_IS.get(kind, ()):
+        return None
+    return {name: final, **told}
