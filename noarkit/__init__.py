@@ -1,5 +1,81 @@
-"""noarkit moves records in bulk into a Noark 5 archive and out again, and proves that nothing was lost."""
+"""noarkit moves records in bulk into a Noark 5 archive and out again, and proves that nothing was lost.
+
+    import noarkit
+
+    planned = noarkit.plan("/srv/case-files", "runs/case-files")
+    result = noarkit.ingest("runs/case-files", archive="embedded:rehearsal")
+    proof = noarkit.verify("runs/case-files", depth="bytes")
+
+A run is a folder: `plan` makes and freezes it, `ingest` loads it (the same call again goes on where the last stopped),
+`verify` proves it from outside. The functions print nothing and never exit; they raise faults of `noarkit.errors`, and
+tell `noarkit.events` to whoever listens.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from noarkit.config import Config
+    from noarkit.engine.assembly import IngestResult
+    from noarkit.errors import NoarkitError
+    from noarkit.events import Event, Listener
+    from noarkit.journeys import close, ingest, plan, scan, verify
+    from noarkit.load.close import Closed
+    from noarkit.load.coordinator import Stopping
+    from noarkit.load.numbers import Numbers
+    from noarkit.load.plan import PlanResult
+    from noarkit.load.verify import Verified
+    from noarkit.sources.scan import ScanReport
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = [
+    "Closed",
+    "Config",
+    "Event",
+    "IngestResult",
+    "Listener",
+    "NoarkitError",
+    "Numbers",
+    "PlanResult",
+    "ScanReport",
+    "Stopping",
+    "Verified",
+    "__version__",
+    "close",
+    "ingest",
+    "plan",
+    "scan",
+    "verify",
+]
+
+# Imported when first asked for, so that `import noarkit` is quick and a command loads only what it needs.
+_HOMES = {
+    "Closed": "noarkit.load.close",
+    "Config": "noarkit.config",
+    "Event": "noarkit.events",
+    "IngestResult": "noarkit.engine.assembly",
+    "Listener": "noarkit.events",
+    "NoarkitError": "noarkit.errors",
+    "Numbers": "noarkit.load.numbers",
+    "PlanResult": "noarkit.load.plan",
+    "ScanReport": "noarkit.sources.scan",
+    "Stopping": "noarkit.load.coordinator",
+    "Verified": "noarkit.load.verify",
+    "close": "noarkit.journeys",
+    "ingest": "noarkit.journeys",
+    "plan": "noarkit.journeys",
+    "scan": "noarkit.journeys",
+    "verify": "noarkit.journeys",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'noarkit' has no attribute {name!r}")
+    found: object = getattr(importlib.import_module(home), name)
+    globals()[name] = found
+    return found

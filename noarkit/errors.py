@@ -12,6 +12,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── ItemNotAFile                F204           device, FIFO, socket
 │   ├── ItemTooNew                  F205           changed just now, may still be written to
 │   ├── ItemMalformed               F206           a file, row or message that cannot be read as what it is
+│   ├── ItemRefused                 F207           the site's own check refused it
 │   ├── RecipeFault                 F220           the recipe does not fit this record
 │   └── SourceGone                  F290  exit 8   the root of the source is gone, or too much of it changed
 ├── ArchiveFault                    F300  exit 5   the archive service; the run pauses
@@ -28,6 +29,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │       ├── ArchiveMediaType        F312           415
 │       ├── ArchiveStrange          F313           an answer that is no Noark 5 answer
 │       ├── ChecksumDiffers         F314           bytes changed on the way or in the store
+│       ├── ArchiveFull             F315  exit 10  507: the archive has no room
 │       ├── NotLetIn                F320  exit 6   401: token or credentials refused
 │       ├── NotAllowed              F321  exit 6   403: a right is missing
 │       └── TrustFault              F322  exit 6   TLS: expired, wrong host, unknown signer
@@ -160,6 +162,12 @@ class ItemMalformed(SourceFault):
     code = "F206"
 
 
+class ItemRefused(SourceFault):
+    """The site's own check (a command) refused the item. Data: key, why, exit."""
+
+    code = "F207"
+
+
 class RecipeFault(SourceFault):
     """The recipe does not fit this record. Data: key, line, why."""
 
@@ -282,6 +290,13 @@ class ChecksumDiffers(ArchiveFault):
 
     code = "F314"
     exit_code = 7
+
+
+class ArchiveFull(ArchiveFault):
+    """507: the archive has no room; nothing was changed."""
+
+    code = "F315"
+    exit_code = 10
 
 
 class NotLetIn(ArchiveFault):

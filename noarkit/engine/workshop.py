@@ -4,27 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from noarkit.archive.dryrun import DryRun
 from noarkit.archive.http import connect
+from noarkit.archive.port import Archive
 from noarkit.archive.retry import Retrying
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.graph.store import GraphStore
 from noarkit.load.contents import Gate, OpenContent, no_gate
+from noarkit.load.governor import Governed, Rate
 from noarkit.load.work import Bench
 
 
 @dataclass(frozen=True, slots=True)
 class LocalWorkshop:
-    """Opens the archive, the plan and the source once for a worker's life."""
+    """Opens the archive, the plan and the source once for a worker's life. `rate` is this worker's share."""
 
     graph: Path
     settings: ArchiveSettings
     open_content: OpenContent
     gate: Gate = no_gate
+    rate: Rate = field(default_factory=Rate)
+    dry_run: bool = False
 
     @contextmanager
     def __call__(self) -> Iterator[Bench]:
-        with closing(Retrying(connect(self.settings))) as archive, closing(GraphStore.open(self.graph)) as graph:
+        archive = opened(self.settings, self.rate, dry_run=self.dry_run)
+        with closing(archive), closing(GraphStore.open(self.graph)) as graph:
             yield Bench(archive, graph, self.open_content, self.gate)
+
+
+def opened(settings: ArchiveSettings, rate: Rate | None = None, *, dry_run: bool = False) -> Archive:
+    """A session with all that wraps one: patience, pace, and nothing changed where the run is only rehearsed."""
+    archive = Retrying(Governed(connect(settings), rate or Rate()))
+    return DryRun(archive) if dry_run else archive

@@ -157,6 +157,7 @@ class Coordinator:
         tell = self._given.tell
         if isinstance(outcome, ChunkDone):
             data = {"shard": shard, "chunk": outcome.chunk, "made": len(outcome.made), "already": len(outcome.already)}
+            data["bytes"] = sum(size for _, _, size in outcome.files.values())
             tell(Event("chunk_done", data))
         elif isinstance(outcome, ChunkInDoubt):
             tell(Event("chunk_in_doubt", {"shard": shard, "chunk": outcome.chunk, "code": outcome.code}))

@@ -18,6 +18,7 @@ from noarkit.load.lookup import GUARD_TYPE
 MARKER_TITLE = "noarkit: run guards (not part of any series)"
 NOT_FOUND_AGAIN = "the account does not find what it writes"
 _MARKER_TYPE = "Klassifikasjonssystem"
+_MARKER_QUERY = Query(_MARKER_TYPE, "tittel = @t", {"@t": MARKER_TITLE}, order=(("id", "asc"),), limit=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,18 @@ def prove(archive: Archive, external_system: str, probe: str) -> Proven:
     )
 
 
+def unproven(archive: Archive, external_system: str) -> Proven:
+    """What can be known without writing: who the archive is, and whether it knows the source."""
+    known = lookup.system_is_known(archive, external_system)
+    return Proven(identity(archive), None, False, False, False, known)
+
+
+def identity(archive: Archive) -> str | None:
+    """The archive's identity, where a run left its marker there and the account sees it."""
+    found = archive.query(_MARKER_QUERY).objects
+    return str(found[0].fields.get("uuid")) if found else None
+
+
 def lookup_uuid(name: str) -> str:
     """The uuid of a probe or guard: made from its name, like every other."""
     import uuid
@@ -77,8 +90,7 @@ def guard_for(archive: Archive, marker: str, plan: str, shard: int) -> Guard:
 
 
 def _marker(archive: Archive) -> SavedObject | None:
-    query = Query(_MARKER_TYPE, "tittel = @t", {"@t": MARKER_TITLE}, order=(("id", "asc"),), limit=1)
-    found = archive.query(query).objects
+    found = archive.query(_MARKER_QUERY).objects
     if found:
         return found[0]
     try:
@@ -86,7 +98,7 @@ def _marker(archive: Archive) -> SavedObject | None:
     except NotAllowed:
         return None
     # two runs may both have made one: both then take the oldest
-    found = archive.query(query).objects
+    found = archive.query(_MARKER_QUERY).objects
     if not found:
         raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
     return found[0]

@@ -24,12 +24,14 @@ from noarkit.load.numbers import Numbers, numbers
 @dataclass(frozen=True, slots=True)
 class Terms:
     """How a run treats its archive. `where` names the archive for people; `deadline_s` is how long the archive may
-    still commit after a client gave up (0 where its process is known to be gone)."""
+    still commit after a client gave up (0 where its process is known to be gone). A `rehearsal` proves nothing about
+    the archive beforehand, because that would write."""
 
     where: str
     deadline_s: float = 60.0
     settle_pause_s: float = 1.0
     limits: Callable[[], None] = lambda: None
+    rehearsal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,10 @@ def _prepare(
 ) -> tuple[RunFacts, preflight.Proven]:
     plan = str(folder.plan()["sha256"])
     system = graph.meta("external_system") or "noarkit"
-    proven = preflight.prove(archive, system, f"probe {uuid.uuid4()}")
+    if terms.rehearsal:
+        proven = preflight.unproven(archive, system)
+    else:
+        proven = preflight.prove(archive, system, f"probe {uuid.uuid4()}")
     _same_archive(folder, journal, proven.identity or terms.where)
     if not proven.finds_what_it_writes and proven.marker is not None:
         raise NotAllowed(call="query", description=preflight.NOT_FOUND_AGAIN)
@@ -101,10 +106,16 @@ def _prepare(
         fresh=first and not proven.knows_system,
         deadline_s=terms.deadline_s,
         settle_pause_s=min(terms.settle_pause_s, terms.deadline_s),
+        closes=graph.meta("close") == "yes",
+        rehearsal=terms.rehearsal,
     )
     if first:
         journal.remember(started=str(now_s()), plan=plan)
-    journal.remember(where=terms.where, honours_versions=str(facts.honours_versions))
+    journal.remember(
+        where=terms.where,
+        honours_versions=str(facts.honours_versions),
+        sets_system_fields=str(facts.sets_system_fields),
+    )
     return facts, proven
 
 

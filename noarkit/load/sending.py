@@ -69,7 +69,7 @@ class ChunkLoader:
         self._excluded = set(lease.excluded)
         self._guard = lease.guard
         self._already_there = set(lease.already_there)
-        self._finds = False
+        self._finds = self._facts.rehearsal
         self._settled_keys: set[str] = set()
         self._there: set[str] = set()
 

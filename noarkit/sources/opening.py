@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from noarkit.errors import SourceGone, UsageFault
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
-from noarkit.sources.port import OpenSource, Source
+from noarkit.sources.files.names import path_of
+from noarkit.sources.port import OpenSource, Source, SourceIdentity
 
 Finder = Callable[[str], Source | None]
 
@@ -64,6 +65,18 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
 def open_source(where: str) -> Source:
     """The source at a path, with every policy as it stands: a folder, a file, a mail or a mailbox."""
     return opener([file_finder()])(where)
+
+
+def reopen(identity: SourceIdentity) -> Source:
+    """The source that a plan was made from, with the same policies. Raises `SourceGone`, `UsageFault`."""
+    if identity.kind != "files":
+        raise UsageFault(what="unknown-source", where=identity.where)
+    root = Path(os.fsdecode(b"/" + path_of(identity.where.strip("/")) if identity.where.strip("/") else b"/"))
+    if not os.path.lexists(root):
+        raise SourceGone(where=identity.where, why="ENOENT")
+    known = {one.name for one in fields(FilePolicy)}
+    settings = {name: value for name, value in identity.settings.items() if name in known}
+    return FileTree(root, FilePolicy(**settings))  # type: ignore[arg-type]  # as its own settings() told them
 
 
 def _is_mail(path: Path) -> bool:

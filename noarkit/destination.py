@@ -1,0 +1,70 @@
+"""Where a run goes: an address of an archive, or `embedded:DIR`, and the way there for as long as it is needed.
+
+An option or the environment says it first, then the run itself, which remembers its archive, then the profile and the
+file; where nobody says anything it is `embedded:noarkit-archive`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from noarkit.archive.settings import ArchiveSettings, settings_of
+from noarkit.archive.token import Credentials
+from noarkit.config import ArchiveConfig, Config
+from noarkit.engine.assembly import Way
+
+EMBEDDED = "embedded:"
+DEFAULT = "embedded:noarkit-archive"
+_SAID_NOW = ("flag", "environment")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """An archive by name. `name` is what people read: the address, or `embedded:` with the whole path."""
+
+    name: str
+    config: ArchiveConfig
+    environment: Mapping[str, str]
+
+    @property
+    def embedded(self) -> Path | None:
+        """The folder of an embedded archive; None for one behind an address."""
+        return Path(self.name.removeprefix(EMBEDDED)) if self.name.startswith(EMBEDDED) else None
+
+
+def destination(config: Config, environment: Mapping[str, str], remembered: str | None = None) -> Destination:
+    """The archive that these settings mean, for a run that may remember one."""
+    origin = config.origins.get("archive.url")
+    said_now = origin is not None and origin.kind in _SAID_NOW
+    chosen = config.archive.url if said_now else remembered or config.archive.url
+    name = chosen or DEFAULT
+    if name.startswith(EMBEDDED):
+        name = EMBEDDED + str(Path(name.removeprefix(EMBEDDED)).expanduser().absolute())
+    return Destination(name, config.archive, environment)
+
+
+@contextmanager
+def reached(where: Destination, *, rehearse: bool = False) -> Iterator[Way]:
+    """The archive, running for as long as the block lasts. Raises `ConfigFault`, `SecretFault`, `RunLocked`.
+
+    With `rehearse` an embedded archive that is not there yet is only made for a moment, elsewhere.
+    """
+    folder = where.embedded
+    if folder is None:
+        config = replace(where.config, url=where.name)
+        yield Way(where.name, settings_of(config, where.environment), config.transaction_deadline_s)
+        return
+    from noarkit.embedded import open_embedded
+
+    with ExitStack() as stack:
+        if rehearse and not folder.exists():
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-rehearsal-")))
+        archive = stack.enter_context(open_embedded(folder))
+        settings = ArchiveSettings(
+            archive.url, Credentials(archive.client_id, archive.client_secret), token_url=archive.token_url
+        )
+        yield Way(where.name, settings, 0.0 if archive.started else where.config.transaction_deadline_s)

@@ -1,0 +1,317 @@
+"""Puts a run together: archive, source, workers, limits; loads it, closes it, and says what it came to.
+
+Everything is handed in; nothing here knows a command line, an embedded service or a report.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.port import Archive
+from noarkit.archive.settings import ArchiveSettings
+from noarkit.engine.inline import InlineWorkers
+from noarkit.engine.limits import Limits, MostErrors
+from noarkit.engine.processes import ProcessWorkers
+from noarkit.engine.workshop import LocalWorkshop, opened
+from noarkit.errors import NoarkitError, OtherArchive, RunLocked, gravest
+from noarkit.events import Event, Listener, everybody
+from noarkit.graph.store import GraphStore
+from noarkit.load import preflight
+from noarkit.load.close import Closed, close
+from noarkit.load.contents import Gate, no_gate
+from noarkit.load.coordinator import Stopping, Workers
+from noarkit.load.folder import RunFolder
+from noarkit.load.governor import Rate
+from noarkit.load.numbers import Numbers
+from noarkit.load.run import Terms, load
+from noarkit.model import metamodel
+from noarkit.sources.port import Source
+
+_MOST_WORKERS = 4
+_HISTORIC_EXIT = 4
+_ITEMS_EXIT = 3
+_HISTORIC = "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The archive a run goes to: its name for people, how it is reached, and how long it may still do what a client
+    gave up on (nothing, where its process is known to have ended since)."""
+
+    name: str
+    settings: ArchiveSettings
+    deadline_s: float
+
+    @property
+    def account(self) -> str:
+        """Who we are there."""
+        return self.settings.credentials.client_id
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How a run is to go. `workers` 0 loads in this process; None takes as many as the machine has cores, up to four.
+
+    `todays_dates` goes on where journal posts would get the dates and numbers of today, because the account may not
+    write their own.
+    """
+
+    until: datetime | None = None
+    rate: Rate = field(default_factory=Rate)
+    most_errors: MostErrors | None = None
+    dry_run: bool = False
+    workers: int | None = None
+    gate: Gate = no_gate
+    todays_dates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """What a run came to. `faults` are the first of each kind that stopped a worker; `closed` is None where nothing
+    was to be closed."""
+
+    folder: RunFolder
+    numbers: Numbers
+    state: str
+    exit_code: int
+    archive: str
+    closed: Closed | None
+    faults: tuple[NoarkitError, ...]
+    stopped_by: str
+    seconds: float
+    dry_run: bool = False
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What a run said that its result needs."""
+
+    faults: dict[str, NoarkitError] = field(default_factory=dict)
+    made: int = 0
+
+    def __call__(self, event: Event, /) -> None:
+        if event.name == "shard_stopped":
+            data = {name: value for name, value in event.data.items() if name not in ("shard", "code")}
+            code = str(event.data.get("code"))
+            self.faults.setdefault(code, fault_of(code, data))
+        elif event.name == "chunk_done":
+            self.made += int(str(event.data.get("made", 0)))
+
+
+def ingest_run(
+    folder: RunFolder,
+    source: Source,
+    way: Way,
+    options: LoadOptions,
+    *,
+    stopping: Stopping,
+    tell: Listener,
+    now_s: Callable[[], float],
+) -> IngestResult:
+    """Loads a frozen plan and closes what it made. The same again goes on. Raises what `load` raises."""
+    began = now_s()
+    with _rehearsed(folder) if options.dry_run else _as_it_is(folder) as run:
+        records = sum(_counts(run.plan().get("records")).values())
+        limits = Limits(stopping, records, now_s, until=options.until, most_errors=options.most_errors)
+        heard = _Heard()
+        watch = _HistoricWatch(run, stopping, allowed=options.todays_dates or options.dry_run)
+        told = everybody(tell, heard, limits.hear, watch)
+        with closing(opened(way.settings, dry_run=options.dry_run)) as archive:
+            terms = Terms(way.name, way.deadline_s, limits=limits, rehearsal=options.dry_run)
+            _note(run, now_s(), "ingest_began", archive=way.name, account=way.account)
+            loaded = load(
+                run,
+                archive,
+                lambda: _workers(run, source, way, options),
+                terms,
+                stopping=stopping,
+                tell=told,
+                now_s=now_s,
+            )
+            closed = None
+            if loaded.state == "done" and not options.dry_run and closes(run):
+                closed = _close(run, archive, heard, stopping, told, now_s)
+        counted = loaded.numbers
+        exit_code = gravest(loaded.exit_code, stopping.exit_code, _items_exit(counted, closed))
+        state = loaded.state if closed is None or closed.whole else "paused"
+        _note(run, now_s(), "ingest_ended", exit=exit_code, state=state)
+    return IngestResult(
+        folder=folder,
+        numbers=counted,
+        state=state,
+        exit_code=exit_code,
+        archive=way.name,
+        closed=closed,
+        faults=tuple(heard.faults.values()),
+        stopped_by=stopping.reason,
+        seconds=now_s() - began,
+        dry_run=options.dry_run,
+    )
+
+
+def close_run(folder: RunFolder, way: Way, *, stopping: Stopping, tell: Listener, now_s: Callable[[], float]) -> Closed:
+    """Finalises what a run made, whatever its recipe says. Raises `OtherArchive`, `RunLocked`, archive faults."""
+    with closing(opened(way.settings)) as archive, folder.locked():
+        same_archive(folder, archive, way.name)
+        closed = close(folder, archive, stopping=stopping, tell=tell, now_s=now_s)
+        if closed.whole:
+            _remember(folder, closed="yes")
+    return closed
+
+
+def same_archive(folder: RunFolder, archive: Archive, name: str) -> None:
+    """Raises `OtherArchive` where the run was begun with another archive than this."""
+    with closing(folder.open_journal()) as journal:
+        known = journal.meta("archive")
+    if known is None:
+        return
+    found = preflight.identity(archive) or name
+    if found != known:
+        raise OtherArchive(where=str(folder.path), expected=known, found=found)
+
+
+def take_up_again(folder: RunFolder, code: str | None) -> int:
+    """Opens what was set aside or refused for another try; says how many items."""
+    with folder.locked(), closing(folder.open_journal()) as journal:
+        return journal.take_up_again(code)
+
+
+def remembered_archive(folder: RunFolder) -> str | None:
+    """The archive the run was begun with, by the name it was given then."""
+    if not folder.journal.exists():
+        return None
+    with closing(folder.open_journal()) as journal:
+        return journal.meta("where")
+
+
+def closes(folder: RunFolder) -> bool:
+    """True where the recipe has what the run makes closed after the last chunk."""
+    with closing(GraphStore.open(folder.graph)) as graph:
+        return graph.meta("close") == "yes"
+
+
+def code_lists(archive: Archive) -> dict[str, frozenset[str]]:
+    """The archive's own code lists: the codes of each list of the model."""
+    types = metamodel().types
+    found: dict[str, frozenset[str]] = {}
+    for listed in Administration(archive).code_lists():
+        field = types[listed.type].fields.get(listed.field) if listed.type in types else None
+        if field is not None and field.code_list:
+            found[field.code_list] = frozenset(code.code for code in listed.values)
+    return found
+
+
+def fault_of(code: str, data: dict[str, object]) -> NoarkitError:
+    """The fault that a code and its data mean, as it was when a worker met it."""
+    from noarkit import errors
+
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, NoarkitError) and kind.code == code:
+            return kind(**data)
+    return NoarkitError(error=code, **data)
+
+
+def worker_count(asked: int | None) -> int:
+    """How many workers a run gets; 0 is none but this process."""
+    return asked if asked is not None else min(os.cpu_count() or 1, _MOST_WORKERS)
+
+
+def _workers(run: RunFolder, source: Source, way: Way, options: LoadOptions) -> Workers:
+    count = worker_count(options.workers)
+    shop = LocalWorkshop(
+        run.graph, way.settings, source.open, options.gate, options.rate.share(count), dry_run=options.dry_run
+    )
+    return ProcessWorkers(shop, count) if count else InlineWorkers(shop)
+
+
+def _close(
+    run: RunFolder,
+    archive: Archive,
+    heard: _Heard,
+    stopping: Stopping,
+    tell: Listener,
+    now_s: Callable[[], float],
+) -> Closed | None:
+    with closing(run.open_journal()) as journal:
+        if journal.meta("closed") == "yes" and not heard.made:
+            return None
+    with run.locked():
+        closed = close(run, archive, stopping=stopping, tell=tell, now_s=now_s)
+        if closed.whole:
+            _remember(run, closed="yes")
+    return closed
+
+
+def _items_exit(counted: Numbers, closed: Closed | None) -> int:
+    missed = counted.set_aside + counted.refused + (closed.refused if closed else 0)
+    return _ITEMS_EXIT if missed else 0
+
+
+def _remember(run: RunFolder, **facts: str) -> None:
+    with closing(run.open_journal()) as journal:
+        journal.remember(**facts)
+
+
+def _note(run: RunFolder, at: float, name: str, **data: object) -> None:
+    """A line of the run's story; where another process holds the run, that one tells its own."""
+    with suppress(RunLocked), run.locked(), closing(run.open_journal()) as journal:
+        journal.note(at, name, data)
+
+
+def _counts(found: object) -> dict[str, int]:
+    return {str(name): int(str(count)) for name, count in found.items()} if isinstance(found, dict) else {}
+
+
+@contextmanager
+def _as_it_is(folder: RunFolder) -> Iterator[RunFolder]:
+    yield folder
+
+
+@contextmanager
+def _rehearsed(folder: RunFolder) -> Iterator[RunFolder]:
+    """The same plan with a journal that is thrown away afterwards."""
+    folder.plan()
+    with tempfile.TemporaryDirectory(prefix="noarkit-rehearsal-") as name:
+        place = Path(name)
+        shutil.copy(folder.path / "plan.json", place / "plan.json")
+        (place / "graph.db").symlink_to(folder.graph.resolve())
+        if folder.journal.exists():
+            _copy_journal(folder.journal, place / "run.db")
+        yield RunFolder(place)
+
+
+def _copy_journal(journal: Path, target: Path) -> None:
+    import sqlite3
+
+    with (
+        closing(sqlite3.connect(f"{journal.resolve().as_uri()}?mode=ro", uri=True)) as old,
+        closing(sqlite3.connect(target)) as new,
+    ):
+        old.backup(new)
+
+
+class _HistoricWatch:
+    """Stops a run before its first chunk where journal posts of the past would become those of today unasked."""
+
+    def __init__(self, run: RunFolder, stopping: Stopping, *, allowed: bool) -> None:
+        self._run = run
+        self._stopping = stopping
+        self._allowed = allowed
+
+    def __call__(self, event: Event, /) -> None:
+        if event.name != "preflight" or self._allowed or event.data.get("sets_system_fields"):
+            return
+        with closing(GraphStore.open(self._run.graph)) as graph:
+            historic = graph.count(
+                "entity", "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS NOT NULL"
+            )
+        if historic:
+            self._stopping.ask(_HISTORIC_EXIT, "todays-dates")

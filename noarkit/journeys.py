@@ -1,0 +1,240 @@
+"""The journeys of ingest, each from its first step to its last: scan, plan, ingest, close, verify.
+
+These are the functions of the public API, and the command line calls the same. They print nothing and never exit; what
+happens is told as events, what goes wrong is raised as a fault.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from zoneinfo import ZoneInfo
+
+from noarkit.config import Config, Origin, Sources, load
+from noarkit.destination import destination, reached
+from noarkit.engine import assembly
+from noarkit.engine.assembly import IngestResult, LoadOptions
+from noarkit.engine.limits import read_most_errors, read_until
+from noarkit.engine.workshop import opened
+from noarkit.errors import ConfigFault, PlanFault
+from noarkit.events import Event, Listener, nobody
+from noarkit.graph.store import GraphStore
+from noarkit.load.close import Closed
+from noarkit.load.contents import no_gate
+from noarkit.load.coordinator import Stopping
+from noarkit.load.folder import RunFolder
+from noarkit.load.gate import command_gate
+from noarkit.load.governor import Rate, read_rate
+from noarkit.load.plan import Plan, PlanResult
+from noarkit.load.plan import plan as make_plan
+from noarkit.load.verify import Depth, Depths, Verified
+from noarkit.load.verify import verify as verify_run
+from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.port import Source, SourceIdentity
+from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
+from noarkit.sources.scan import ScanReport
+from noarkit.sources.scan import scan as scan_source
+
+Place = str | Path
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The settings of whoever calls: config and environment, and the clock."""
+
+    config: Config
+    environment: Mapping[str, str]
+    now_s: Callable[[], float] = time.time
+
+
+def site(archive: str | None = None, given: Site | None = None) -> Site:
+    """The settings in force: those given, else `noarkit.toml` and the environment; `archive` goes before both."""
+    if given is None:
+        environment = dict(os.environ)
+        flags = {"archive.url": archive} if archive else {}
+        return Site(load(Sources(flags=flags, environment=environment)), environment)
+    if archive is None:
+        return given
+    origins = {**given.config.origins, "archive.url": Origin("flag", "archive")}
+    config = replace(
+        given.config, archive=replace(given.config.archive, url=archive), origins=MappingProxyType(origins)
+    )
+    return replace(given, config=config)
+
+
+def scan(source: Place | Source, *, tell: Listener = nobody) -> ScanReport:
+    """Reads a source and counts what it holds. Changes nothing. Raises `SourceGone`, `UsageFault`."""
+    return scan_source(_source(source), tell)
+
+
+def plan(
+    source: Place | Source,
+    run: Place,
+    *,
+    recipe: Place | None = None,
+    hash_contents: bool = False,
+    since: Place | None = None,
+    strict: bool = False,
+    ask_archive: bool = False,
+    archive: str | None = None,
+    settings: Site | None = None,
+    tell: Listener = nobody,
+) -> PlanResult:
+    """Reads, maps, checks and cuts; freezes the plan in the folder `run`, with plan.html beside it. Sends nothing.
+
+    Without a `recipe` the source's own is used. With `ask_archive` the archive's code lists judge the plan.
+    Raises `PlanFault` for a recipe or plan that cannot work, `SourceGone`, `UsageFault` where a plan stands already.
+    """
+    here = site(archive, settings)
+    folder, place = RunFolder(Path(run)), _source(source)
+    where = destination(here.config, here.environment)
+    codes: Mapping[str, frozenset[str]] | None = None
+    if ask_archive:
+        with reached(where, rehearse=True) as way, closing(opened(way.settings)) as asked:
+            tell(Event("target", {"archive": way.name, "account": way.account}))
+            codes = assembly.code_lists(asked)
+    else:
+        tell(Event("target", {"archive": where.name}))
+    text, chosen = _recipe(recipe, place, codes)
+    what = Plan(
+        source=place,
+        mapper=compile_recipe(chosen),
+        recipe=text,
+        external_system=chosen.target.external_system,
+        zone=chosen.target.zone,
+        close=chosen.target.close,
+        hash_contents=hash_contents,
+        strict=strict,
+        since=RunFolder(Path(since)) if since is not None else None,
+        codes=codes,
+    )
+    return make_plan(what, folder, tell, here.now_s)
+
+
+def ingest(
+    run: Place,
+    *,
+    archive: str | None = None,
+    until: str | None = None,
+    max_rate: str | None = None,
+    max_errors: str | None = None,
+    dry_run: bool = False,
+    workers: int | None = None,
+    check_command: str | None = None,
+    todays_dates: bool = False,
+    settings: Site | None = None,
+    stopping: Stopping | None = None,
+    tell: Listener = nobody,
+) -> IngestResult:
+    """Loads the plan in the folder `run` into an archive, and closes what it made. The same call again goes on.
+
+    `until` is a time (`06:00`) or a moment, `max_rate` calls or bytes a second (`20/s`, `5MB/s`), `max_errors` a number
+    or a share (`50`, `1%`). `check_command` sees every file before it is uploaded, and its refusal sets the item aside.
+    Raises `RunLocked`, `PlanChanged`, `OtherArchive`, `SourceGone`, and faults of the archive.
+    """
+    here = site(archive, settings)
+    folder = RunFolder(Path(run))
+    source = reopen(source_of(folder))
+    options = LoadOptions(
+        until=read_until(until, datetime.fromtimestamp(here.now_s(), UTC), _zone(folder)) if until else None,
+        rate=read_rate(max_rate) if max_rate else Rate(),
+        most_errors=read_most_errors(max_errors) if max_errors else None,
+        dry_run=dry_run,
+        workers=workers,
+        gate=command_gate(check_command) if check_command else no_gate,
+        todays_dates=todays_dates,
+    )
+    where = destination(here.config, here.environment, assembly.remembered_archive(folder))
+    with reached(where, rehearse=dry_run) as way:
+        tell(Event("target", {"archive": way.name, "account": way.account}))
+        return assembly.ingest_run(
+            folder, source, way, options, stopping=stopping or Stopping(), tell=tell, now_s=here.now_s
+        )
+
+
+def close(
+    run: Place,
+    *,
+    archive: str | None = None,
+    settings: Site | None = None,
+    stopping: Stopping | None = None,
+    tell: Listener = nobody,
+) -> Closed:
+    """Finalises everything that a run made, documents first. Raises `OtherArchive`, `RunLocked`, archive faults."""
+    here = site(archive, settings)
+    folder = RunFolder(Path(run))
+    folder.plan()
+    where = destination(here.config, here.environment, assembly.remembered_archive(folder))
+    with reached(where) as way:
+        tell(Event("target", {"archive": way.name, "account": way.account}))
+        return assembly.close_run(folder, way, stopping=stopping or Stopping(), tell=tell, now_s=here.now_s)
+
+
+def verify(
+    run: Place,
+    *,
+    depth: Depth = "ids",
+    sample: float = 1.0,
+    archive: str | None = None,
+    settings: Site | None = None,
+    tell: Listener = nobody,
+) -> Verified:
+    """Walks the source again, asks the archive, and compares; `sample` is the share of files whose bytes are compared.
+
+    Changes nothing. Raises `OtherArchive`, `SourceGone`, and faults of the archive.
+    """
+    here = site(archive, settings)
+    folder = RunFolder(Path(run))
+    source = reopen(source_of(folder))
+    where = destination(here.config, here.environment, assembly.remembered_archive(folder))
+    with reached(where) as way, closing(opened(way.settings)) as asked:
+        tell(Event("target", {"archive": way.name, "account": way.account}))
+        assembly.same_archive(folder, asked, way.name)
+        return verify_run(folder, source, asked, Depths(depth, sample), tell)
+
+
+def source_of(folder: RunFolder) -> SourceIdentity:
+    """The source that a run was planned from. Raises `JournalFault` where the folder holds no plan."""
+    folder.plan()
+    with closing(GraphStore.open(folder.graph)) as graph:
+        kind, where = graph.meta("source_kind") or "", graph.meta("source_where") or ""
+        found = json.loads(graph.meta("source_settings") or "{}")
+    return SourceIdentity(kind, where, found)
+
+
+def _source(source: Place | Source) -> Source:
+    return open_source(os.fspath(source)) if isinstance(source, str | Path) else source
+
+
+def _recipe(given: Place | None, source: Source, codes: Mapping[str, frozenset[str]] | None) -> tuple[str, Recipe]:
+    """The text of the recipe, and the recipe; the first fault that stops it is raised as a `PlanFault`."""
+    text, name = source.default_recipe(), "default recipe"
+    if given is not None:
+        name = str(given)
+        try:
+            text = Path(given).read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise ConfigFault(where=name, why="not-utf-8") from error
+        except OSError as error:
+            raise ConfigFault(where=name, why="not-there" if not Path(given).exists() else "unreadable") from error
+    recipe = read_recipe(text, name)
+    wrong = [problem for problem in check(recipe, code_lists=codes) if not problem.warning]
+    if wrong:
+        first = wrong[0]
+        told = {key: value for key, value in first.data.items() if key not in ("where", "why", "line", "count")}
+        raise PlanFault(where=name, line=first.line, why=first.key, count=len(wrong), **told)
+    if not fits(recipe, source.identity.kind):
+        raise PlanFault(where=name, why="recipe-for-other-source")
+    return text, recipe
+
+
+def _zone(folder: RunFolder) -> ZoneInfo:
+    with closing(GraphStore.open(folder.graph)) as graph:
+        return ZoneInfo(graph.meta("zone") or "UTC")
