@@ -22,6 +22,7 @@ from noarkit.errors import (
     ArchiveBusy,
     ArchiveConflict,
     ArchiveFault,
+    ArchiveFull,
     ArchiveMediaType,
     ArchiveNotFound,
     ArchiveRefused,
@@ -51,6 +52,7 @@ _BY_STATUS: Mapping[int, type[ArchiveFault]] = {
     415: ArchiveMediaType,
     429: ArchiveBusy,
     503: ArchiveBusy,
+    507: ArchiveFull,
 }
 
 

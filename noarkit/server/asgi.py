@@ -206,7 +206,7 @@ def _translated(fault: Exception) -> Refusal:
         return Refusal(400, "a number is out of range")
     full = isinstance(fault, OSError) and fault.errno in (errno.ENOSPC, errno.EDQUOT)
     if full or (isinstance(fault, sqlite3.OperationalError) and fault.sqlite_errorname == "SQLITE_FULL"):
-        return Refusal(503, "the archive's disk is full")
+        return Refusal(507, "the archive's disk is full")
     if isinstance(fault, sqlite3.OperationalError) and fault.sqlite_errorname.startswith("SQLITE_BUSY"):
         return Refusal(503, "the archive is busy")
     return Refusal(500, "unforeseen fault in the archive service")
