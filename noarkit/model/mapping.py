@@ -1,7 +1,7 @@
-"""Reads `noark5-mapping.txt`: what becomes of every field and reference of the archive service in an extract, and whence.
+"""Reads `noark5-mapping.txt`: what becomes of every field and reference of the archive service in an extract.
 
-`mapping()` gives it as frozen values, read once. The rules that it names are pure functions in `rules.py`, or the writer's
-own where they need more than one object. What is not in the form says why.
+`mapping()` gives it as frozen values, read once. The rules that it names are pure functions in `rules.py`, or the
+writer's own where they need more than one object. What is not in the form says why.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ BUSINESS_METADATA = "virksomhetsspesifikkeMetadata"
 class FieldMap:
     """Where a field stands: `path` within the group and `rule`, or neither and a `reason` why it is not in the form.
 
-    `fallback` names the rule for a mandatory element whose field is not set, `absent` the rule, or the code, for a field
-    that the archive must have and whose element is missing; `older` is the element's name in versions 3.1 and 4.0.
+    `fallback` names the rule for a mandatory element whose field is not set, `absent` the rule, or the code, for a
+    field that the archive must have and whose element is missing; `older` is the element's name in 3.1 and 4.0.
     """
 
     type: str
@@ -39,7 +39,7 @@ class FieldMap:
     older: str | None = None
 
     def steps(self, version: Version) -> tuple[str, ...]:
-        """The element names from the group down to the value; empty where the value is the text of the element itself."""
+        """The element names from the group down to the value; empty where it is the text of the element itself."""
         if self.path is None or self.path == ".":
             return ()
         return (self.older,) if self.older and version != "5.0" else tuple(self.path.split("/"))
@@ -47,7 +47,7 @@ class FieldMap:
 
 @dataclass(frozen=True, slots=True)
 class LinkMap:
-    """How a reference is told; `reason` = why it is not in the form, always or (beside a way) where nesting cannot tell."""
+    """How a reference is told; `reason` = why it is not in the form, or (beside a way) where nesting cannot tell it."""
 
     type: str
     name: str
@@ -131,7 +131,7 @@ class XmlMapping:
     words: Words
 
     def type_of(self, group: str, version: Version = "5.0") -> str | None:
-        """The type that a group (or the kind named by xsi:type) of arkivstruktur stands for; None where there is none."""
+        """The type that a group (or the kind named by xsi:type) stands for; None where there is none."""
         for one in self.types.values():
             if one.group and one.group_in(version) == group:
                 return one.type

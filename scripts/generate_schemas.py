@@ -1,0 +1,43 @@
+"""Writes schemas/noark5/<version>/ from the tables, and leaves nothing there that the tables do not make."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from noarkit.model.xml_model import VERSIONS
+from noarkit.packages.noark5.schemas import schemas
+
+PLACE = Path(__file__).resolve().parent.parent / "schemas" / "noark5"
+
+
+def wanted() -> dict[Path, bytes]:
+    """Every file that belongs below schemas/noark5, and what it holds."""
+    return {PLACE / version / name: made for version in VERSIONS for name, made in schemas(version).items()}
+
+
+def stale() -> list[Path]:
+    """The files that are missing, differ or belong to no version."""
+    files = wanted()
+    found = {path for path in PLACE.rglob("*") if path.is_file()}
+    return sorted(
+        {path for path, made in files.items() if path not in found or path.read_bytes() != made} | found - set(files)
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """0 where all is up to date, or was brought up to date; 1 where --check found a difference."""
+    differing = stale()
+    if "--check" not in arguments:
+        for path in differing:
+            path.unlink(missing_ok=True)
+        for path, made in wanted().items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(made)
+    for path in differing:
+        print(path.relative_to(PLACE.parent))
+    return 1 if differing and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
