@@ -29,6 +29,7 @@ LAYERS = (
     ("destination",),
     ("journeys",),
     ("cli",),
+    ("__main__",),
 )
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
 APART = ("server", "standins")
