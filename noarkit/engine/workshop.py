@@ -10,7 +10,7 @@ from pathlib import Path
 from noarkit.archive.dryrun import DryRun
 from noarkit.archive.http import connect
 from noarkit.archive.port import Archive
-from noarkit.archive.retry import Retrying
+from noarkit.archive.retry import Policy, Retrying
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.graph.store import GraphStore
 from noarkit.load.contents import Gate, OpenContent, no_gate
@@ -28,15 +28,18 @@ class LocalWorkshop:
     gate: Gate = no_gate
     rate: Rate = field(default_factory=Rate)
     dry_run: bool = False
+    policy: Policy = field(default_factory=Policy)
 
     @contextmanager
     def __call__(self) -> Iterator[Bench]:
-        archive = opened(self.settings, self.rate, dry_run=self.dry_run)
+        archive = opened(self.settings, self.rate, dry_run=self.dry_run, policy=self.policy)
         with closing(archive), closing(GraphStore.open(self.graph)) as graph:
             yield Bench(archive, graph, self.open_content, self.gate)
 
 
-def opened(settings: ArchiveSettings, rate: Rate | None = None, *, dry_run: bool = False) -> Archive:
+def opened(
+    settings: ArchiveSettings, rate: Rate | None = None, *, dry_run: bool = False, policy: Policy | None = None
+) -> Archive:
     """A session with all that wraps one: patience, pace, and nothing changed where the run is only rehearsed."""
-    archive = Retrying(Governed(connect(settings), rate or Rate()))
+    archive = Retrying(Governed(connect(settings), rate or Rate()), policy)
     return DryRun(archive) if dry_run else archive

@@ -1,0 +1,187 @@
+"""The command that the tests kill: plans a file tree where there is no plan yet, and loads it. One JSON argument.
+
+Says every event in a line of JSON, with its own process id and its workers'; the last line tells the end and the sums.
+The exit code is the run's own.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.archive.http import connect
+from noarkit.archive.retry import Policy, Retrying
+from noarkit.archive.settings import ArchiveSettings
+from noarkit.archive.stream import Patience
+from noarkit.archive.token import Credentials
+from noarkit.engine.inline import InlineWorkers
+from noarkit.engine.processes import ProcessWorkers
+from noarkit.engine.workshop import LocalWorkshop
+from noarkit.errors import NoarkitError
+from noarkit.events import Event
+from noarkit.graph.cut import Limits
+from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped, Target
+from noarkit.load.coordinator import Stopping, Workers
+from noarkit.load.folder import RunFolder
+from noarkit.load.plan import Plan, plan
+from noarkit.load.run import Loaded, Terms, load
+from noarkit.load.verify import Depths, verify
+from noarkit.secrets import Secret
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
+from noarkit.sources.port import ContentStream, SourceRecord
+
+SYSTEM = "tree"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the one argument says."""
+
+    source: str
+    run: str
+    url: str
+    account: str
+    secret: str
+    workers: int = 2
+    deadline_s: float = 0.5
+    patience_s: float = 1.0
+    pause_s: float = 0.0
+    hash: bool = False
+    flip: str = ""
+    touch: str = ""
+    verify: bool = False
+    chunk_actions: int = 60
+    only_plan: bool = False
+
+
+class Mapper:
+    """A file becomes a record with a document and a version; its top folder a Mappe."""
+
+    def targets(self) -> tuple[Entity, ...]:
+        either = Target.FIND_OR_CREATE
+        creator = {"arkivskaperIdent": "1", "arkivskaperNavn": "Creator"}
+        return (
+            Entity("arkiv", "Arkiv", {"tittel": "Fonds"}, target=either),
+            Entity("arkivskaper", "Arkivskaper", creator, "arkiv", "refArkiv", target=either),
+            Entity("arkivdel", "Arkivdel", {"tittel": "Series"}, "arkiv", "refArkiv", target=either),
+        )
+
+    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+        key, folder = record.key, f"folder:{record.key.split('/')[0]}"
+        role = {"tittel": "d", "tilknyttetRegistreringSom": "H"}
+        version = {"variantformat": "P", "format": "bin"}
+        return Mapped(
+            key,
+            (
+                Entity(folder, "Mappe", {"tittel": folder}, "arkivdel", "refArkivdel"),
+                Entity(key, "Basisregistrering", {"tittel": key}, folder, "refMappe"),
+                Entity(f"{key}#d", "Dokument", role, key, "refRegistrering"),
+                Entity(f"{key}#v", "Dokumentversjon", version, f"{key}#d", "refDokument", content=record.contents[0]),
+            ),
+        )
+
+
+class Tree(FileTree):
+    """A slow tree, of which one file may be read wrongly, or change while it is read."""
+
+    job: Job
+
+    @contextmanager
+    def open(self, content: Content) -> Iterator[ContentStream]:
+        time.sleep(self.job.pause_s)
+        with super().open(content) as stream:
+            yield (
+                _Odd(stream, self.job, content.locator)
+                if content.locator in (self.job.flip, self.job.touch)
+                else stream
+            )
+
+
+@dataclass
+class _Odd:
+    stream: ContentStream
+    job: Job
+    locator: str
+
+    def read(self, size: int = -1, /) -> bytes:
+        block = self.stream.read(min(size, 100) if size > 0 else size)
+        if block and self.locator == self.job.touch:
+            path = Path(self.job.source) / self.locator
+            status = path.stat()
+            path.write_bytes(bytes(status.st_size))
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        if block and self.locator == self.job.flip:
+            block = bytes([block[0] ^ 1]) + block[1:]
+        return block
+
+    def still_the_same(self) -> bool:
+        return self.stream.still_the_same()
+
+
+def say(name: str, **data: object) -> None:
+    pids = [child.pid for child in multiprocessing.active_children()]
+    print(json.dumps({"event": name, "pid": os.getpid(), "workers": pids, **data}, default=str), flush=True)
+
+
+def tell(event: Event, /) -> None:
+    say(event.name, **{name: value for name, value in event.data.items() if name not in ("pid", "workers", "event")})
+
+
+def run(job: Job, stopping: Stopping) -> Loaded:
+    folder = RunFolder(Path(job.run))
+    tree = Tree(Path(job.source), FilePolicy(settle_s=0, media_types=False))
+    tree.job = job
+    if not (folder.path / "plan.json").exists():
+        limits = Limits(chunk_actions=job.chunk_actions, shard_entities=40)
+        plan(Plan(tree, Mapper(), "mapper", SYSTEM, hash_contents=job.hash, limits=limits), folder, tell, time.time)
+    if job.only_plan:
+        return Loaded(numbers_of(folder), 0, "planned")
+    credentials = Credentials(job.account, Secret(job.secret))
+    settings = ArchiveSettings(job.url, credentials, patience=Patience(2.0, 2.0, 2.0))
+    policy = Policy(first_s=0.05, most_s=0.2, patience_s=job.patience_s)
+    workshop = LocalWorkshop(folder.graph, settings, tree.open, policy=policy)
+
+    def workers() -> Workers:
+        return ProcessWorkers(workshop, job.workers) if job.workers else InlineWorkers(workshop)
+
+    with closing(Retrying(connect(settings), policy)) as archive:
+        terms = Terms(job.url, job.deadline_s, 0.1)
+        loaded = load(folder, archive, workers, terms, stopping=stopping, tell=tell, now_s=time.time)
+        if job.verify:
+            found = verify(folder, tree, archive, Depths("bytes"), tell)
+            findings = [(finding.code, finding.key) for finding in found.findings]
+            say("verified", good=found.good, findings=findings, compared=found.compared)
+    return loaded
+
+
+def numbers_of(folder: RunFolder):  # type: ignore[no-untyped-def]  # the sums of a run that was never started
+    from noarkit.load.numbers import numbers
+
+    return numbers(folder)
+
+
+def main() -> int:
+    job = Job(**json.loads(sys.argv[1]))
+    stopping = Stopping()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.ask(143, "SIGTERM"))
+    say("started")
+    try:
+        loaded = run(job, stopping)
+    except NoarkitError as fault:
+        say("end", exit=fault.exit_code, code=fault.code, data=dict(fault.data))
+        return fault.exit_code
+    say("end", exit=loaded.exit_code, state=loaded.state, add_up=loaded.numbers.add_up, **loaded.numbers.as_data())
+    return loaded.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
