@@ -141,7 +141,7 @@ class _Conditions:
     def _like(self, node: Compare, target: Target, column: str) -> str:
         if target.field is None or target.kind not in ("string", "number"):
             raise Refusal(400, f"{node.path} cannot be compared with %=; only strings and numbers can.")
-        self.operands.append(pattern(self._value(node.param), node.param))
+        self.operands.append(pattern(self._value(node.param), node.param, node.path))
         return f"{column if target.kind == 'string' else f'CAST({column} AS TEXT)'} GLOB ?"
 
     def _between(self, node: Between) -> str:
@@ -154,9 +154,9 @@ class _Conditions:
         for name, sign in ((node.low, low), (node.high, high)):
             value = self._value(name)
             if value is None:
-                raise Refusal(400, f'parameter {name} is null; an open end of a range is written "*".')
+                raise Refusal(400, f'parameter {name} of {node.path} is null; an open end of a range is written "*".')
             if value != "*":
-                self.operands.append(operand(target.kind, value, name))
+                self.operands.append(operand(target.kind, value, name, node.path))
                 parts.append(f"{column} {sign} ?")
         return "(" + " AND ".join(parts) + ")" if parts else f"{column} IS NOT NULL"
 
@@ -167,7 +167,7 @@ class _Conditions:
         return target
 
     def _operand(self, target: Target, node: Compare) -> Operand:
-        return operand(target.kind, self._value(node.param), node.param)
+        return operand(target.kind, self._value(node.param), node.param, node.path)
 
     def _value(self, name: str) -> Scalar:
         if name not in self.parameters:

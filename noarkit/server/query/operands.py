@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from noarkit.server import values
+from noarkit.server.query.language import Path
 from noarkit.server.query.request import Scalar
 from noarkit.server.values import BadValue
 from noarkit.server.wire import Refusal
@@ -19,24 +20,24 @@ Operand = int | float | str
 _MAX_PATTERN_BYTES = 40_000
 
 
-def operand(kind: str, value: Scalar, name: str) -> Operand:
-    """The stored form of a parameter that is compared with a field of that kind; `name` is for the Refusal."""
+def operand(kind: str, value: Scalar, name: str, path: Path) -> Operand:
+    """The stored form of a parameter that is compared with a field of that kind; the Refusal names both."""
     try:
         return _CONVERT[kind](value)
     except BadValue as bad:
-        raise Refusal(400, f"parameter {name} {bad}.") from None
+        raise Refusal(400, f"parameter {name} of {path} {bad}.") from None
 
 
-def pattern(value: Scalar, name: str) -> str:
+def pattern(value: Scalar, name: str, path: Path) -> str:
     """A `%=` parameter as the pattern of SQLite's GLOB, which heeds case."""
     if isinstance(value, bool) or value is None:
-        raise Refusal(400, f"parameter {name} takes a string.")
-    text = str(operand("string", value, name))
+        raise Refusal(400, f"parameter {name} of {path} takes a string.")
+    text = str(operand("string", value, name, path))
     found = "".join(_GLOB.get(sign, sign) for sign in text)
     while "**" in found:
         found = found.replace("**", "*")
     if len(found.encode()) > _MAX_PATTERN_BYTES:
-        raise Refusal(400, f"parameter {name} is too long for a pattern.")
+        raise Refusal(400, f"parameter {name} of {path} is too long for a pattern.")
     return found
 
 
