@@ -7,7 +7,9 @@ record that it belongs to. Loading follows (unit, bundle, n): spine first, paren
 
 from __future__ import annotations
 
+import errno
 import sqlite3
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +22,9 @@ from noarkit.errors import DiskFull, JournalFault, PlanChanged
 from noarkit.graph.entity import Content, FieldValue
 
 GRAPH_VERSION = 1
+
+_LITTLE_BYTES = 128 * 1024
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 Position = tuple[int, int, int]
 
@@ -113,7 +118,7 @@ class GraphStore:
     @classmethod
     def create(cls, path: Path) -> GraphStore:
         """A new, empty graph.db at `path`, which must not be there."""
-        with _translated(path):
+        with translated(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600, exist_ok=False)
             db = _connect(path)
@@ -129,7 +134,7 @@ class GraphStore:
     @classmethod
     def open(cls, path: Path, *, read_only: bool = True) -> GraphStore:
         """The graph.db at `path`; JournalFault where it is none or from a later version."""
-        with _translated(path):
+        with translated(path):
             if not path.is_file():
                 raise JournalFault(where=str(path), why="missing")
             store = cls(path, _connect(path, read_only=read_only))
@@ -235,9 +240,28 @@ class GraphStore:
         """PlanChanged unless the graph is what was frozen as `expected`."""
         from noarkit.graph.freeze import digest
 
-        found = digest(self)
+        with translated(self.path):
+            found = digest(self)
         if found != expected:
             raise PlanChanged(where=str(self.path), frozen=expected, found=found)
+
+    def forgive_dangling(self, code: str) -> None:
+        """Takes out the links to what is not in the plan, or to a class that holds classes; notes each."""
+        db = self.db
+        db.execute("BEGIN")
+        db.execute(
+            "CREATE TEMP TABLE forgiven AS SELECT link.rowid AS id, link.entity, link.name, link.other_key FROM link"
+            " WHERE other IS NULL OR (name = 'refSekundaerKlasse' AND EXISTS"
+            " (SELECT 1 FROM link below WHERE below.other = link.other AND below.name = 'refForelderKlasse'))"
+        )
+        db.execute(
+            "INSERT INTO note SELECT e.record, e.n, ?, 0, json_object('name', f.name, 'key', f.other_key)"
+            " FROM forgiven f JOIN entity e ON e.n = f.entity",
+            (code,),
+        )
+        db.execute("DELETE FROM link WHERE rowid IN (SELECT id FROM forgiven)")
+        db.execute("DROP TABLE forgiven")
+        db.execute("COMMIT")
 
     def leave_out(self, record: int, bundle: int, code: str, data: str) -> None:
         """Takes a record's bundle out of the plan and sets the record aside."""
@@ -278,15 +302,24 @@ def fields_json(fields: Mapping[str, FieldValue]) -> str:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def translated(path: Path) -> Iterator[None]:
+    """Turns the faults of a SQLite file into ours: DiskFull where there is no room, else JournalFault."""
     try:
         yield
-    except sqlite3.OperationalError as cause:
-        if "full" in str(cause):
+    except sqlite3.Error as cause:
+        if getattr(cause, "sqlite_errorname", "") == "SQLITE_FULL" or _no_room(path.parent):
             raise DiskFull(where=str(path)) from cause
         raise JournalFault(where=str(path), why=str(cause)) from cause
-    except sqlite3.DatabaseError as cause:
-        raise JournalFault(where=str(path), why=str(cause)) from cause
+
+
+def _no_room(folder: Path) -> bool:
+    """Whether a little more can be written: SQLite tells of a quota, and of its shared memory, as of any I/O error."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(_LITTLE_BYTES))
+    except OSError as fault:
+        return fault.errno in _NO_ROOM
+    return False
 
 
 def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:

@@ -14,8 +14,8 @@ from typing import Any
 
 import orjson
 
-from noarkit.errors import DiskFull, JournalFault
-from noarkit.graph.store import Chunk, GraphStore
+from noarkit.errors import JournalFault
+from noarkit.graph.store import Chunk, GraphStore, translated
 from noarkit.load.lease import (
     BundleLeftOut,
     ChunkDone,
@@ -53,7 +53,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with self._translated():
+        with translated(self.path):
             fresh = not path.exists()
             if fresh:
                 path.touch(mode=0o600)
@@ -72,7 +72,7 @@ class Journal:
 
     def meta(self, name: str) -> str | None:
         """One remembered fact of the run."""
-        with self._translated():
+        with translated(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -260,12 +260,12 @@ class Journal:
         self._db.execute("COMMIT")
 
     def _rows(self, statement: str, values: tuple[object, ...]) -> list[Row]:
-        with self._translated():
+        with translated(self.path):
             return self._db.execute(statement, values).fetchall()
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._translated():
+        with translated(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -273,15 +273,6 @@ class Journal:
                 self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as cause:
-            if "full" in str(cause):
-                raise DiskFull(where=str(self.path)) from cause
-            raise JournalFault(where=str(self.path), why=str(cause)) from cause
 
 
 _CHUNK_ROW = (

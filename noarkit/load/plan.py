@@ -7,11 +7,11 @@ planned anew. Single bad records are set aside; what makes the whole plan imposs
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import orjson
 
@@ -22,12 +22,13 @@ from noarkit.graph.checks import EntityChecks, StructureFault, structure_faults
 from noarkit.graph.cut import Limits, cut
 from noarkit.graph.entity import AlreadyThere, Content, Entity, Mapped, SetAside, Skipped
 from noarkit.graph.freeze import digest
-from noarkit.graph.store import GraphStore
+from noarkit.graph.store import GraphStore, translated
 from noarkit.load.folder import RunFolder
 from noarkit.safe.digest import sha256_of_stream
-from noarkit.sources.port import Source, SourceRecord
+from noarkit.sources.port import Groundwork, Source, SourceRecord
 
 _TELL_EVERY = 2000
+_LINK_LEFT_OUT = "W234"
 # a fault in one of these is the recipe's or the source's as a whole, not one record's
 _GRAVE_TYPES = frozenset({"Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", "Mappe", "Saksmappe", "Moetemappe"})
 
@@ -41,6 +42,21 @@ class Mapper(Protocol):
 
     def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
         """One record to its entities."""
+        ...
+
+
+@runtime_checkable
+class FixedMapper(Protocol):
+    """A mapper of what is fixed already, codes and links too. Links to what is not in the plan are left out with a
+    note."""
+
+    @property
+    def new_codes(self) -> Mapping[str, Collection[str]]:
+        """Codes beyond those of the archive, by list; grows while records are read."""
+        ...
+
+    def needs(self) -> Mapping[str, object]:
+        """What must stand in the archive's registers before the load, as JSON values."""
         ...
 
 
@@ -83,11 +99,12 @@ def plan(what: Plan, folder: RunFolder, tell: Listener, now_s: Callable[[], floa
         _clear(folder)
         store = GraphStore.create(folder.graph)
         try:
-            _fill(what, store, tell)
-            _drop_broken(what, store)
-            cut(store, what.limits)
-            _remember(what, store)
-            result = _freeze(store, folder, now_s)
+            with translated(folder.graph):
+                _fill(what, store, tell)
+                _drop_broken(what, store)
+                cut(store, what.limits)
+                _remember(what, store)
+                result = _freeze(store, folder, now_s)
         finally:
             store.close()
     tell(Event("planned", {"records": dict(result.records), "entities": dict(result.entities)}))
@@ -100,11 +117,15 @@ def _clear(folder: RunFolder) -> None:
 
 
 def _fill(what: Plan, store: GraphStore, tell: Listener) -> None:
-    builder = GraphBuilder(store, what.external_system, EntityChecks(what.codes))
+    fixed = what.mapper if isinstance(what.mapper, FixedMapper) else None
+    checks = EntityChecks(what.codes, fixed.new_codes if fixed else None)
+    builder = GraphBuilder(store, what.external_system, checks)
     builder.targets(what.mapper.targets())
     with _Earlier(what.since) as was_archived:
         for read, item in enumerate(what.source.records(tell), 1):
-            if not isinstance(item, SourceRecord):
+            if isinstance(item, Groundwork):
+                builder.targets(item.entities)
+            elif not isinstance(item, SourceRecord):
                 builder.add(item)
             elif was_archived(item):
                 builder.add(AlreadyThere(item.key))
@@ -113,6 +134,9 @@ def _fill(what: Plan, store: GraphStore, tell: Listener) -> None:
             if read % _TELL_EVERY == 0:
                 tell(Event("read", {"records": read}))
     builder.finish()
+    if fixed is not None:
+        store.forgive_dangling(_LINK_LEFT_OUT)
+        store.remember("needs", orjson.dumps(fixed.needs(), option=orjson.OPT_SORT_KEYS).decode())
 
 
 def _mapped(what: Plan, record: SourceRecord) -> Mapped | SetAside | Skipped:

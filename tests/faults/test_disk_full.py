@@ -56,13 +56,13 @@ def elsewhere(request: pytest.FixtureRequest) -> bool:
     return True
 
 
-def goes_on_with_room(world: World, keeper: Path, **more: object) -> None:
+def goes_on_with_room(world: World, keeper: Path) -> None:
     """The run stops for want of room, stops again, and ends well when there is some."""
     for _ in range(2):
-        end = world.load(**more)
-        assert end["exit"] == 10, (end, world.log())
+        end = world.load()
+        assert end["exit"] == 10, (str(end), world.log())
     keeper.unlink()
-    world.check(world.until_done(**more))
+    world.check(world.until_done())
 
 
 def test_a_full_disk_under_the_journal_stops_the_run_and_room_lets_it_go_on(

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from noarkit.archive.http import connect
 from noarkit.archive.paging import objects
+from noarkit.archive.retry import Policy, Retrying
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query
@@ -236,7 +237,8 @@ class World:
     def held(self) -> tuple[Counter[str], Counter[str]]:
         """How often the archive holds each key, and each checksum."""
         secret = ClientsFile(self.archive / "clients.toml").current().accounts["admin"].secret
-        with closing(connect(ArchiveSettings(self.url, Credentials("admin", Secret(secret))))) as archive:
+        session = connect(ArchiveSettings(self.url, Credentials("admin", Secret(secret))))
+        with closing(Retrying(session, Policy(first_s=0.02))) as archive:
             asked = Query("EksternId", "eksterntSystem = @s", {"@s": SYSTEM}, order=(("id", "asc"),))
             keys = Counter(str(one.fields["eksternID"]) for one in objects(archive, asked))
             versions = objects(archive, Query("Dokumentversjon", order=(("id", "asc"),)))
