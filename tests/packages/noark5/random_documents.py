@@ -47,7 +47,7 @@ class _Maker:
         kind = self._chance.choice(self._document.kinds(name))
         node = etree.Element(f"{{{self._document.namespace}}}{tag}", nsmap=self._prefixes)
         if kind != name:
-            node.set(XSI_TYPE, kind)
+            node.set(XSI_TYPE, f"n:{kind}")
         group = self._document.groups[kind]
         branch = self._branch(group, depth)
         for element in group.elements:
@@ -118,7 +118,7 @@ def broken(whole: etree._Element, chance: random.Random) -> etree._Element:
         chosen.set(chance.choice(("label", "noe", f"{{{XSI_NAMESPACE}}}nil")), chance.choice(("true", "x")))
     elif name == "kind":
         chosen.set(
-            XSI_TYPE, chance.choice(("saksmappe", "journalpost", "basisregistrering", "arkivnotat", "finnes-ikke"))
+            XSI_TYPE, chance.choice(("n:saksmappe", "n:journalpost", "n:arkivnotat", "n:finnes-ikke", "arkivnotat"))
         )
     elif name == "child":
         etree.SubElement(chosen, chance.choice((chosen.tag, "{urn:own}fremmed", "utenfor")))
