@@ -110,7 +110,8 @@ class GraphBuilder:
         # a link can go with its entity when the other end is loaded before it: in the spine, or earlier in its unit
         db.execute(
             "UPDATE link SET late = 1 WHERE other IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entity a, entity b"
-            " WHERE a.n = link.entity AND b.n = link.other AND (b.unit = 0 OR (b.unit = a.unit AND b.n < a.n)))"
+            " WHERE a.n = link.entity AND b.n = link.other"
+            " AND ((b.unit = 0 AND a.unit > 0) OR (b.unit = a.unit AND b.n < a.n)))"
         )
         db.execute("COMMIT")
 
@@ -134,7 +135,7 @@ class GraphBuilder:
         reused: set[str] = set()
         for entity in item.entities:
             if entity.key in self._known:
-                if self._family[entity.type] in SHARED or entity.parent in reused:
+                if self._family.get(entity.type) in SHARED or entity.parent in reused:
                     reused.add(entity.key)
                     continue
                 fault: Note | None = Note("F222", {"what": entity.type})
@@ -249,7 +250,7 @@ def _place_under(number: int, family: str, parent: Place | None) -> Place:
 
 
 def _root(entities: tuple[Entity, ...], family: dict[str, str]) -> str | None:
-    return next((entity.key for entity in reversed(entities) if family[entity.type] in _OWNER_LINK), None)
+    return next((entity.key for entity in reversed(entities) if family.get(entity.type) in _OWNER_LINK), None)
 
 
 def _content_row(content: Content) -> tuple[object, ...]:

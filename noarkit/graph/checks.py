@@ -7,7 +7,7 @@ when it stands. Codes: F224 field, F225 code list, F226 structure, F227 class, F
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from noarkit.graph.entity import Entity, FieldValue, Note
@@ -21,14 +21,22 @@ _BUSINESS_METADATA = "virksomhetsspesifikkeMetadata"
 
 
 class EntityChecks:
-    """Checks one entity against the model and, where they are known, the archive's own code lists."""
+    """Checks one entity against the model and, where they are known, the archive's own code lists.
 
-    def __init__(self, codes: Mapping[str, frozenset[str]] | None = None) -> None:
+    `added` are codes that will stand in the archive before the load.
+    """
+
+    def __init__(
+        self,
+        codes: Mapping[str, frozenset[str]] | None = None,
+        added: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         model = metamodel()
         fixed = {
             name: frozenset(code.code for code in one.codes) for name, one in model.code_lists.items() if one.codes
         }
         self._codes: Mapping[str, frozenset[str]] = {**fixed, **(codes or {})}
+        self._added: Mapping[str, Collection[str]] = added if added is not None else {}
         self._types = model.types
         self._needed = {name: _needed(kind) for name, kind in model.types.items()}
 
@@ -57,7 +65,9 @@ class EntityChecks:
             return "empty" if field.need == "must" and not field.has_default else None
         if field.code_list:
             allowed = self._codes.get(field.code_list)
-            return "code" if allowed is not None and value not in allowed else None
+            if allowed is None or value in allowed or value in self._added.get(field.code_list, ()):
+                return None
+            return "code"
         if field.need == "must" and value == "":
             return "empty"
         return None if _FITS[field.kind](value) else "kind"
@@ -120,7 +130,8 @@ _CLASS_IN_USE_HAS_CHILDREN = """
 SELECT 'F227', 'class-not-leaf', k.n, k.record, k.type, k.line FROM entity k
 WHERE k.type = 'Klasse'
 AND EXISTS (SELECT 1 FROM link WHERE link.other = k.n AND link.name IN ('refPrimaerKlasse', 'refSekundaerKlasse'))
-AND EXISTS (SELECT 1 FROM link WHERE link.other = k.n AND link.name = 'refForelderKlasse')
+AND (EXISTS (SELECT 1 FROM entity c WHERE c.parent = k.n AND c.parent_link = 'refForelderKlasse')
+     OR EXISTS (SELECT 1 FROM link WHERE link.other = k.n AND link.name = 'refForelderKlasse'))
 """
 
 _DANGLING = """

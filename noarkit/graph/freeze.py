@@ -1,7 +1,7 @@
 """One sha256 over all that a plan says, whatever the file it lies in looks like.
 
-The digest covers records, entities, links, contents, shards and chunks in a stable order, each row length-prefixed, so
-that two graphs have one digest only where they say the same.
+The digest covers records, entities, links, contents, notes, shards and chunks in a stable order, each row
+length-prefixed, so that two graphs have one digest only where they say the same.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import hashlib
 from noarkit.graph.store import GraphStore
 
 _ROWS = (
-    "SELECT key, state, code, data FROM record ORDER BY n",
+    "SELECT key, state, root, code, data FROM record ORDER BY n",
     "SELECT n, key, type, record, parent, parent_link, fields, target, line, unit, bundle FROM entity ORDER BY n",
     "SELECT entity, name, other, late FROM link ORDER BY entity, name, other_key",
     "SELECT entity, locator, name, size, modified_ns, sha256, media_type, puid FROM content ORDER BY entity",
+    "SELECT record, entity, code, grave, data FROM note ORDER BY record, entity, code, data",
     "SELECT n, kind, entities, bytes FROM shard ORDER BY n",
     "SELECT shard, n, key, entities, actions, json_bytes, bytes, first_unit, first_bundle, first_n,"
     " last_unit, last_bundle, last_n FROM chunk ORDER BY shard, n",
