@@ -18,12 +18,12 @@ from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from noarkit.config import Config, Origin, Sources, load
-from noarkit.destination import destination, reached
+from noarkit.destination import Destination, destination, reached
 from noarkit.engine import assembly
 from noarkit.engine.assembly import IngestResult, LoadOptions
 from noarkit.engine.limits import read_most_errors, read_until
 from noarkit.engine.workshop import opened
-from noarkit.errors import ConfigFault, PlanFault
+from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.store import GraphStore
 from noarkit.load.close import Closed
@@ -37,6 +37,7 @@ from noarkit.load.plan import plan as make_plan
 from noarkit.load.verify import Depth, Depths, Verified
 from noarkit.load.verify import verify as verify_run
 from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.package import ExtractSource, read_terms
 from noarkit.sources.port import Source, SourceIdentity
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
@@ -82,34 +83,23 @@ def plan(
     hash_contents: bool = False,
     since: Place | None = None,
     strict: bool = False,
-    ask_archive: bool = False,
     archive: str | None = None,
     settings: Site | None = None,
     tell: Listener = nobody,
 ) -> PlanResult:
     """Reads, maps, checks and cuts; freezes the plan in the folder `run`, with plan.html beside it. Sends nothing.
 
-    Without a `recipe` the source's own is used. With `ask_archive` the archive's code lists judge the plan.
+    Without a `recipe` the source's own is used. Codes are judged by the archive's own lists where `archive` names one
+    (which must then answer), or where the settings name one that answers.
     Raises `PlanFault` for a recipe or plan that cannot work, `SourceGone`, `UsageFault` where a plan stands already.
     """
     here = site(archive, settings)
     folder, place = RunFolder(Path(run)), _source(source)
     where = destination(here.config, here.environment)
-    codes: Mapping[str, frozenset[str]] | None = None
-    if ask_archive:
-        with reached(where, rehearse=True) as way, closing(opened(way.settings)) as asked:
-            tell(Event("target", {"archive": way.name, "account": way.account}))
-            codes = assembly.code_lists(asked)
-    else:
-        tell(Event("target", {"archive": where.name}))
-    text, chosen = _recipe(recipe, place, codes)
-    what = Plan(
-        source=place,
-        mapper=compile_recipe(chosen),
-        recipe=text,
-        external_system=chosen.target.external_system,
-        zone=chosen.target.zone,
-        close=chosen.target.close,
+    tell(Event("target", {"archive": where.name}))
+    codes = _codes(where, must=archive is not None, may=here.config.archive.url is not None)
+    what = replace(
+        _what(recipe, place, codes),
         hash_contents=hash_contents,
         strict=strict,
         since=RunFolder(Path(since)) if since is not None else None,
@@ -209,21 +199,56 @@ def source_of(folder: RunFolder) -> SourceIdentity:
     return SourceIdentity(kind, where, found)
 
 
+def same_source(folder: RunFolder, source: Place) -> None:
+    """Raises `UsageFault` where a run was planned from another source than this."""
+    if source_of(folder).where != _source(source).identity.where:
+        raise UsageFault(what="run-of-other-source", where=str(folder.path))
+
+
+def recipe_text(path: Path) -> str:
+    """The text of a recipe file. Raises `ConfigFault`."""
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigFault(where=str(path), why="not-utf-8") from error
+    except OSError as error:
+        raise ConfigFault(where=str(path), why="unreadable" if path.exists() else "not-there") from error
+
+
+def _codes(where: Destination, *, must: bool, may: bool) -> dict[str, frozenset[str]] | None:
+    """The archive's code lists; None where there is none to ask, or none that must be asked and answers."""
+    if not must and not may:
+        return None
+    try:
+        with reached(where, rehearse=True) as way, closing(opened(way.settings)) as asked:
+            return assembly.code_lists(asked)
+    except (ArchiveFault, ConfigFault):
+        if must:
+            raise
+        return None
+
+
 def _source(source: Place | Source) -> Source:
     return open_source(os.fspath(source)) if isinstance(source, str | Path) else source
+
+
+def _what(recipe: Place | None, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:
+    """What is planned by default: a recipe maps records, but what an extract holds is fixed."""
+    if isinstance(place, ExtractSource):
+        text = recipe_text(Path(recipe)) if recipe is not None else place.default_recipe()
+        terms = read_terms(text, str(recipe or "default recipe"))
+        extract = ExtractSource(place.root, terms.zone)
+        return Plan(extract, extract.mapper(), text, terms.external_system, terms.zone, terms.close)
+    text, chosen = _recipe(recipe, place, codes)
+    target = chosen.target
+    return Plan(place, compile_recipe(chosen), text, target.external_system, target.zone, target.close)
 
 
 def _recipe(given: Place | None, source: Source, codes: Mapping[str, frozenset[str]] | None) -> tuple[str, Recipe]:
     """The text of the recipe, and the recipe; the first fault that stops it is raised as a `PlanFault`."""
     text, name = source.default_recipe(), "default recipe"
     if given is not None:
-        name = str(given)
-        try:
-            text = Path(given).read_text("utf-8")
-        except UnicodeDecodeError as error:
-            raise ConfigFault(where=name, why="not-utf-8") from error
-        except OSError as error:
-            raise ConfigFault(where=name, why="not-there" if not Path(given).exists() else "unreadable") from error
+        text, name = recipe_text(Path(given)), str(given)
     recipe = read_recipe(text, name)
     wrong = [problem for problem in check(recipe, code_lists=codes) if not problem.warning]
     if wrong:

@@ -24,7 +24,7 @@ from noarkit.graph.entity import Content
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.safe.digest import sha256_of_stream
-from noarkit.sources.port import Source
+from noarkit.sources.port import Groundwork, Source
 
 Depth = Literal["counts", "ids", "bytes"]
 _IDS_A_QUERY = 100
@@ -129,6 +129,8 @@ def _walk_source(ledger: _Ledger, source: Source, result: Verified, tell: Listen
     db = ledger.db
     db.execute("BEGIN")
     for seen, item in enumerate(source.records(tell), 1):
+        if isinstance(item, Groundwork):
+            continue
         key = getattr(item, "key", None) or getattr(item, "record_key", "")
         db.execute("INSERT OR IGNORE INTO walked VALUES (?)", (key,))
         if seen % _TELL_EVERY == 0:

@@ -16,6 +16,8 @@ from noarkit.errors import SourceGone, UsageFault
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
 from noarkit.sources.files.names import path_of
+from noarkit.sources.package import DEFAULT_ZONE, ExtractSource, find_extract
+from noarkit.sources.package import KIND as EXTRACT
 from noarkit.sources.port import OpenSource, Source, SourceIdentity
 
 Finder = Callable[[str], Source | None]
@@ -63,12 +65,14 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
 
 
 def open_source(where: str) -> Source:
-    """The source at a path, with every policy as it stands: a folder, a file, a mail or a mailbox."""
-    return opener([file_finder()])(where)
+    """The source at a path, with every policy as it stands: an extract, a folder, a file, a mail or a mailbox."""
+    return opener([find_extract, file_finder()])(where)
 
 
 def reopen(identity: SourceIdentity) -> Source:
     """The source that a plan was made from, with the same policies. Raises `SourceGone`, `UsageFault`."""
+    if identity.kind == EXTRACT:
+        return _extract(identity)
     if identity.kind != "files":
         raise UsageFault(what="unknown-source", where=identity.where)
     root = Path(os.fsdecode(b"/" + path_of(identity.where.strip("/")) if identity.where.strip("/") else b"/"))
@@ -77,6 +81,13 @@ def reopen(identity: SourceIdentity) -> Source:
     known = {one.name for one in fields(FilePolicy)}
     settings = {name: value for name, value in identity.settings.items() if name in known}
     return FileTree(root, FilePolicy(**settings))  # type: ignore[arg-type]  # as its own settings() told them
+
+
+def _extract(identity: SourceIdentity) -> Source:
+    source = ExtractSource(Path(identity.where), str(identity.settings.get("zone") or DEFAULT_ZONE))
+    if not source.root.is_dir():
+        raise SourceGone(where=identity.where, why="ENOENT")
+    return source
 
 
 def _is_mail(path: Path) -> bool:

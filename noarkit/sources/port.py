@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from noarkit.events import Listener
-from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,15 @@ class SourceRecord:
     notes: tuple[Note, ...] = ()
 
 
-SourceItem = SourceRecord | SetAside | Skipped
+@dataclass(frozen=True, slots=True)
+class Groundwork:
+    """What later records hang under, where the source itself knows it (a package): it belongs to no record and is
+    counted as none."""
+
+    entities: tuple[Entity, ...]
+
+
+SourceItem = SourceRecord | SetAside | Skipped | Groundwork
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Note, SetAside, Skipped
-from noarkit.sources.port import Source, SourceItem, SourceRecord
+from noarkit.sources.port import Groundwork, Source, SourceItem, SourceRecord
 
 OTHER = "other"
 UNKNOWN = "unknown"
@@ -142,6 +142,8 @@ class _Counts:
         for item in items:
             if isinstance(item, (SetAside, Skipped)):
                 self._left_out(item, each)
+                continue
+            if isinstance(item, Groundwork):
                 continue
             self.number += 1
             self.kinds[_room(self.kinds, item.kind)] += 1

@@ -1,0 +1,206 @@
+"""Reads arkivstruktur.xml as a stream of archive units, each after the one that it stands in, in constant memory.
+
+The fields of a case file stand after its records in the XML, so the units of a folder wait until it ends: in memory
+while they are few, in a temporary file when they are many.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import IO, Literal, NamedTuple
+
+import orjson
+from lxml import etree
+
+from noarkit.errors import PackageFault
+from noarkit.packages.noark5.nodes import LocalNames, Node, plain, text
+from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE
+from noarkit.safe import xml
+
+UnitKind = Literal["arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering"]
+_KINDS: tuple[UnitKind, ...] = ("arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering")
+_MAY_COME_AGAIN = ("klassifikasjonssystem", "klasse")
+_XSI_TYPE = f"{{{XSI_NAMESPACE}}}type"
+_WAITING = 500
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class Unit(NamedTuple):
+    """One archive unit: what it is, the key of its own and of what it stands in, and its own elements.
+
+    `type` is its xsi:type without prefix, or empty. `key` is its systemID where it has one that nothing of this file
+    can mistake, else made from its place. `above` and `above_kind` are of the unit around it.
+    """
+
+    kind: UnitKind
+    type: str
+    key: str
+    above: str
+    above_kind: str
+    above_type: str
+    arkivdel: str
+    klasse: str
+    line: int
+    node: Node
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A unit that has begun and not ended."""
+
+    kind: UnitKind
+    type: str
+    element: etree._Element
+    line: int
+    key: str = ""
+    place: int = 0
+    told: bool = False
+    children: int = 0
+    done: etree._Element | None = None
+    waiting: _Waiting | None = None
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Units in their order, few in memory and many on disk."""
+
+    few: list[Unit] = field(default_factory=list)
+    many: IO[bytes] | None = None
+
+    def add(self, unit: Unit) -> None:
+        self.few.append(unit)
+        if len(self.few) >= _WAITING:
+            if self.many is None:
+                self.many = tempfile.TemporaryFile("w+b", prefix="noarkit-units-")  # noqa: SIM115  # closed by units()
+            self.many.writelines(orjson.dumps(waiting) + b"\n" for waiting in self.few)
+            self.few.clear()
+
+    def units(self) -> Iterator[Unit]:
+        """All of them, once."""
+        if self.many is not None:
+            with self.many as file:
+                file.seek(0)
+                for line in file:
+                    yield Unit(*orjson.loads(line))
+        yield from self.few
+
+
+def units(structure: Path, first: Callable[[str], bool]) -> Iterator[Unit]:
+    """The units of an arkivstruktur.xml. Raises PackageFault where it is none or not well-formed, UnsafeXml.
+
+    `first` says whether a text comes for the first time; a unit whose systemID another unit has gets a key of its
+    place. A classification system and its classes may be repeated: they keep their keys.
+    """
+    namespace = _namespace(structure)
+    tags = {f"{{{namespace}}}{kind}" if namespace else kind: kind for kind in _KINDS}
+    reader = _Reader(LocalNames(frozenset(tags)), first)
+    for event, element in xml.stream(structure, tags=tuple(tags)):
+        kind = tags[str(element.tag)]
+        if event == "start":
+            yield from reader.begin(kind, element)
+        else:
+            yield from reader.end()
+
+
+def unit_key(system_id: str) -> str:
+    """The key of the unit that has this systemID; letters of a UUID are the same in either case."""
+    return system_id.lower() if UUID.fullmatch(system_id) else system_id.replace("#", "##")
+
+
+def _namespace(structure: Path) -> str:
+    """The namespace of the root, which must be an arkiv."""
+    for _, root in xml.stream(structure, ("start",)):
+        name = etree.QName(root)
+        if name.localname != "arkiv":
+            raise PackageFault(where=str(structure), why="not-a-structure", line=root.sourceline)
+        return name.namespace or ""
+    raise PackageFault(where=str(structure), why="malformed-xml")
+
+
+class _Reader:
+    def __init__(self, names: LocalNames, first: Callable[[str], bool]) -> None:
+        self._names = names
+        self._first = first
+        self._open: list[_Frame] = []
+
+    def begin(self, kind: UnitKind, element: etree._Element) -> Iterator[Unit]:
+        """A unit begins: the ones around it are whole by now, but for folders."""
+        for frame in self._open:
+            if not frame.told and frame.kind != "mappe":
+                yield from self._tell(frame)
+        kind_of = element.get(_XSI_TYPE, "").rpartition(":")[2].strip()
+        line = element.sourceline
+        frame = _Frame(kind, kind_of, element, line if isinstance(line, int) else 0)
+        if kind == "mappe":
+            frame.waiting = _Waiting()
+        if self._open:
+            self._open[-1].children += 1
+            frame.place = self._open[-1].children
+        self._open.append(frame)
+
+    def end(self) -> Iterator[Unit]:
+        """The innermost unit is whole."""
+        frame = self._open[-1]
+        if not frame.told:
+            yield from self._tell(frame)
+        self._open.pop()
+        frame.element.clear()
+        if self._open:
+            around = self._open[-1]
+            if around.done is not None:
+                around.element.remove(around.done)
+            around.done = frame.element
+
+    def _tell(self, frame: _Frame) -> Iterator[Unit]:
+        frame.told = True
+        node = plain(frame.element, self._names)
+        place = self._open.index(frame)
+        around = self._open[:place]
+        frame.key = self._key(frame, node, around)
+        sink = next((one.waiting for one in reversed(around) if one.waiting is not None and not one.told), None)
+        below = frame.waiting.units() if frame.waiting is not None else ()
+        for unit in chain((self._unit(frame, node, around),), below):
+            if sink is None:
+                yield unit
+            else:
+                sink.add(unit)
+
+    def _unit(self, frame: _Frame, node: Node, around: list[_Frame]) -> Unit:
+        above = around[-1] if around else None
+        return Unit(
+            kind=frame.kind,
+            type=frame.type,
+            key=frame.key,
+            above=self._key_of(above, around[:-1]) if above else "",
+            above_kind=above.kind if above else "",
+            above_type=above.type if above else "",
+            arkivdel=next((one.key for one in reversed(around) if one.kind == "arkivdel"), ""),
+            klasse=next((one.key for one in reversed(around) if one.kind == "klasse"), ""),
+            line=frame.line,
+            node=node,
+        )
+
+    def _key_of(self, frame: _Frame, around: list[_Frame]) -> str:
+        """The key of a unit that has begun; a folder's systemID stands before its first unit."""
+        if not frame.key:
+            frame.key = self._key(frame, plain(frame.element, self._names), around)
+        return frame.key
+
+    def _key(self, frame: _Frame, node: Node, around: list[_Frame]) -> str:
+        if frame.key:
+            return frame.key
+        own = text(node, "systemID")
+        if own and self._is_its_own(unit_key(own), frame.kind):
+            return unit_key(own)
+        above = around[-1] if around else None
+        place = f"{self._key_of(above, around[:-1])}/{frame.place}" if above else STRUCTURE
+        return f"{place}:{frame.kind}"
+
+    def _is_its_own(self, key: str, kind: UnitKind) -> bool:
+        met, met_so = not self._first(f"unit {key}"), not self._first(f"{kind} {key}")
+        return not met or (met_so and kind in _MAY_COME_AGAIN)

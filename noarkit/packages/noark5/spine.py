@@ -1,0 +1,107 @@
+"""Orders what all else stands in: fonds, creators, classification systems, classes and series, parents first.
+
+A series is told after the classification systems that stand before its first folder or record, because it links to
+them; the system that holds those is its primary one. A case file that stands in no class gets one of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from noarkit.graph.entity import Entity
+from noarkit.packages.noark5.entities import Maker, Told
+from noarkit.packages.noark5.read import Unit
+
+OWN_SYSTEM_TITLE = "Uten klassifikasjon"
+OWN_CLASS_IDENT = "0"
+OWN_CLASS_TITLE = "Uten klasse"
+
+
+class Spine:
+    """Takes the units above folders and records as they come; says what of them is ready to be planned."""
+
+    def __init__(self, maker: Maker) -> None:
+        self._maker = maker
+        self._series: Unit | None = None
+        self._told_series = False
+        self._primary = ""
+        self._systems: list[tuple[Unit, list[Entity]]] = []
+        self._own_class = ""
+
+    def take(self, unit: Unit, told: Told) -> Iterator[Entity]:
+        """One unit; yields what is ready with it."""
+        if unit.kind == "arkiv":
+            yield from self.finish(told)
+            yield from self._maker.fonds(unit, told)
+        elif unit.kind == "arkivdel":
+            yield from self.finish(told)
+            self._series, self._told_series, self._primary, self._own_class = unit, False, "", ""
+        elif unit.kind == "klassifikasjonssystem":
+            yield from self._later_system()
+            self._systems.append((unit, []))
+        elif self._systems:
+            system, classes = self._systems[-1]
+            made = self._maker.klasse(unit, system.key, told)
+            if self._told_series and self._primary == system.key:
+                yield made
+            else:
+                classes.append(made)
+
+    def before(self, unit: Unit, told: Told) -> Iterator[Entity]:
+        """What a folder or record needs to stand first."""
+        inside = bool(unit.klasse)
+        if not self._told_series:
+            current = self._systems[-1][0].key if self._systems and inside else ""
+            yield from self._tell_series(current, told)
+        elif inside and self._systems:
+            # a further system that holds something too: it is told like a secondary one
+            yield from self._later_system()
+
+    def class_of(self, unit: Unit, told: Told) -> tuple[str, tuple[Entity, ...]]:
+        """The key of a folder's class; for a case file that has none that of our own, which comes along the first
+        time."""
+        if unit.klasse or unit.type != "saksmappe":
+            return unit.klasse, ()
+        told.filled.append("Saksmappe.refPrimaerKlasse")
+        key = f"{unit.arkivdel}#klasse"
+        if self._own_class:
+            return key, ()
+        self._own_class = key
+        name = f"{unit.arkivdel}#klassifikasjonssystem"
+        link = "refArkivdelSomSekundaer" if self._primary else "refArkivdelSomPrimaer"
+        system = Entity(name, "Klassifikasjonssystem", {"tittel": OWN_SYSTEM_TITLE}, links=((link, unit.arkivdel),))
+        fields = {"klasseIdent": OWN_CLASS_IDENT, "tittel": OWN_CLASS_TITLE}
+        return key, (system, Entity(key, "Klasse", fields, name, "refKlassifikasjonssystem"))
+
+    def finish(self, told: Told) -> Iterator[Entity]:
+        """What waits still, at the end of a series or of all."""
+        if self._series is not None and not self._told_series:
+            yield from self._tell_series(self._systems[0][0].key if self._systems else "", told)
+        yield from self._later_system()
+        self._series, self._systems = None, []
+
+    def _tell_series(self, primary: str, told: Told) -> Iterator[Entity]:
+        if self._series is None:
+            return
+        self._told_series, self._primary = True, primary
+        links: list[tuple[str, str]] = []
+        for system, classes in self._systems:
+            yield self._maker.system(system, told)
+            yield from classes
+            main = system.key == primary
+            links.append(
+                ("refPrimaerKlassifikasjonssystem" if main else "refSekundaerKlassifikasjonssystem", system.key)
+            )
+        yield self._maker.series(self._series, told, links)
+        # the primary one goes on: its further classes are told as they come
+        self._systems = self._systems[-1:] if self._systems and self._systems[-1][0].key == primary else []
+
+    def _later_system(self) -> Iterator[Entity]:
+        """A system that came after its series was told says itself that it belongs to it."""
+        if not self._told_series or self._series is None:
+            return
+        for system, classes in self._systems:
+            if system.key != self._primary:
+                yield self._maker.system(system, Told(), (("refArkivdelSomSekundaer", self._series.key),))
+                yield from classes
+                classes.clear()

@@ -1,0 +1,94 @@
+"""Texts of the XML as values of the archive: times, dates, numbers and codes.
+
+A time without an offset is read in the zone of the package; it becomes UTC. What cannot be read is `Unreadable`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from noarkit.model import metamodel
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_NUMBER = re.compile(r"[+-]?\d+")
+
+# other words of the standard for codes that every archive has, by list
+_STANDARD: Mapping[str, Mapping[str, str]] = {"avskrivningsmaate": {"Saken ble avsluttet": "SA"}}
+
+
+class Unreadable(ValueError):
+    """A text that is no value of its kind. Its message is `kind`."""
+
+
+@lru_cache(maxsize=20_000)
+def timestamp(text: str, zone: ZoneInfo) -> str:
+    """A moment in the wire form; a date alone is its midnight."""
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=zone)
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Unreadable("timestamp") from None
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+
+
+@lru_cache(maxsize=20_000)
+def day(text: str) -> str:
+    """A date; of a moment its date as it stands, of a date with an offset the date."""
+    found = _DATE.match(text)
+    try:
+        return date.fromisoformat(found.group() if found else text).isoformat()
+    except ValueError:
+        raise Unreadable("date") from None
+
+
+def number(text: str) -> int:
+    """A whole number."""
+    if not _NUMBER.fullmatch(text):
+        raise Unreadable("number")
+    return int(text)
+
+
+class Codes:
+    """Finds the code of a text in the lists of the model, and remembers the texts that have none there.
+
+    Such a text becomes a code of its own, which must stand in the archive before the load: `new` holds them,
+    `{list: {code: (name, authority)}}`. An archive that has the name under another code is the loader's to ask.
+    """
+
+    def __init__(self) -> None:
+        self.new: dict[str, dict[str, tuple[str, str | None]]] = {}
+        self._known: dict[tuple[str, str, str | None], str] = {}
+
+    def code(self, list_name: str, text: str, authority: str | None = None) -> str:
+        """The code of `text`; for a screening with its legal ground."""
+        key = (list_name, text.casefold(), authority)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _listed(list_name, text) or self._made(list_name, text, authority)
+        return known
+
+    def _made(self, list_name: str, text: str, authority: str | None) -> str:
+        taken = self.new.setdefault(list_name, {})
+        code = name = text
+        tries = 1
+        while code in taken or code in _codes_of(list_name).values():
+            tries += 1
+            code = name = f"{text} ({tries})"
+        taken[code] = (name, authority)
+        return code
+
+
+def _listed(list_name: str, text: str) -> str | None:
+    return _STANDARD.get(list_name, {}).get(text) or _codes_of(list_name).get(text.casefold())
+
+
+@lru_cache
+def _codes_of(list_name: str) -> Mapping[str, str]:
+    one = metamodel().code_lists.get(list_name)
+    return {code.name.casefold(): code.code for code in one.codes} if one else {}

@@ -1,0 +1,28 @@
+"""Packages as sources: an archive that was extracted once goes into another archive as it stands, without a recipe.
+
+source   a Noark 5 extract: its archive units as records, its documents as contents
+place    where in a folder an extract lies
+terms    what a recipe may say of an extract
+files    the document files, as they are named and as they lie
+"""
+
+from noarkit.sources.package.source import (
+    DEFAULT_ZONE,
+    EXTERNAL_SYSTEM,
+    KIND,
+    ExtractMapper,
+    ExtractSource,
+    find_extract,
+)
+from noarkit.sources.package.terms import Terms, read_terms
+
+__all__ = [
+    "DEFAULT_ZONE",
+    "EXTERNAL_SYSTEM",
+    "KIND",
+    "ExtractMapper",
+    "ExtractSource",
+    "Terms",
+    "find_extract",
+    "read_terms",
+]

@@ -1,0 +1,174 @@
+"""A Noark 5 extract as a source: folders and records are its records; what stands above them belongs to none.
+
+The entities of a record are fixed by the extract; `ExtractMapper` hands them on. Codes and business fields that the
+archive must have first are known when the extract was read to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+from zoneinfo import ZoneInfo
+
+from noarkit.errors import PackageFault, SourceGone
+from noarkit.events import Event, Listener
+from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
+from noarkit.packages.noark5.business import BusinessFields
+from noarkit.packages.noark5.entities import Maker, Told, Untakable
+from noarkit.packages.noark5.read import Unit, units
+from noarkit.packages.noark5.spec import CHANGE_LOG, STRUCTURE
+from noarkit.packages.noark5.spine import Spine
+from noarkit.packages.noark5.values import Codes
+from noarkit.sources.package.files import DocumentFiles, SeenInDatabase
+from noarkit.sources.package.place import extract_root
+from noarkit.sources.port import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
+
+KIND = "noark5"
+EXTERNAL_SYSTEM = "noark5"
+DEFAULT_ZONE = "Europe/Oslo"
+_TELL_EVERY = 10_000
+_ENTITIES = "entities"
+_ROOM = 1_000
+
+T = TypeVar("T")
+
+
+def find_extract(where: str) -> ExtractSource | None:
+    """The extract in a folder; None where there is none."""
+    path = Path(where)
+    root = extract_root(path) if path.is_dir() else None
+    return None if root is None else ExtractSource(root)
+
+
+class ExtractSource:
+    """An unpacked extract; `root` holds arkivstruktur.xml. Times without offset are read in `zone`."""
+
+    def __init__(self, root: Path, zone: str = DEFAULT_ZONE) -> None:
+        self.root = root.absolute()
+        self._zone = zone
+        self._files = DocumentFiles(self.root)
+        self.codes = Codes()
+        self.business = BusinessFields()
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """Kind `noark5`, the folder, and the zone."""
+        return SourceIdentity(KIND, str(self.root), {"zone": self._zone})
+
+    def records(self, tell: Listener) -> Iterator[SourceItem]:
+        """Every folder and record once, parents first, and before them what they stand in.
+
+        Raises `SourceGone` where the extract is not there, `PackageFault` and `UnsafeXml` where it cannot be read.
+        """
+        structure = self.root / f"{STRUCTURE}.xml"
+        if not structure.is_file():
+            raise SourceGone(where=str(self.root), why="ENOENT")
+        with closing(SeenInDatabase()) as seen:
+            maker = Maker(ZoneInfo(self._zone), self._files, seen, self.codes, self.business)
+            walk = _Walk(maker, Spine(maker))
+            for count, unit in enumerate(units(structure, seen.first), start=1):
+                yield from walk.items(unit)
+                if count % _TELL_EVERY == 0:
+                    tell(Event("source_read", {"items": count}))
+            yield from walk.rest()
+
+    def open(self, content: Content) -> AbstractContextManager[ContentStream]:
+        """Opens a document. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
+        return self._files.open(content)
+
+    def mapper(self) -> ExtractMapper:
+        """What hands the fixed entities on."""
+        return ExtractMapper(self)
+
+    def needs(self) -> dict[str, object]:
+        """What the archive must have before the load: codes `{list: {code: [name, authority]}}`, groups of business
+        fields `{group: {field: kind}}`, and the change log that is to be kept."""
+        codes = {name: {code: list(told) for code, told in some.items()} for name, some in self.codes.new.items()}
+        log = self.root / f"{CHANGE_LOG}.xml"
+        return {"codes": codes, "groups": self.business.groups, "change_log": str(log) if log.is_file() else None}
+
+    def default_recipe(self) -> str:
+        """An extract needs none: only where its keys are known by, and its zone."""
+        return f'[target]\nexternal_system = "{EXTERNAL_SYSTEM}"\nzone = "{self._zone}"\nclose = true\n'
+
+    def proposal(self, tell: Listener) -> str:
+        """The same: what an extract holds is fixed."""
+        return self.default_recipe()
+
+
+class ExtractMapper:
+    """Hands on the entities that an extract fixes."""
+
+    def __init__(self, source: ExtractSource) -> None:
+        self._source = source
+
+    @property
+    def new_codes(self) -> Mapping[str, Mapping[str, object]]:
+        """The codes met so far that are in no list of the model, by list; grows while records are read."""
+        return self._source.codes.new
+
+    def needs(self) -> Mapping[str, object]:
+        """What the archive must have before the load, once all records were read."""
+        return self._source.needs()
+
+    def targets(self) -> tuple[Entity, ...]:
+        """Nothing: what records hang under comes with them."""
+        return ()
+
+    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+        """The record's entities, with what is known of its contents by now."""
+        found = record.fields[_ENTITIES]
+        assert isinstance(found, tuple)  # noqa: S101  # as records() made it
+        known = {content.locator: content for content in record.contents}
+        entities = tuple(
+            replace(one, content=known[one.content.locator]) if one.content is not None else one for one in found
+        )
+        return Mapped(record.key, entities, record.notes, record.key)
+
+
+class _Walk:
+    """Turns units into items."""
+
+    def __init__(self, maker: Maker, spine: Spine) -> None:
+        self._maker = maker
+        self._spine = spine
+        self._told = Told()
+
+    def items(self, unit: Unit) -> Iterator[SourceItem]:
+        """What one unit becomes."""
+        if unit.kind not in ("mappe", "registrering"):
+            yield from _groundwork(self._of_spine(lambda: list(self._spine.take(unit, self._told)), unit))
+            return
+        yield from _groundwork(self._of_spine(lambda: list(self._spine.before(unit, self._told)), unit))
+        told, self._told = self._told, Told()
+        try:
+            if unit.kind == "mappe":
+                klasse, own = self._spine.class_of(unit, told)
+                yield from _groundwork(own)
+                entities = self._maker.folder(unit, klasse, told)
+            else:
+                entities = self._maker.record(unit, told)
+        except Untakable as fault:
+            yield SetAside(unit.key, fault.code, {"key": unit.key, **fault.data, "line": unit.line})
+            return
+        contents = tuple(one.content for one in entities if one.content is not None)
+        fields: dict[str, object] = {_ENTITIES: entities, "created": entities[0].fields.get("opprettetDato")}
+        yield SourceRecord(unit.type or unit.kind, unit.key, fields, contents, told.notes())
+
+    def rest(self) -> Iterator[SourceItem]:
+        """What waited for more that never came."""
+        yield from _groundwork(list(self._spine.finish(self._told)))
+
+    def _of_spine(self, make: Callable[[], T], unit: Unit) -> T:
+        try:
+            return make()
+        except Untakable as fault:
+            raise PackageFault(where=unit.key, why=str(fault.data.get("why", "")), line=unit.line) from fault
+
+
+def _groundwork(entities: list[Entity] | tuple[Entity, ...]) -> Iterator[SourceItem]:
+    for start in range(0, len(entities), _ROOM):
+        yield Groundwork(tuple(entities[start : start + _ROOM]))
