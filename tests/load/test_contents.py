@@ -14,10 +14,11 @@ from noarkit.archive.values import Action, SavedObject, Upload, Uploaded
 from noarkit.errors import ArchiveConflict, ItemChanged, SourceFault
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content
-from noarkit.load.contents import TOO_OLD_S, Contents, ContentStream, OpenContent, no_gate
+from noarkit.load.contents import TOO_OLD_S, Contents, OpenContent, no_gate
 from noarkit.safe.digest import sha256_of_stream
 from noarkit.server.service import Service
 from noarkit.server.settings import Settings
+from noarkit.sources.port import ContentStream
 from tests.load.conftest import Opened
 from tests.load.direct import DirectArchive
 from tests.load.journey import Journey, record

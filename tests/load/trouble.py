@@ -36,7 +36,7 @@ from noarkit.errors import (
     NotLetIn,
 )
 from noarkit.graph.entity import Content
-from noarkit.load.contents import ContentStream
+from noarkit.sources.port import ContentStream
 
 T = TypeVar("T")
 
