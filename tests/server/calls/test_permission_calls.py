@@ -227,7 +227,7 @@ def test_a_list_that_cannot_bear_grants(scene: Scene, named: Body, status: int, 
 
 
 def test_a_grant_counts_from_the_next_call(scene: Scene) -> None:
-    member, group = scene.new_account((), ())
+    member, group = scene.new_account((), ("ReadThis",))
     record = scene.record(scene.folder())
     assert scene.get("Basisregistrering", record, member) is None
     body = {"accessGroupId": group, "objectType": "Arkiv", "objectId": scene.ids["fonds"]}
