@@ -104,9 +104,19 @@ def _fields(
     if facts.closes:
         allowed = allowed - held_back(entity.type, entity.fields)
     fields: dict[str, FieldValue] = {name: value for name, value in entity.fields.items() if name in allowed}
+    if facts.codes:
+        _translate(entity.type, fields, facts)
     if entity.n in files:
         fields["referanseDokumentfil"] = files[entity.n]
     return fields
+
+
+def _translate(kind: str, fields: dict[str, FieldValue], facts: RunFacts) -> None:
+    known = metamodel().types[kind].fields
+    for name, value in fields.items():
+        theirs = facts.codes.get(known[name].code_list or "")
+        if theirs is not None and isinstance(value, str):
+            fields[name] = theirs.get(value, value)
 
 
 def _plain_fields(facts: RunFacts) -> dict[str, frozenset[str]]:

@@ -14,7 +14,8 @@ class RunFacts:
 
     `plan` is the head of the plan's sha256; every anchor and guard names it. `fresh` says that nothing of this
     external system was in the archive when the run began, so that source keys need no look-up. `closes`: what
-    finalises an object is held back until all stands. A `rehearsal` writes nothing, and so never looks for it.
+    finalises an object is held back until all stands. `codes`: what the archive calls a planned code, by list. A
+    `rehearsal` writes nothing, and so never looks for it.
     """
 
     plan: str
@@ -26,6 +27,7 @@ class RunFacts:
     settle_pause_s: float = 1.0
     attempts: int = 5
     closes: bool = False
+    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rehearsal: bool = False
 
     @property

@@ -13,7 +13,7 @@ from noarkit.archive.port import Archive
 from noarkit.errors import NotAllowed, OtherArchive
 from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
-from noarkit.load import preflight
+from noarkit.load import preflight, registers
 from noarkit.load.coordinator import Coordinator, Given, Stopping, Workers
 from noarkit.load.folder import RunFolder
 from noarkit.load.journal import Journal
@@ -107,6 +107,7 @@ def _prepare(
         deadline_s=terms.deadline_s,
         settle_pause_s=min(terms.settle_pause_s, terms.deadline_s),
         closes=graph.meta("close") == "yes",
+        codes=registers.prepare(archive, graph, rehearsal=terms.rehearsal),
         rehearsal=terms.rehearsal,
     )
     if first:
