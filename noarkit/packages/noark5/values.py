@@ -12,12 +12,10 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from noarkit.model import metamodel
+from noarkit.model.mapping import mapping
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBER = re.compile(r"[+-]?\d+")
-
-# other words of the standard for codes that every archive has, by list
-_STANDARD: Mapping[str, Mapping[str, str]] = {"avskrivningsmaate": {"Saken ble avsluttet": "SA"}}
 
 
 class Unreadable(ValueError):
@@ -85,10 +83,12 @@ class Codes:
 
 
 def _listed(list_name: str, text: str) -> str | None:
-    return _STANDARD.get(list_name, {}).get(text) or _codes_of(list_name).get(text.casefold())
+    return _codes_of(list_name).get(text.casefold())
 
 
 @lru_cache
 def _codes_of(list_name: str) -> Mapping[str, str]:
     one = metamodel().code_lists.get(list_name)
-    return {code.name.casefold(): code.code for code in one.codes} if one else {}
+    synonyms = [one for one in mapping().words.synonyms if one.code_list == list_name]
+    words = {synonym.text.casefold(): synonym.code for synonym in synonyms}
+    return words | ({code.name.casefold(): code.code for code in one.codes} if one else {})
