@@ -15,7 +15,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
@@ -63,11 +63,12 @@ LIMITS = UnpackLimits()
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A plain file of an archive file."""
+    """A plain file of an archive file. `offset_bytes` is where its bytes begin in an unpacked tar, None in a zip."""
 
     parts: tuple[str, ...]
     size_bytes: int
     modified_s: float | None
+    offset_bytes: int | None = None
 
     @property
     def name(self) -> str:
@@ -150,6 +151,41 @@ def members(path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0) -> Ite
             yield from _tar_members(path, form, names, meter)
 
 
+class Picker:
+    """Opens single files of an archive file in any order, after `members` has judged all of it.
+
+    One file is read at a time. In a packed tar, going backwards means unpacking from the start.
+    """
+
+    def __init__(self, path: Path) -> None:
+        form = form_of(path)
+        if form is None:
+            raise PackageFault(where=str(path), why="not-an-archive-file")
+        with ExitStack() as stack, _translating(str(path)):
+            self._zip = stack.enter_context(zipfile.ZipFile(path)) if form == "zip" else None
+            self._stream = None if form == "zip" else stack.enter_context(_unpacked(path, form))
+            self._held = stack.pop_all()
+
+    def close(self) -> None:
+        """Lets the archive file go."""
+        self._held.close()
+
+    @contextmanager
+    def open(self, member: Member, stored_name: str | None = None) -> Iterator[Content]:
+        """The bytes of a member as `members` told of it; `stored_name` where the archive file spells it otherwise."""
+        with _translating(member.name):
+            if self._zip is not None:
+                try:
+                    source = self._zip.open(stored_name or member.name)
+                except KeyError as error:
+                    raise PackageFault(where=member.name, why="not-there") from error
+                with source:
+                    yield Content(source, member)
+            elif self._stream is not None:
+                self._stream.seek(member.offset_bytes or 0)
+                yield Content(self._stream, member)
+
+
 def unpack_to(path: Path, folder: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0) -> int:
     """Writes every plain file of `path` under `folder`, which must be empty and ours alone; says how many."""
     count = 0
@@ -210,7 +246,7 @@ def _tar_members(path: Path, form: Form, names: Names, meter: _Meter) -> Iterato
             if source is None:
                 raise UnsafeMember(where=info.name, why="link" if info.issym() or info.islnk() else "device")
             meter.announce(info.size)
-            member = Member(parts, info.size, float(info.mtime))
+            member = Member(parts, info.size, float(info.mtime), info.offset_data)
             yield member, Content(source, member)
 
 

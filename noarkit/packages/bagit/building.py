@@ -1,0 +1,342 @@
+"""The two ways a bag grows: a folder, by many hands at once, or an archive file, by one file after the other."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from noarkit.errors import (
+    ItemChanged,
+    ItemNotAFile,
+    ItemUnreadable,
+    ItemVanished,
+    SourceFault,
+    UnsafeMember,
+)
+from noarkit.events import Event, Listener
+from noarkit.packages.bagit.containers import Form, Placed, open_sink
+from noarkit.packages.bagit.crew import Crew, Task
+from noarkit.packages.bagit.digests import Hashed, stamp_of
+from noarkit.packages.bagit.progress import Done, Kind, Progress
+from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.safe.atomic import sync_tree
+from noarkit.safe.beneath import Beneath
+from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.safe.paths import Names
+
+Source = Path | Callable[[], AbstractContextManager[Readable]]
+File = tuple[str, Source, int | None, str]
+
+_FAULTS: dict[str, type[SourceFault]] = {
+    "gone": ItemVanished,
+    "unreadable": ItemUnreadable,
+    "changed": ItemChanged,
+    "not-a-file": ItemNotAFile,
+}
+_COMMIT_FILES = 1_000
+_MARK_FILES = 2_000
+_MARK_BYTES = 64 * 1024 * 1024
+
+
+class FolderBuild:
+    """A bag that grows as a folder beside its target."""
+
+    def __init__(self, progress: Progress, hashes: Sequence[str], width: int | None) -> None:
+        self.path = progress.folder / "bag"
+        self.path.mkdir(exist_ok=True)
+        (self.path / PAYLOAD).mkdir(exist_ok=True)
+        self._progress = progress
+        self._hashes = hashes
+        self._width = width
+        self._home = Beneath(self.path)
+        self._rows: list[Done] = []
+
+    def begin(self, name: str, content: bytes) -> None:
+        """The first tag file; what a build before this wrote of tags is written anew."""
+        self._progress.drop_tags()
+        self._progress.forget_seen()
+        if self._progress.resumed and not self._progress.same_boot:
+            self._prove()
+        self.tag(name, [content])
+
+    def _prove(self) -> None:
+        """After the machine went down: a row may be on disk where its file is not."""
+        rows = (Task(row.name, row.size_bytes) for row in self._progress.rows("payload"))
+        lost = []
+        with Crew(self.path, self._hashes, width=self._width) as crew:
+            for task, found in crew.work(rows):
+                known = self._progress.find(task.name)
+                if known and (found.why or found.digests != known[0].digests):
+                    lost.append(task.name)
+        for name in lost:
+            self._progress.drop(name)
+
+    def take(self, files: Iterable[File], tell: Listener) -> None:
+        """Copies every file that is not there yet, and takes away what the source no longer has."""
+        with Crew(self.path, self._hashes, copies=True, width=self._width) as crew:
+            try:
+                for task, done in crew.work(self._tasks(files)):
+                    self._record(task, done)
+                    if len(self._rows) >= _COMMIT_FILES:
+                        self._commit(tell)
+            finally:
+                self._commit(tell)
+        for name in self._progress.stale():
+            self.path.joinpath(*name.split("/")).unlink(missing_ok=True)
+            self._progress.drop(name)
+
+    def _tasks(self, files: Iterable[File]) -> Iterator[Task]:
+        for name, source, size, stamp in files:
+            if self._progress.resumed and self._stands(name, source, stamp):
+                continue
+            if isinstance(source, Path):
+                yield Task(name, _size_of(source) if size is None else size, str(source))
+            else:
+                with source() as content:
+                    self._rows.append(_written(self._home, self._hashes, (name, "payload", stamp), content))
+
+    def _stands(self, name: str, source: Source, stamp: str) -> bool:
+        found = self._progress.find(name)
+        if found is None:
+            return False
+        done, seen = found
+        if seen:
+            raise UnsafeMember(where=name, why="duplicate")
+        if done.stamp and done.stamp == _stamp(source, stamp):
+            self._progress.keep(name)
+            return True
+        self._progress.drop(name)
+        return False
+
+    def _record(self, task: Task, done: Hashed) -> None:
+        if done.why:
+            raise _fault(task.name, done.why)
+        self._rows.append(Done(task.name, "payload", done.stamp, done.size_bytes, done.digests))
+
+    def _commit(self, tell: Listener) -> None:
+        rows, self._rows = self._rows, []
+        self._progress.add(rows)
+        if rows:
+            tell(Event("bag_files", {"files": len(rows), "bytes": sum(row.size_bytes for row in rows)}))
+
+    def tag(self, name: str, blocks: Iterable[bytes]) -> None:
+        """Writes a tag file."""
+        self._progress.add([_written(self._home, self._hashes, (name, "tag", ""), _Blocks(blocks))])
+
+    def finish(self) -> None:
+        """Makes all of it durable."""
+        sync_tree(self.path)
+
+    def close(self) -> None:
+        """Lets the folder go."""
+        self._home.close()
+
+
+class ArchiveBuild:
+    """A bag that grows as a zip or tar beside its target."""
+
+    def __init__(self, progress: Progress, hashes: Sequence[str], shape: tuple[Form, str]) -> None:
+        self.path = progress.folder / "bag"
+        self._progress = progress
+        self._hashes = hashes
+        self._shape = shape
+        self._base = int(progress.get("length") or 0)
+        self._rows: list[Done] = []
+        self._bytes = 0
+        self._names = Names()
+        self._sink = open_sink(self.path, *shape, self._base)
+
+    def begin(self, name: str, content: bytes) -> None:
+        """The first tag file stands first, so that a reader knows a bag by its beginning."""
+        end = self._progress.get("payload_end")
+        if end is not None:
+            self._cut(int(end))
+        if self._base == 0:
+            self._add(name, "tag", _Blocks([content]), len(content))
+            self._mark()
+
+    def take(self, files: Iterable[File], tell: Listener) -> None:
+        """Adds every file that is not there yet."""
+        for name, source, size, stamp in self._new(files):
+            self._names.add(tuple(name.split("/")))
+            self._take_one(name, source, size, stamp)
+            if len(self._rows) >= _MARK_FILES or self._bytes >= _MARK_BYTES:
+                tell(Event("bag_files", {"files": len(self._rows), "bytes": self._bytes}))
+                self._mark()
+        self._mark()
+        self._progress.put("payload_end", str(self._base))
+
+    def _new(self, files: Iterable[File]) -> Iterator[File]:
+        """What does not stand yet: a build that goes on compares its rows with its source, batch by batch."""
+        source = iter(files)
+        batch: list[File] = []
+        base = -1
+        rows = self._progress.rows("payload")
+        for row in rows:
+            if row.base != base:
+                base = row.base
+                self._remember(batch)
+                batch = []
+            file = next(source, None)
+            if file is not None:
+                batch.append(file)
+            if file is None or file[0] != row.name or not row.stamp or row.stamp != _stamp(file[1], file[3]):
+                rows.close()
+                self._cut(base)
+                break
+        else:
+            self._remember(batch)
+            batch = []
+        yield from batch
+        yield from source
+
+    def _remember(self, batch: Iterable[File]) -> None:
+        for name, *_ in batch:
+            self._names.add(tuple(name.split("/")))
+
+    def _cut(self, base: int) -> None:
+        self._sink.close()
+        self._progress.cut(base)
+        self._base = base
+        self._sink = open_sink(self.path, *self._shape, base)
+
+    def _take_one(self, name: str, source: Source, size: int | None, stamp: str) -> None:
+        if not isinstance(source, Path):
+            with source() as content:
+                self._add(name, "payload", content, size, stamp)
+            return
+        try:
+            file = source.open("rb", buffering=0)
+        except OSError as error:
+            raise _fault(name, "gone" if isinstance(error, FileNotFoundError) else "unreadable") from error
+        with file:
+            before = os.fstat(file.fileno())
+            self._add(name, "payload", file, before.st_size, stamp_of(before))
+            if stamp_of(os.fstat(file.fileno())) != stamp_of(before):
+                raise ItemChanged(key=name, why="content")
+
+    def _add(self, name: str, kind: Kind, content: Readable, size: int | None, stamp: str = "") -> None:
+        if size is None and self._shape[0] != "zip":  # a tar must know the size before the bytes
+            with self._spooled(iter(lambda: content.read(BLOCK_BYTES), b"")) as (spool, known):
+                self._add(name, kind, spool, known, stamp)
+            return
+        hashing = _Hashing(content, self._hashes)
+        placed = self._sink.add(name, hashing, size)
+        self._bytes += hashing.size_bytes
+        digests = hashing.digests()
+        self._rows.append(Done(name, kind, stamp, hashing.size_bytes, digests, placed.begin, placed.crc, self._base))
+
+    @contextmanager
+    def _spooled(self, blocks: Iterable[bytes]) -> Iterator[tuple[BinaryIO, int]]:
+        with tempfile.TemporaryFile(dir=self._progress.folder) as spool:
+            for block in blocks:
+                spool.write(block)
+            size = spool.tell()
+            spool.seek(0)
+            yield spool, size
+
+    def _mark(self) -> None:
+        length = self._sink.mark()
+        _sync(self.path)
+        self._progress.add(self._rows, length)
+        self._rows, self._bytes, self._base = [], 0, length
+
+    def tag(self, name: str, blocks: Iterable[bytes]) -> None:
+        """Adds a tag file; its blocks are written aside first, for a tar must know how many."""
+        with self._spooled(blocks) as (spool, size):
+            self._add(name, "tag", spool, size)
+        self._mark()
+
+    def finish(self) -> None:
+        """Writes the end, and makes all of it durable."""
+        self._sink.finish(Placed(row.name, row.size_bytes, row.place, 0, row.crc) for row in self._progress.rows())
+        _sync(self.path)
+
+    def close(self) -> None:
+        """Lets the file go."""
+        self._sink.close()
+        self._names.close()
+
+
+class _Hashing:
+    """Hashes what is read through it, by several algorithms at once."""
+
+    def __init__(self, source: Readable, hashes: Sequence[str]) -> None:
+        self._source = source
+        self._running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+        self.size_bytes = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        block = self._source.read(size)
+        self.size_bytes += len(block)
+        for one in self._running:
+            one.update(block)
+        return block
+
+    def digests(self) -> tuple[str, ...]:
+        """The checksums of what was read so far."""
+        return tuple(one.hexdigest() for one in self._running)
+
+
+class _Blocks:
+    """Gives small pieces of bytes as large ones."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._held = bytearray()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        wanted = BLOCK_BYTES if size < 0 else size
+        while len(self._held) < wanted:
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._held += piece
+        block = bytes(self._held[:wanted])
+        del self._held[:wanted]
+        return block
+
+
+def _written(home: Beneath, hashes: Sequence[str], what: tuple[str, Kind, str], content: Readable) -> Done:
+    name, kind, stamp = what
+    hashing = _Hashing(content, hashes)
+    with os.fdopen(home.create(name), "wb", buffering=0) as file:
+        while block := hashing.read(BLOCK_BYTES):
+            view = memoryview(block)
+            while view:
+                view = view[file.write(view) :]
+    return Done(name, kind, stamp, hashing.size_bytes, hashing.digests())
+
+
+def _size_of(source: Path) -> int:
+    try:
+        return source.stat().st_size
+    except OSError:
+        return 0  # whoever opens it tells what is wrong
+
+
+def _stamp(source: Source, stamp: str) -> str:
+    """What is said of a source now; empty where nothing is known."""
+    if not isinstance(source, Path):
+        return stamp
+    try:
+        return stamp_of(source.stat())
+    except OSError:
+        return ""
+
+
+def _fault(name: str, why: str) -> SourceFault | UnsafeMember:
+    kind = _FAULTS.get(why)
+    return UnsafeMember(where=name, why="duplicate") if kind is None else kind(key=name, why=why)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,251 @@
+"""Where a bag is written to: a folder, or a zip or tar that grows by one file after the other.
+
+Each can be cut back to any file that was finished, so that a build goes on where it stopped. A zip is stored and every
+size may be beyond four gigabytes; a tar.gz is made of members that each end at a mark.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import tarfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal, Protocol
+
+from noarkit.errors import ItemChanged
+from noarkit.safe.digest import BLOCK_BYTES, Readable
+
+Form = Literal["folder", "zip", "tar", "tar.gz"]
+_TAILS: tuple[tuple[str, Form], ...] = ((".zip", "zip"), (".tar", "tar"), (".tar.gz", "tar.gz"), (".tgz", "tar.gz"))
+_U32 = 0xFFFFFFFF
+_EPOCH_DOS = (0, 0x0021)
+_UTF8_FLAG = 0x0800
+_MARK_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A file that stands in a container: where its bytes begin and end, and what the container must remember of it."""
+
+    name: str
+    size_bytes: int
+    begin: int
+    end: int
+    crc: int = 0
+
+
+class Sink(Protocol):
+    """Takes the bytes of one file after the other."""
+
+    def add(self, name: str, content: Readable, size_bytes: int | None) -> Placed:
+        """Writes a file whole. `size_bytes` is needed by a tar; other content than that is `ItemChanged`."""
+        ...
+
+    def mark(self) -> int:
+        """Makes everything so far readable for another process, and says how long it is."""
+        ...
+
+    def finish(self, placed: Iterable[Placed]) -> None:
+        """Writes what stands at the end."""
+        ...
+
+    def close(self) -> None:
+        """Lets the file go."""
+        ...
+
+
+def form_of_target(path: Path) -> Form:
+    """What a target's name asks for."""
+    name = path.name.lower()
+    return next((form for tail, form in reversed(_TAILS) if name.endswith(tail)), "folder")
+
+
+def bag_name(path: Path) -> str:
+    """What the top folder of a bag is called: the target's name without its tail."""
+    for tail, _ in reversed(_TAILS):
+        if path.name.lower().endswith(tail) and len(path.name) > len(tail):
+            return path.name[: -len(tail)]
+    return path.name
+
+
+def open_sink(path: Path, form: Form, top: str, length: int) -> Sink:
+    """The container at `path`, cut back to `length` bytes."""
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644), "r+b", buffering=0)
+    file.truncate(length)
+    file.seek(length)
+    if form == "zip":
+        return _Zip(file, top, length)
+    return _Tar(file, top) if form == "tar" else _PackedTar(file, top)
+
+
+class _Writer(Protocol):
+    def write(self, block: bytes, /) -> object: ...
+
+
+class _Zip:
+    """Local headers are written after their bytes, for only then are they known."""
+
+    def __init__(self, file: BinaryIO, top: str, length: int) -> None:
+        self._file = file
+        self._top = top
+        self._at = length
+
+    def add(self, name: str, content: Readable, size_bytes: int | None) -> Placed:
+        begin = self._at
+        spelt = f"{self._top}/{name}".encode()
+        header_bytes = 30 + len(spelt) + 20
+        small = content.read(BLOCK_BYTES)
+        crc, size = zlib.crc32(small), len(small)
+        more = content.read(BLOCK_BYTES) if small else b""
+        if not more:
+            _write_all(self._file, _local_header(spelt, crc, size) + small)
+        else:
+            self._file.seek(begin + header_bytes)
+            _write_all(self._file, small)
+            while more:
+                crc, size = zlib.crc32(more, crc), size + len(more)
+                _write_all(self._file, more)
+                more = content.read(BLOCK_BYTES)
+            self._file.seek(begin)
+            _write_all(self._file, _local_header(spelt, crc, size))
+        self._at = begin + header_bytes + size
+        self._file.seek(self._at)
+        return Placed(name, size, begin + header_bytes, self._at, crc)
+
+    def mark(self) -> int:
+        return self._at
+
+    def finish(self, placed: Iterable[Placed]) -> None:
+        begin, count = self._at, 0
+        held = bytearray()
+        for one in placed:
+            held += self._central(one)
+            count += 1
+            if len(held) > BLOCK_BYTES:
+                _write_all(self._file, bytes(held))
+                self._at += len(held)
+                held.clear()
+        _write_all(self._file, bytes(held))
+        self._at += len(held)
+        _write_all(self._file, _zip_end(begin, self._at, count))
+
+    def _central(self, one: Placed) -> bytes:
+        spelt = f"{self._top}/{one.name}".encode()
+        header = one.begin - 30 - len(spelt) - 20
+        extra = struct.pack("<HHQQQ", 1, 24, one.size_bytes, one.size_bytes, header)
+        fixed = (0x02014B50, 45 | 3 << 8, 45, _UTF8_FLAG, 0, *_EPOCH_DOS, one.crc, _U32, _U32)
+        tail = (len(spelt), len(extra), 0, 0, 0, 0o100644 << 16, _U32)
+        return struct.pack("<IHHHHHHIIIHHHHHII", *fixed, *tail) + spelt + extra
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _local_header(spelt: bytes, crc: int, size: int) -> bytes:
+    extra = struct.pack("<HHQQ", 1, 16, size, size)
+    fixed = (0x04034B50, 45, _UTF8_FLAG, 0, *_EPOCH_DOS, crc, _U32, _U32, len(spelt), len(extra))
+    return struct.pack("<IHHHHHIIIHH", *fixed) + spelt + extra
+
+
+def _zip_end(begin: int, end: int, count: int) -> bytes:
+    whole = struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45 | 3 << 8, 45, 0, 0, count, count, end - begin, begin)
+    locator = struct.pack("<IIQI", 0x07064B50, 0, end, 1)
+    few = min(count, 0xFFFF)
+    return (
+        whole
+        + locator
+        + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, few, few, min(end - begin, _U32), min(begin, _U32), 0)
+    )
+
+
+class _Tar:
+    """Headers are plain where they can be, and PAX where names or sizes need it."""
+
+    def __init__(self, file: BinaryIO, top: str) -> None:
+        self._file = file
+        self._top = top
+
+    def add(self, name: str, content: Readable, size_bytes: int | None) -> Placed:
+        begin = self._file.tell()
+        written = _tar_member(self._file, f"{self._top}/{name}", content, size_bytes)
+        return Placed(name, size_bytes or 0, begin + written, self._file.tell())
+
+    def mark(self) -> int:
+        return self._file.tell()
+
+    def finish(self, placed: Iterable[Placed]) -> None:
+        _write_all(self._file, bytes(2 * tarfile.BLOCKSIZE))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _PackedTar:
+    """A tar in gzip. What is packed ends at each mark, and begins again: readers see one stream."""
+
+    def __init__(self, file: BinaryIO, top: str) -> None:
+        self._file = file
+        self._top = top
+        self._packer = _Packer(file)
+
+    def add(self, name: str, content: Readable, size_bytes: int | None) -> Placed:
+        begin = self._file.tell()
+        _tar_member(self._packer, f"{self._top}/{name}", content, size_bytes)
+        return Placed(name, size_bytes or 0, begin, self._file.tell())
+
+    def mark(self) -> int:
+        self._packer.end()
+        return self._file.tell()
+
+    def finish(self, placed: Iterable[Placed]) -> None:
+        self._packer.write(bytes(2 * tarfile.BLOCKSIZE))
+        self._packer.end()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Packer:
+    """Gzip members one after the other; no time in their headers, so that the same content gives the same bytes."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._packing: zlib._Compress | None = None
+
+    def write(self, block: bytes) -> None:
+        if self._packing is None:
+            self._packing = zlib.compressobj(6, zlib.DEFLATED, 31)
+        _write_all(self._file, self._packing.compress(block))
+
+    def end(self) -> None:
+        if self._packing is not None:
+            _write_all(self._file, self._packing.flush())
+            self._packing = None
+
+
+def _tar_member(file: BinaryIO | _Packer, name: str, content: Readable, size_bytes: int | None) -> int:
+    info = tarfile.TarInfo(name)
+    info.size = size_bytes or 0
+    info.mode = 0o644
+    header = info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+    _write_all(file, header)
+    size = 0
+    while block := content.read(BLOCK_BYTES):
+        size += len(block)
+        if size > info.size:
+            break
+        _write_all(file, block)
+    if size != info.size:
+        raise ItemChanged(key=name, why="size")
+    _write_all(file, bytes(-size % tarfile.BLOCKSIZE))
+    return len(header)
+
+
+def _write_all(file: _Writer, block: bytes) -> None:
+    written = file.write(block)
+    while isinstance(written, int) and written < len(block):
+        block = block[written:]
+        written = file.write(block)

@@ -1,0 +1,134 @@
+"""Hashes files below a folder, and copies files into one while hashing them: by the batch, for a process or a thread.
+
+A file that cannot be taken is told by a word, never by a fault: the batch goes on. The same functions serve in a child
+process (`main`), which reads one batch a line and answers one line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from noarkit.errors import UnsafePath
+from noarkit.safe.beneath import Beneath
+
+BLOCK_BYTES = 1024 * 1024
+_SOURCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Hashed:
+    """What a file turned out to be; `why` is empty where it could be read. `stamp` is its size and time before."""
+
+    why: str
+    size_bytes: int = 0
+    digests: tuple[str, ...] = ()
+    stamp: str = ""
+
+
+def hash_files(root: Path, hashes: Sequence[str], names: Sequence[str]) -> list[Hashed]:
+    """The checksums of files below `root`, in the order of `names`; `hashes` are names that hashlib knows."""
+    with Beneath(root) as home:
+        return [_hash_one(home, hashes, name) for name in names]
+
+
+def copy_files(root: Path, hashes: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Hashed]:
+    """Copies each source (a `path_text`) to its name below `root`, hashed while it passes, in order.
+
+    A source that changes while it is read is told as `changed`. Nothing is synced. A fault in writing is raised.
+    """
+    with Beneath(root) as home:
+        return [_copy_one(home, hashes, os.fsdecode(source.encode("latin-1")), name) for source, name in pairs]
+
+
+def path_text(path: str) -> str:
+    """A path as text that any process can be told, whatever its bytes are: one letter a byte."""
+    return os.fsencode(path).decode("latin-1")
+
+
+def stamp_of(found: os.stat_result) -> str:
+    """What is the same as long as nobody touched a file."""
+    return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ino}"
+
+
+def main() -> None:
+    """Serves batches from stdin until it is closed."""
+    for line in sys.stdin.buffer:
+        order = orjson.loads(line)
+        act = copy_files if order["copy"] else hash_files
+        try:
+            done = act(Path(os.fsdecode(order["root"].encode("latin-1"))), order["hashes"], order["batch"])
+            answer: object = [[one.why, one.size_bytes, one.digests, one.stamp] for one in done]
+        except OSError as error:
+            answer = {"errno": error.errno, "where": str(error.filename or order["root"])}
+        sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _hash_one(home: Beneath, hashes: Sequence[str], name: str) -> Hashed:
+    try:
+        descriptor = home.open(name)
+    except UnsafePath:
+        return Hashed("unsafe")
+    except OSError as error:
+        return Hashed("gone" if isinstance(error, FileNotFoundError) else "unreadable")
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return Hashed("not-a-file")
+        return _pass(descriptor, None, hashes)
+    except OSError:
+        return Hashed("unreadable")
+    finally:
+        os.close(descriptor)
+
+
+def _copy_one(home: Beneath, hashes: Sequence[str], source: str, name: str) -> Hashed:
+    try:
+        descriptor = os.open(source, _SOURCE)
+    except OSError as error:
+        return Hashed("gone" if isinstance(error, FileNotFoundError) else "unreadable")
+    try:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
+            return Hashed("not-a-file")
+        try:
+            target = home.create(name)
+        except (UnsafePath, IsADirectoryError):
+            return Hashed("unsafe")
+        try:
+            done = _pass(descriptor, target, hashes)
+        finally:
+            os.close(target)
+        stamp = stamp_of(before)
+        if stamp != stamp_of(os.fstat(descriptor)) or done.size_bytes != before.st_size:
+            return Hashed("changed")
+        return Hashed("", done.size_bytes, done.digests, stamp)
+    finally:
+        os.close(descriptor)
+
+
+def _pass(source: int, target: int | None, hashes: Sequence[str]) -> Hashed:
+    running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+    size = 0
+    while block := os.read(source, BLOCK_BYTES):
+        size += len(block)
+        for one in running:
+            one.update(block)
+        if target is not None:
+            _write_all(target, block)
+        if len(block) < BLOCK_BYTES and size < BLOCK_BYTES and not os.read(source, 1):
+            break
+    return Hashed("", size, tuple(one.hexdigest() for one in running))
+
+
+def _write_all(target: int, block: bytes) -> None:
+    written = os.write(target, block)
+    while written < len(block):
+        written += os.write(target, memoryview(block)[written:])

@@ -1,0 +1,185 @@
+"""What a build of a bag has done so far, kept beside the bag until it is whole: a killed build goes on from here.
+
+The folder `.noarkit-….part` beside the target holds this database and the growing bag. A row says that a file stands in
+the bag; for an archive file it was on disk before the row was. The database is locked as long as a process holds it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from noarkit.errors import RunLocked, UnsafeMember
+from noarkit.safe.paths import twin_key
+
+Kind = Literal["payload", "tag"]
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS job (key TEXT PRIMARY KEY, value TEXT)",
+    "CREATE TABLE IF NOT EXISTS done (number INTEGER PRIMARY KEY, name TEXT UNIQUE, kind TEXT, stamp TEXT,"
+    " size INTEGER, place INTEGER, crc INTEGER, base INTEGER, digests TEXT, seen INTEGER)",
+)
+_INSERT = (
+    "INSERT INTO done (name, kind, stamp, size, place, crc, base, digests, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A file that stands in the bag. `place` and `crc` serve a zip, `base` is the mark before its batch."""
+
+    name: str
+    kind: Kind
+    stamp: str
+    size_bytes: int
+    digests: tuple[str, ...]
+    place: int = 0
+    crc: int = 0
+    base: int = 0
+
+
+class Progress:
+    """The state of one build. `folder` is ours alone."""
+
+    def __init__(self, target: Path, job: str) -> None:
+        key = hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
+        self.folder = target.parent / f".noarkit-{key}.part"
+        self._db = self._open()
+        if self.get("job") not in (None, job):
+            self._start_over()
+        self.put("job", job)
+        self.resumed = self.count() > 0
+        self.same_boot = self.get("boot") in (None, _boot())
+        self.put("boot", _boot())
+
+    def _open(self) -> sqlite3.Connection:
+        self.folder.mkdir(exist_ok=True)
+        db = sqlite3.connect(self.folder / "state.db", isolation_level=None, timeout=0.2)
+        try:
+            for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=NORMAL", "cache_size=-16384"):
+                db.execute(f"PRAGMA {pragma}")
+            db.execute("BEGIN EXCLUSIVE")
+            for table in _TABLES:
+                db.execute(table)
+            db.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            db.close()
+            raise RunLocked(where=str(self.folder)) from error
+        return db
+
+    def _start_over(self) -> None:
+        """What lies here is of another order: it cannot be gone on with."""
+        self._db.close()
+        shutil.rmtree(self.folder)
+        self._db = self._open()
+
+    def get(self, key: str) -> str | None:
+        """A fact about the build."""
+        row = self._db.execute("SELECT value FROM job WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def put(self, key: str, value: str) -> None:
+        """Keeps a fact."""
+        self._db.execute("INSERT OR REPLACE INTO job VALUES (?, ?)", (key, value))
+
+    def count(self) -> int:
+        """How many files stand in the bag."""
+        return int(self._db.execute("SELECT count(*) FROM done").fetchone()[0])
+
+    def add(self, rows: Iterable[Done], length: int = 0) -> None:
+        """Files that stand in the bag now, up to a mark at `length`. Raises `UnsafeMember` for a name that is there."""
+        self._db.execute("BEGIN")
+        try:
+            for one in rows:
+                try:
+                    self._db.execute(_INSERT, _row(one))
+                except sqlite3.IntegrityError as error:
+                    raise UnsafeMember(where=one.name, why="duplicate") from error
+            self.put("length", str(length))
+        finally:
+            self._db.execute("COMMIT")
+
+    def find(self, name: str) -> tuple[Done, bool] | None:
+        """A file by its name, and whether this build has met it in its source already."""
+        row = self._db.execute(f"SELECT {_COLUMNS}, seen FROM done WHERE name = ?", (name,)).fetchone()  # noqa: S608  # ours
+        return (_done(row), bool(row[-1])) if row else None
+
+    def forget_seen(self) -> None:
+        """A new build begins to go through its source."""
+        self._db.execute("UPDATE done SET seen = 0")
+
+    def keep(self, name: str) -> None:
+        """The source still has it."""
+        self._db.execute("UPDATE done SET seen = 1 WHERE name = ?", (name,))
+
+    def drop(self, name: str) -> None:
+        """It must be taken again."""
+        self._db.execute("DELETE FROM done WHERE name = ?", (name,))
+
+    def stale(self) -> list[str]:
+        """What stands in the bag and is no longer in its source."""
+        return [name for (name,) in self._db.execute("SELECT name FROM done WHERE seen = 0")]
+
+    def cut(self, base: int) -> None:
+        """Forgets every file after a mark."""
+        self._db.execute("BEGIN")
+        self._db.execute("DELETE FROM done WHERE base >= ?", (base,))
+        self.put("length", str(base))
+        self._db.execute("COMMIT")
+
+    def drop_tags(self) -> None:
+        """The tag files are written anew at the end."""
+        self._db.execute("DELETE FROM done WHERE kind = 'tag'")
+
+    def rows(self, kind: Kind | None = None, *, by_name: bool = False) -> Generator[Done, None, None]:
+        """What stands in the bag, as it was written or by name."""
+        which = "" if kind is None else f"WHERE kind = '{kind}'"
+        order = "name" if by_name else "number"
+        for row in self._db.execute(f"SELECT {_COLUMNS} FROM done {which} ORDER BY {order}"):  # noqa: S608  # ours
+            yield _done(row)
+
+    def octets(self) -> tuple[int, int]:
+        """Bytes and files of the payload."""
+        query = "SELECT coalesce(sum(size), 0), count(*) FROM done WHERE kind = 'payload'"
+        total, count = self._db.execute(query).fetchone()
+        return int(total), int(count)
+
+    def twins(self) -> list[tuple[str, str]]:
+        """Names that some systems take for one; the first hundred."""
+        self._db.create_function("twin_key", 1, twin_key, deterministic=True)
+        query = "SELECT min(name), max(name) FROM done GROUP BY twin_key(name) HAVING count(*) > 1 LIMIT 100"
+        return self._db.execute(query).fetchall()
+
+    def close(self) -> None:
+        """Lets the build be taken up by another process."""
+        self._db.close()
+
+    def clear(self) -> None:
+        """The bag is whole: nothing of this is needed any more."""
+        self.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+_COLUMNS = "name, kind, stamp, size, digests, place, crc, base"
+
+
+def _row(one: Done) -> tuple[object, ...]:
+    return one.name, one.kind, one.stamp, one.size_bytes, one.place, one.crc, one.base, " ".join(one.digests)
+
+
+def _done(row: tuple[str, Kind, str, int, str, int, int, int]) -> Done:
+    name, kind, stamp, size, digests, place, crc, base = row[:8]
+    return Done(name, kind, stamp, size, tuple(digests.split()), place, crc, base)
+
+
+def _boot() -> str:
+    """What is another after the machine started anew; always another where the system does not tell."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:  # pragma: no cover  # other systems do not tell
+        return os.urandom(8).hex()

@@ -1,0 +1,306 @@
+"""Reads a bag where it lies: its metadata, its files with their checksums, and their bytes, one by one.
+
+    with open_bag(Path("delivery.tar")) as bag:
+        for entry in bag.entries():
+            with bag.open(entry.name) as content:
+                ...
+
+A bag that is not what it must be is refused at its first fault; `noarkit.validate` tells all of them.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from noarkit.errors import HostileInput, PackageFault, UnsafePath
+from noarkit.packages.bagit.inventory import Inventory
+from noarkit.packages.bagit.spec import (
+    DECLARATION,
+    FETCH,
+    MAX_LINE,
+    PAYLOAD,
+    Declared,
+    Hole,
+    Listed,
+    Wrong,
+    digest_letters,
+    hash_name,
+    manifest_of,
+    read_declaration,
+    read_fetch,
+    read_info,
+    read_manifest,
+)
+from noarkit.packages.bagit.storage import Storage, Stored, open_storage
+from noarkit.safe.digest import Readable
+from noarkit.safe.unpack import LIMITS, UnpackLimits
+
+_MOST_DECLARATION = 4096
+_IN_ONE = PAYLOAD + "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest that is there: its file, and its algorithm as the file's name has it."""
+
+    name: str
+    algorithm: str
+
+
+@dataclass(frozen=True, slots=True)
+class BagEntry:
+    """A payload file. `name` is its path below `data/`; `size_bytes` is None for one that `fetch.txt` promises."""
+
+    name: str
+    size_bytes: int | None
+    digests: Mapping[str, str]
+
+
+class Bag:
+    """An open bag. Close it, or use it in a `with`."""
+
+    def __init__(self, storage: Storage, declared: Declared) -> None:
+        self._storage = storage
+        self.declared = declared
+        self.where = storage.where
+        self.info: tuple[tuple[str, str], ...] = ()
+        self.manifests: tuple[Manifest, ...] = ()
+        self._inventory: Inventory | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets everything go."""
+        if self._inventory is not None:
+            self._inventory.close()
+        self._storage.close()
+
+    def value(self, label: str) -> str | None:
+        """The first value of a label of `bag-info.txt`, whatever its case."""
+        wanted = label.casefold()
+        return next((value for name, value in self.info if name.casefold() == wanted), None)
+
+    def entries(self) -> Iterator[BagEntry]:
+        """Every payload file that the manifests list. `PackageFault` for one neither there nor promised."""
+        inventory = self._whole()
+        holes = {hole.name for hole in self.holes()}
+        for pair in inventory.listed():
+            if pair.size_bytes < 0 and pair.name not in holes:
+                raise PackageFault(where=f"{self.where}: {pair.name}", why="not-there")
+            digests = {
+                manifest.algorithm: digest
+                for manifest, digest in zip(self.manifests, pair.digests, strict=True)
+                if digest is not None
+            }
+            yield BagEntry(pair.name.removeprefix(_IN_ONE), None if pair.size_bytes < 0 else pair.size_bytes, digests)
+
+    def open(self, name: str) -> AbstractContextManager[Readable]:
+        """The bytes of a payload file, by the name of its entry; from an archive file one at a time."""
+        found = self._whole().find(_IN_ONE + name)
+        if found is None:
+            raise PackageFault(where=f"{self.where}: {name}", why="not-there")
+        return self._storage.open(found.stored)
+
+    def contents(self) -> Iterator[tuple[str, Readable]]:
+        """Every payload file with its bytes, in the order in which they lie: the fast way through a packed bag."""
+        inventory = self._whole()
+        for stored, content in self._storage.contents():
+            expected = inventory.expected(stored) if stored.startswith(_IN_ONE) else None
+            if expected is not None:
+                yield expected.name.removeprefix(_IN_ONE), content
+
+    def tag_files(self) -> Iterator[Stored]:
+        """Every file that is no payload."""
+        yield from (stored for stored in self._storage.files() if not stored.name.startswith(_IN_ONE))
+
+    def open_tag(self, name: str) -> AbstractContextManager[Readable]:
+        """The bytes of a tag file."""
+        return self._storage.open(name)
+
+    def holes(self) -> Iterator[Hole]:
+        """What `fetch.txt` promises."""
+        for hole in fetch_lines(self._storage, self.declared):
+            if isinstance(hole, Wrong):
+                raise _fault(self.where, FETCH, hole)
+            yield hole
+
+    def _whole(self) -> Inventory:
+        if self._inventory is None:
+            self._inventory = _inventory(self._storage, self.declared, self.manifests)
+        return self._inventory
+
+
+def open_bag(path: Path, *, limits: UnpackLimits = LIMITS) -> Bag:
+    """Opens a bag in a folder, zip or tar, of any version. Raises `PackageFault`, or what `safe` refuses."""
+    with ExitStack() as stack:
+        storage = open_storage(path, limits)
+        stack.callback(storage.close)
+        declared = declaration(storage)
+        if isinstance(declared, Wrong):
+            raise _fault(storage.where, DECLARATION, declared)
+        bag = Bag(storage, declared)
+        bag.info = tuple(_info(storage, declared))
+        bag.manifests = payload_manifests(storage)
+        if not bag.manifests:
+            raise PackageFault(where=storage.where, why="no-manifest")
+        stack.pop_all()
+    return bag
+
+
+def declaration(storage: Storage) -> Declared | Wrong:
+    """What `bagit.txt` of a package says."""
+    try:
+        with storage.open(DECLARATION) as file:
+            content = read_at_most(file, _MOST_DECLARATION)
+    except FileNotFoundError:
+        return Wrong(0, "missing")
+    return read_declaration(content) if len(content) < _MOST_DECLARATION else Wrong(1, "malformed")
+
+
+def read_at_most(file: Readable, size: int) -> bytes:
+    """The first bytes of a file, however few it gives at a time."""
+    whole = bytearray()
+    while len(whole) < size and (block := file.read(size - len(whole))):
+        whole += block
+    return bytes(whole)
+
+
+def payload_manifests(storage: Storage) -> tuple[Manifest, ...]:
+    """The payload manifests that are there and that can be used here."""
+    found = []
+    for name in top_files(storage):
+        known = manifest_of(name)
+        if known and not known[1] and hash_name(known[0]):
+            found.append(Manifest(name, known[0]))
+    return tuple(found)
+
+
+def top_files(storage: Storage) -> list[str]:
+    """The names of the files in the top folder itself."""
+    if storage.folder is not None:
+        return sorted(entry.name for entry in storage.folder.iterdir() if entry.is_file() and not entry.is_symlink())
+    return sorted(stored.name for stored in storage.files() if "/" not in stored.name)
+
+
+@contextmanager
+def tag_lines(storage: Storage, name: str, declared: Declared) -> Iterator[Iterator[tuple[int, str]]]:
+    """The numbered lines of a tag file; endless lines and letters of another encoding are `PackageFault`."""
+    with storage.open(name) as file:
+        raw = io.BufferedReader(_Raw(file), 1024 * 1024)
+        with io.TextIOWrapper(raw, encoding=declared.encoding, newline=None) as text:
+            yield _numbered(text, f"{storage.where}: {name}")
+
+
+def _numbered(text: io.TextIOWrapper, where: str) -> Iterator[tuple[int, str]]:
+    number = 0
+    try:
+        while line := text.readline(MAX_LINE):
+            number += 1
+            if len(line) >= MAX_LINE:
+                raise PackageFault(where=where, why="endless-line", line=number)
+            if number == 1 and line.startswith("\ufeff"):
+                raise PackageFault(where=where, why="byte-order-mark", line=1)
+            yield number, line.removesuffix("\n")
+    except UnicodeError as error:
+        raise PackageFault(where=where, why="wrong-encoding", line=number + 1) from error
+
+
+class _Raw(io.RawIOBase):
+    """Gives what can only be read to those who want to read into a buffer."""
+
+    def __init__(self, source: Readable) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a memoryview is what is given
+        block = self._source.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
+
+def info_lines(storage: Storage, declared: Declared) -> Iterator[tuple[int, str, str] | Wrong]:
+    """The entries of the metadata file, none where there is no such file."""
+    try:
+        with tag_lines(storage, declared.info_name, declared) as lines:
+            yield from read_info(lines)
+    except FileNotFoundError:
+        return
+
+
+def manifest_lines(
+    storage: Storage, manifest: Manifest, declared: Declared, *, tags: bool = False
+) -> Iterator[Listed | Wrong]:
+    """The lines of a manifest."""
+    known = hash_name(manifest.algorithm)
+    letters = digest_letters(known) if known else None
+    with tag_lines(storage, manifest.name, declared) as lines:
+        yield from read_manifest(lines, declared, letters, tags=tags)
+
+
+def fetch_lines(storage: Storage, declared: Declared) -> Iterator[Hole | Wrong]:
+    """The lines of `fetch.txt`, none where there is no such file."""
+    try:
+        with tag_lines(storage, FETCH, declared) as lines:
+            yield from read_fetch(lines, declared)
+    except FileNotFoundError:
+        return
+
+
+def payload_files(storage: Storage) -> Iterator[Stored]:
+    """Every file below `data/`."""
+    yield from (stored for stored in storage.files() if stored.name.startswith(_IN_ONE))
+
+
+def _info(storage: Storage, declared: Declared) -> Iterator[tuple[str, str]]:
+    for entry in info_lines(storage, declared):
+        if isinstance(entry, Wrong):
+            raise _fault(storage.where, declared.info_name, entry)
+        yield entry[1], entry[2]
+
+
+def _inventory(storage: Storage, declared: Declared, manifests: Iterable[Manifest]) -> Inventory:
+    known = tuple(manifests)
+    inventory = Inventory(len(known))
+    try:
+        for column, manifest in enumerate(known):
+            for line in inventory.take_manifest(column, manifest_lines(storage, manifest, declared)):
+                if isinstance(line, Wrong):
+                    raise _fault(storage.where, manifest.name, line)
+        inventory.take_present(_plain(payload_files(storage), storage.where))
+        for _ in inventory.match():
+            pass
+    except BaseException:
+        inventory.close()
+        raise
+    return inventory
+
+
+def _plain(files: Iterable[Stored], where: str) -> Iterator[Stored]:
+    """Files whose names are text; a link or device in a bag is refused."""
+    for stored in files:
+        if stored.odd:
+            raise PackageFault(where=f"{where}: {stored.name}", why=stored.odd)
+        if stored.name.isascii() or is_text(stored.name):
+            yield stored
+
+
+def is_text(name: str) -> bool:
+    """False for a name with bytes that are no letters: no manifest can list it."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in name)
+
+
+def _fault(where: str, file: str, wrong: Wrong) -> PackageFault | HostileInput:
+    if wrong.why.startswith("path:"):
+        return UnsafePath(where=f"{where}: {file}: {wrong.detail}", why=wrong.why.removeprefix("path:"))
+    return PackageFault(where=f"{where}: {file}", why=wrong.why, line=wrong.line, detail=wrong.detail)

@@ -1,0 +1,224 @@
+"""Makes a bag of version 1.0 elsewhere: each file is read once, copied and hashed in the same pass, never moved.
+
+    make_bag(files_below(Path("case-files")), Path("delivery.zip"), BagOrder(info=(("Source-Organization", "Vik"),)))
+
+The target's name says what it becomes: a folder, `.zip`, `.tar` or `.tar.gz`. It appears whole or not at all; the same
+call after a kill goes on where the last stopped. A source that changes while it is read is `ItemChanged`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import PackageFault, UnsafeMember, UnsafePath, UsageFault
+from noarkit.events import Event, Listener, nobody
+from noarkit.packages.bagit import containers
+from noarkit.packages.bagit.building import ArchiveBuild, FolderBuild
+from noarkit.packages.bagit.progress import Progress
+from noarkit.packages.bagit.spec import (
+    DECLARATION,
+    DEFAULT_ALGORITHMS,
+    ENCODING,
+    FETCH,
+    HASHES,
+    INFO,
+    PAYLOAD,
+    WRITTEN_VERSION,
+    encode_path,
+    manifest_name,
+    manifest_of,
+    path_fault,
+    write_info,
+)
+from noarkit.safe.atomic import no_room, place_new, sync_folder
+from noarkit.safe.digest import Readable
+from noarkit.safe.tree import walk_tree
+
+_FORMAT = "1"
+_OXUM = "Payload-Oxum"
+
+Opener = Callable[[], AbstractContextManager[Readable]]
+
+
+@dataclass(frozen=True, slots=True)
+class BagFile:
+    """A file for the bag: its name below `data/`, and where its bytes come from: a path, or whatever opens them.
+
+    `stamp` says of opened bytes that they are still the same; without one they are read again by a build that goes on.
+    """
+
+    name: str
+    source: Path | Opener
+    size_bytes: int | None = None
+    stamp: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BagOrder:
+    """How a bag shall be. `info` are entries of `bag-info.txt` in order, `tags` further tag files by name."""
+
+    info: tuple[tuple[str, str], ...] = ()
+    algorithms: tuple[str, ...] = DEFAULT_ALGORITHMS
+    tags: tuple[tuple[str, bytes], ...] = ()
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBag:
+    """A bag that stands. `twins` are names in it that some systems take for one."""
+
+    path: Path
+    files: int
+    size_bytes: int
+    resumed: bool
+    twins: tuple[tuple[str, str], ...] = ()
+
+
+def make_bag(
+    files: Iterable[BagFile], target: Path, order: BagOrder | None = None, *, tell: Listener = nobody
+) -> MadeBag:
+    """Makes the bag at `target`, which must not be there.
+
+    Raises `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be
+    taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no bag can hold.
+    """
+    order = order or BagOrder()
+    _judge(order)
+    form = containers.form_of_target(target)
+    job = f"{_FORMAT} {form} {' '.join(order.algorithms)}"
+    with no_room(target):
+        progress = Progress(target, job)
+        try:
+            if not os.path.lexists(target):
+                made = _build(files, target, form, order, progress, tell)
+            elif progress.get("phase") == "whole":
+                made = _made(target, progress)  # killed between the last step and the cleaning up
+            else:
+                raise UsageFault(what="exists", where=str(target))
+        except UsageFault:
+            if progress.count() == 0:
+                progress.clear()
+            raise
+        finally:
+            progress.close()
+        progress.clear()
+    return made
+
+
+def files_below(root: Path) -> Iterator[BagFile]:
+    """Every file below a folder, in a stable order. Raises `UnsafeMember` for a link or device: a bag holds none."""
+    found = []
+    for seen in walk_tree(root):
+        if seen.kind == "file":
+            folder = seen.folder if seen.folder >= 0 else None
+            size = os.stat(seen.path, dir_fd=folder, follow_symlinks=False).st_size
+            found.append((seen.name, size))
+        elif seen.kind != "folder":
+            raise UnsafeMember(where=seen.name, why="link" if seen.kind == "link" else "device")
+        if len(found) >= 10_000:
+            yield from _bag_files(root, found)
+    yield from _bag_files(root, found)
+
+
+def _bag_files(root: Path, found: list[tuple[str, int]]) -> Iterator[BagFile]:
+    for name, size in found:
+        yield BagFile(name, root / name, size)
+    found.clear()
+
+
+def _judge(order: BagOrder) -> None:
+    if not order.algorithms or len(set(order.algorithms)) != len(order.algorithms):
+        raise UsageFault(what="bad-value", where="algorithms")
+    for algorithm in order.algorithms:
+        if algorithm not in HASHES:
+            raise UsageFault(what="bad-value", where=algorithm)
+    for label, _ in order.info:
+        if not label.strip() or ":" in label or label != " ".join(label.split()):
+            raise UsageFault(what="bad-value", where=label)
+    for name, _ in order.tags:
+        taken = name in (DECLARATION, INFO, FETCH) or manifest_of(name) is not None
+        if path_fault(name) or taken or name.split("/", 1)[0] == PAYLOAD:
+            raise UnsafePath(where=name, why="not-plain")
+
+
+def _build(
+    files: Iterable[BagFile], target: Path, form: containers.Form, order: BagOrder, progress: Progress, tell: Listener
+) -> MadeBag:
+    hashes = tuple(HASHES[algorithm] for algorithm in order.algorithms)
+    tell(Event("bag_begun", {"resumed": progress.resumed, "files": progress.count()}))
+    build: FolderBuild | ArchiveBuild
+    if form == "folder":
+        build = FolderBuild(progress, hashes, order.width)
+    else:
+        build = ArchiveBuild(progress, hashes, (form, containers.bag_name(target)))
+    try:
+        build.begin(DECLARATION, _declaration())
+        build.take(_named(files), tell)
+        _write_tags(build, progress, order)
+        build.finish()
+    finally:
+        build.close()
+    made = _made(target, progress)
+    progress.put("phase", "whole")
+    _place(build.path, target)
+    tell(Event("bag_made", {"files": made.files, "bytes": made.size_bytes}))
+    return made
+
+
+def _made(target: Path, progress: Progress) -> MadeBag:
+    octets, count = progress.octets()
+    return MadeBag(target, count, octets, progress.resumed, tuple(progress.twins()))
+
+
+def _named(files: Iterable[BagFile]) -> Iterator[tuple[str, Path | Opener, int | None, str]]:
+    """Files under their whole names, which are judged here."""
+    for file in files:
+        name = f"{PAYLOAD}/{file.name}"
+        wrong = path_fault(name)
+        if wrong:
+            raise UnsafePath(where=file.name, why=wrong.removeprefix("path:"))
+        if any("\ud800" <= sign <= "\udfff" for sign in name):
+            raise UnsafePath(where=file.name, why="not-utf-8")
+        yield name, file.source, file.size_bytes, file.stamp
+
+
+def _write_tags(build: FolderBuild | ArchiveBuild, progress: Progress, order: BagOrder) -> None:
+    octets, count = progress.octets()
+    info = [(label, value) for label, value in order.info if label.casefold() != _OXUM.casefold()]
+    build.tag(INFO, [write_info([*info, (_OXUM, f"{octets}.{count}")]).encode()])
+    for name, content in sorted(order.tags):
+        build.tag(name, [content])
+    for number, algorithm in enumerate(order.algorithms):
+        rows = progress.rows("payload", by_name=True)
+        build.tag(manifest_name(algorithm), (_line(row.digests[number], row.name) for row in rows))
+    listed = list(progress.rows("tag", by_name=True))
+    for number, algorithm in enumerate(order.algorithms):
+        lines = (_line(row.digests[number], row.name) for row in listed)
+        build.tag(manifest_name(algorithm, tags=True), lines)
+
+
+def _line(digest: str, name: str) -> bytes:
+    return f"{digest}  {encode_path(name)}\n".encode()
+
+
+def _declaration() -> bytes:
+    return f"BagIt-Version: {WRITTEN_VERSION}\nTag-File-Character-Encoding: {ENCODING}\n".encode()
+
+
+def _place(made: Path, target: Path) -> None:
+    """The last step: until here nothing bears the target's name."""
+    if made.is_dir():
+        if os.path.lexists(target):
+            raise UsageFault(what="exists", where=str(target))
+        try:
+            made.rename(target)
+        except OSError as error:
+            raise PackageFault(where=str(target), why="not-placed", detail=error.strerror) from error
+    else:
+        place_new(made, target)
+        made.unlink(missing_ok=True)
+    sync_folder(target.parent)

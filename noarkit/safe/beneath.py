@@ -1,0 +1,96 @@
+"""Opens and makes many files below one folder, by name, without ever following a link on the way.
+
+Each step down is taken from the folder before it, so that nothing laid meanwhile leads elsewhere. The last folder is
+kept open: names in the order of their folders cost one step each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Self
+
+from noarkit.errors import UnsafePath
+from noarkit.safe.paths import checked_parts, inside
+
+_STEPS = os.open in os.supports_dir_fd and os.mkdir in os.supports_dir_fd
+_CLOSED = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_READ = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | _CLOSED
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW | _CLOSED
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOSED
+
+
+class Beneath:
+    """The files below `root`. Not for several threads at once."""
+
+    def __init__(self, root: Path) -> None:
+        self._path = root
+        self._root = os.open(root, _FOLDER & ~_NOFOLLOW) if _STEPS else -1
+        self._parts: tuple[str, ...] = ()
+        self._folder = self._root
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets the folders go."""
+        self._leave()
+        if self._root >= 0:
+            os.close(self._root)
+            self._root = self._folder = -1
+
+    def open(self, name: str) -> int:
+        """A descriptor for reading; the system's own fault where there is no such file, or a link stands in the way."""
+        parts = checked_parts(name)
+        if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
+            return os.open(inside(self._path, name), _READ)
+        self._enter(parts[:-1], make=False)
+        return os.open(parts[-1], _READ, dir_fd=self._folder)
+
+    def create(self, name: str) -> int:
+        """A descriptor of a new or emptied file, for writing; folders on the way are made."""
+        parts = checked_parts(name)
+        if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
+            place = inside(self._path, name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(place, _WRITE, 0o644)
+        self._enter(parts[:-1], make=True)
+        return os.open(parts[-1], _WRITE, 0o644, dir_fd=self._folder)
+
+    def _enter(self, parts: tuple[str, ...], *, make: bool) -> None:
+        if parts == self._parts:
+            return
+        self._leave()
+        folder = self._root
+        try:
+            for part in parts:
+                deeper = _step(folder, part, make=make)
+                if folder != self._root:
+                    os.close(folder)
+                folder = deeper
+        except NotADirectoryError as error:
+            if folder != self._root:
+                os.close(folder)
+            raise UnsafePath(where="/".join(parts), why="link") from error
+        except OSError:
+            if folder != self._root:
+                os.close(folder)
+            raise
+        self._parts, self._folder = parts, folder
+
+    def _leave(self) -> None:
+        if self._folder not in (self._root, -1):
+            os.close(self._folder)
+        self._parts, self._folder = (), self._root
+
+
+def _step(folder: int, part: str, *, make: bool) -> int:
+    if make:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(part, dir_fd=folder)
+    return os.open(part, _FOLDER, dir_fd=folder)
