@@ -14,6 +14,14 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── ItemMalformed               F206           a file, row or message that cannot be read as what it is
 │   ├── ItemRefused                 F207           the site's own check refused it
 │   ├── RecipeFault                 F220           the recipe does not fit this record
+│   ├── IdentityNumberFound         F221           a national identity number, and the recipe sets such records aside
+│   ├── KeyTwice                    F222           its key, or that of something it makes, is taken
+│   ├── ParentMissing               F223           what it shall hang under is not in the plan
+│   ├── FieldWrong                  F224           a field or type the model does not allow so
+│   ├── CodeUnknown                 F225           a code that is not in the archive's list
+│   ├── StructureWrong              F226           things that may not stand together, or lack a part they must have
+│   ├── ClassWrong                  F227           no class, or a class that is no leaf
+│   ├── LinkDangling                F228           a link to something that is not in the plan
 │   └── SourceGone                  F290  exit 8   the root of the source is gone, or too much of it changed
 ├── ArchiveFault                    F300  exit 5   the archive service; the run pauses
 │   ├── (transient: may be tried again)
@@ -30,6 +38,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │       ├── ArchiveStrange          F313           an answer that is no Noark 5 answer
 │       ├── ChecksumDiffers         F314           bytes changed on the way or in the store
 │       ├── ArchiveFull             F315  exit 10  507: the archive has no room
+│       ├── ParentNotLoaded         F332           what it hangs under was left out, so it was not sent
 │       ├── NotLetIn                F320  exit 6   401: token or credentials refused
 │       ├── NotAllowed              F321  exit 6   403: a right is missing
 │       └── TrustFault              F322  exit 6   TLS: expired, wrong host, unknown signer
@@ -40,6 +49,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── OtherArchive                F404  exit 2   the run belongs to another archive
 │   ├── DiskFull                    F405  exit 10  no room
 │   ├── LimitReached                F406  exit 11  --until, --max-errors
+│   ├── WorkerLost                  F431  exit 5   a process of ours died in the middle of its work
 │   ├── Paused                      F407  exit 130 a signal asked for it (143 for SIGTERM)
 │   └── PlanFault                   F410  exit 4   a plan or recipe that cannot work
 ├── HostileInput                    F600  exit 4   input that tries what it must not; refused
@@ -58,6 +68,7 @@ A fault carries data, never prose: its sentences stand in `words/`, by code, in 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 # Gravest first; the gravest of several wins (DESIGN of the command line).
@@ -86,11 +97,7 @@ class NoarkitError(Exception):
         return f"{self.code} {type(self).__name__} {told}".rstrip()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), dict(self.data))
-
-
-def _rebuild(kind: type[NoarkitError], data: dict[str, object]) -> NoarkitError:
-    return kind(**data)
+        return partial(type(self), **self.data), ()
 
 
 class UsageFault(NoarkitError):
@@ -174,6 +181,54 @@ class RecipeFault(SourceFault):
     code = "F220"
 
 
+class IdentityNumberFound(SourceFault):
+    """A national identity number in a title or open field, where the recipe sets such records aside."""
+
+    code = "F221"
+
+
+class KeyTwice(SourceFault):
+    """The key of the record, or of something it makes, is taken by another. Data: what."""
+
+    code = "F222"
+
+
+class ParentMissing(SourceFault):
+    """What the record shall hang under is not in the plan. Data: what."""
+
+    code = "F223"
+
+
+class FieldWrong(SourceFault):
+    """A type or field that the model does not know, or not so. Data: type, field, why, line."""
+
+    code = "F224"
+
+
+class CodeUnknown(SourceFault):
+    """A code that is not in the code list. Data: type, field, line."""
+
+    code = "F225"
+
+
+class StructureWrong(SourceFault):
+    """Things that may not stand together, or something that lacks a part it must have. Data: type, why, line."""
+
+    code = "F226"
+
+
+class ClassWrong(SourceFault):
+    """No class, or a class that has classes under it. Data: type, why, line."""
+
+    code = "F227"
+
+
+class LinkDangling(SourceFault):
+    """A link to something that is not in the plan. Data: type, why, line."""
+
+    code = "F228"
+
+
 class SourceGone(SourceFault):
     """The root of the source is gone, or too much of it changed since the plan. Data: where, why."""
 
@@ -187,10 +242,12 @@ class ArchiveFault(NoarkitError):
     code = "F300"
     exit_code = 5
 
+    always_unknown: ClassVar[bool] = False
+
     @property
     def fate_unknown(self) -> bool:
         """True where the request may have taken effect although no good answer came."""
-        return False
+        return self.always_unknown
 
 
 class ArchiveAway(ArchiveFault):
@@ -205,10 +262,7 @@ class AnswerLost(ArchiveFault):
 
     code = "F302"
     transient = True
-
-    @property
-    def fate_unknown(self) -> bool:
-        return True
+    always_unknown = True
 
 
 class ArchiveBusy(ArchiveFault):
@@ -235,10 +289,7 @@ class ArchiveBroken(ArchiveFault):
 
     code = "F305"
     transient = True
-
-    @property
-    def fate_unknown(self) -> bool:
-        return True
+    always_unknown = True
 
 
 class TransferStalled(ArchiveFault):
@@ -246,10 +297,7 @@ class TransferStalled(ArchiveFault):
 
     code = "F306"
     transient = True
-
-    @property
-    def fate_unknown(self) -> bool:
-        return True
+    always_unknown = True
 
 
 class ArchiveRefused(ArchiveFault):
@@ -297,6 +345,13 @@ class ArchiveFull(ArchiveFault):
 
     code = "F315"
     exit_code = 10
+
+
+class ParentNotLoaded(ArchiveFault):
+    """What it hangs under was set aside or refused before, so it was not sent."""
+
+    code = "F332"
+    exit_code = 3
 
 
 class NotLetIn(ArchiveFault):
@@ -365,6 +420,13 @@ class LimitReached(RunFault):
 
     code = "F406"
     exit_code = 11
+
+
+class WorkerLost(RunFault):
+    """A process of ours died in the middle of its work; what it was at is settled before it goes on. Data: exit."""
+
+    code = "F431"
+    exit_code = 5
 
 
 class Paused(RunFault):

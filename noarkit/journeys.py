@@ -36,6 +36,8 @@ from noarkit.load.plan import Plan, PlanResult
 from noarkit.load.plan import plan as make_plan
 from noarkit.load.verify import Depth, Depths, Verified
 from noarkit.load.verify import verify as verify_run
+from noarkit.report import Context, write_certificate, write_plan_report, write_run_report
+from noarkit.report.lists import write_lists
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource, read_terms
 from noarkit.sources.port import Source, SourceIdentity
@@ -105,7 +107,17 @@ def plan(
         since=RunFolder(Path(since)) if since is not None else None,
         codes=codes,
     )
-    return make_plan(what, folder, tell, here.now_s)
+    planned = make_plan(what, folder, tell, here.now_s)
+    context = Context(
+        recipe=str(recipe or ""),
+        archive=where.name,
+        asked=codes is not None,
+        hashed=hash_contents,
+        since=str(since or ""),
+    )
+    write_plan_report(folder, here.config.lang, context)
+    write_lists(folder, here.config.lang)
+    return planned
 
 
 def ingest(
@@ -144,9 +156,13 @@ def ingest(
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with reached(where, rehearse=dry_run) as way:
         tell(Event("target", {"archive": way.name, "account": way.account}))
-        return assembly.ingest_run(
-            folder, source, way, options, stopping=stopping or Stopping(), tell=tell, now_s=here.now_s
-        )
+        try:
+            return assembly.ingest_run(
+                folder, source, way, options, stopping=stopping or Stopping(), tell=tell, now_s=here.now_s
+            )
+        finally:
+            if not dry_run:
+                _report(folder, here.config.lang)
 
 
 def close(
@@ -187,7 +203,19 @@ def verify(
     with reached(where) as way, closing(opened(way.settings)) as asked:
         tell(Event("target", {"archive": way.name, "account": way.account}))
         assembly.same_archive(folder, asked, way.name)
-        return verify_run(folder, source, asked, Depths(depth, sample), tell)
+        began_s = here.now_s()
+        result = verify_run(folder, source, asked, Depths(depth, sample), tell)
+        result.certificate = write_certificate(
+            folder,
+            result,
+            here.config.lang,
+            archive=way.name,
+            account=way.account,
+            sample=sample,
+            began_s=began_s,
+            ended_s=here.now_s(),
+        )
+        return result
 
 
 def source_of(folder: RunFolder) -> SourceIdentity:
@@ -226,6 +254,13 @@ def _codes(where: Destination, *, must: bool, may: bool) -> dict[str, frozenset[
         if must:
             raise
         return None
+
+
+def _report(folder: RunFolder, lang: str) -> None:
+    """What a run came to, for people; also where it broke off. A run that never began has nothing to tell."""
+    if folder.journal.exists():
+        write_run_report(folder, lang)
+        write_lists(folder, lang)
 
 
 def _source(source: Place | Source) -> Source:

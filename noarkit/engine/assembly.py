@@ -5,8 +5,10 @@ Everything is handed in; nothing here knows a command line, an embedded service 
 
 from __future__ import annotations
 
+import getpass
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from noarkit import __version__
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.settings import ArchiveSettings
@@ -126,7 +129,8 @@ def ingest_run(
         told = everybody(tell, heard, limits.hear, watch)
         with closing(opened(way.settings, dry_run=options.dry_run)) as archive:
             terms = Terms(way.name, way.deadline_s, limits=limits, rehearsal=options.dry_run)
-            _note(run, now_s(), "ingest_began", archive=way.name, account=way.account)
+            told(Event("load_began", progress(run)))
+            _note(run, now_s(), "ingest_began", archive=way.name, account=way.account, **_who())
             loaded = load(
                 run,
                 archive,
@@ -155,6 +159,18 @@ def ingest_run(
         seconds=now_s() - began,
         dry_run=options.dry_run,
     )
+
+
+def progress(folder: RunFolder) -> dict[str, object]:
+    """How much there is to load, and how much of it stands already."""
+    with closing(GraphStore.open(folder.graph)) as graph:
+        objects = graph.count("entity")
+        size = int(graph.db.execute("SELECT coalesce(sum(bytes), 0) FROM shard").fetchone()[0])
+    done = size_done = 0
+    if folder.journal.exists():
+        with closing(folder.open_journal()) as journal:
+            done, size_done = sum(journal.entity_counts().values()), journal.uploaded_bytes()
+    return {"objects": objects, "done": done, "bytes": size, "bytes_done": size_done}
 
 
 def close_run(folder: RunFolder, way: Way, *, stopping: Stopping, tell: Listener, now_s: Callable[[], float]) -> Closed:
@@ -258,6 +274,15 @@ def _items_exit(counted: Numbers, closed: Closed | None) -> int:
 def _remember(run: RunFolder, **facts: str) -> None:
     with closing(run.open_journal()) as journal:
         journal.remember(**facts)
+
+
+def _who() -> dict[str, str]:
+    """Who works, where and with what, for the report."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = str(os.getuid()) if hasattr(os, "getuid") else "?"
+    return {"user": user, "machine": socket.gethostname(), "noarkit": __version__}
 
 
 def _note(run: RunFolder, at: float, name: str, **data: object) -> None:

@@ -92,6 +92,24 @@ def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
             yield RecordOutcome(key, state, code, orjson.loads(data) if data else {}, kind, archive_id)
 
 
+def fault_counts(folder: RunFolder) -> dict[str, int]:
+    """How many records were set aside or refused under each fault code."""
+    with _both(folder) as db:
+        rows = db.execute(
+            f"SELECT coalesce(l.code, r.code) AS why, count(*) {_JOINED}"  # our own words
+            f" WHERE {_STATE} IN ('set_aside', 'refused') GROUP BY why ORDER BY why"
+        )
+        return {str(code): count for code, count in rows}
+
+
+def planned_aside(folder: RunFolder, code: str | None = None) -> int:
+    """How many records the plan itself set aside, with one code or any."""
+    with _both(folder) as db:
+        where, values = (" AND code = ?", (code,)) if code else ("", ())
+        row = db.execute(f"SELECT count(*) FROM record WHERE state = 'set_aside'{where}", values)  # noqa: S608  # our own words
+        return int(row.fetchone()[0])
+
+
 @contextmanager
 def _both(folder: RunFolder) -> Iterator[sqlite3.Connection]:
     """The plan with the journal beside it, both read only; a run that never started has an empty journal."""

@@ -58,7 +58,8 @@ class Finding:
 
 @dataclass(slots=True)
 class Verified:
-    """What was compared, and what did not agree. `differences` is all of them, `findings` the first of each."""
+    """What was compared, and what did not agree. `differences` is all of them, `findings` the first of each.
+    `certificate` is the page that says so, where one was written."""
 
     depth: Depth
     numbers: Numbers
@@ -69,6 +70,7 @@ class Verified:
     source_new: int = 0
     source_gone: int = 0
     source_changed: int = 0
+    certificate: Path | None = None
 
     @property
     def good(self) -> bool:

@@ -1,0 +1,34 @@
+"""`noarkit close`: finalises what a run made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from noarkit import journeys
+from noarkit.cli.options import Session, command, option
+from noarkit.cli.plan import FOLDER
+from noarkit.cli.running import is_run, settings, working
+from noarkit.engine.assembly import remembered_archive
+from noarkit.errors import Paused, UsageFault
+from noarkit.load.folder import RunFolder
+
+
+@command("close", exits=(3, 4, 5, 6, 9, 130, 143))
+@click.argument("run", metavar="RUN", type=FOLDER)
+@option("--archive", metavar="URL", variable=None)
+def close_command(session: Session, run: Path, *, archive: str | None) -> int:
+    """Closes, and says how much."""
+    if not is_run(run):
+        raise UsageFault(what="not-a-run", where=str(run))
+    with working(session) as work:
+        closed = journeys.close(run, settings=settings(session, archive), stopping=work.stopping, tell=work.tell)
+    count = sum(closed.closed.values()) - closed.refused
+    line = session.texts.say(
+        "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused
+    )
+    session.face.result("closed_run", line, run=run.name, closed=dict(closed.closed), refused=closed.refused)
+    if not closed.whole:
+        raise Paused(signal=work.stopping.reason)
+    return 3 if closed.refused else 0

@@ -1,0 +1,159 @@
+"""`noarkit ingest`: loads a plan, or makes one first; the same again goes on where the last stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from noarkit import journeys
+from noarkit.cli.options import Session, command, option
+from noarkit.cli.plan import FILE, FOLDER, tell_plan
+from noarkit.cli.running import Ending, Work, failed, is_run, settings, tell_end, working
+from noarkit.engine.assembly import IngestResult, remembered_archive
+from noarkit.errors import LimitReached, NoarkitError, UsageFault
+from noarkit.load.folder import RunFolder
+
+_LIMITS = ("until", "max-errors")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a run is to be loaded, as the command line says it."""
+
+    archive: str | None
+    until: str | None
+    max_rate: str | None
+    max_errors: str | None
+    workers: int | None
+    check_command: str | None
+    todays_dates: bool
+    dry_run: bool = False
+
+
+def load_options(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """The options that every command which loads takes."""
+    for each in reversed(
+        (
+            option("--archive", metavar="URL", variable=None),
+            option("--until", metavar="TIME"),
+            option("--max-rate", metavar="RATE"),
+            option("--max-errors", metavar="N|P%"),
+            option("--workers", type=click.IntRange(0, 256), metavar="N"),
+            option("--check-command", metavar="COMMAND"),
+            option("--todays-dates", is_flag=True),
+        )
+    ):
+        function = each(function)
+    return function
+
+
+@command("ingest", exits=(3, 4, 5, 6, 8, 9, 10, 11, 130, 143))
+@click.argument("place", metavar="RUN|SOURCE")
+@option("-o", "--output", type=FOLDER, metavar="RUN")
+@option("--recipe", type=FILE, metavar="FILE")
+@option("--dry-run", is_flag=True)
+@load_options
+def ingest_command(
+    session: Session, place: str, *, output: Path | None, recipe: Path | None, dry_run: bool, **wanted: object
+) -> int:
+    """Loads a run, or a source through a plan of its own."""
+    how = wanted_of(wanted, dry_run=dry_run)
+    with working(session) as work:
+        folder = _planned(work, place, output, recipe, how)
+        return load_run(work, folder, how)
+
+
+def wanted_of(given: dict[str, object], *, dry_run: bool = False) -> Wanted:
+    """The options of a command line as one value."""
+    workers = given["workers"]
+
+    def text(name: str) -> str | None:
+        found = given[name]
+        return None if found is None else str(found)
+
+    return Wanted(
+        archive=text("archive"),
+        until=text("until"),
+        max_rate=text("max_rate"),
+        max_errors=text("max_errors"),
+        workers=workers if isinstance(workers, int) else None,
+        check_command=text("check_command"),
+        todays_dates=bool(given["todays_dates"]),
+        dry_run=dry_run,
+    )
+
+
+def load_run(work: Work, folder: RunFolder, how: Wanted) -> int:
+    """Loads, and tells how it ended, whatever happened."""
+    session = work.session
+    try:
+        result = journeys.ingest(
+            folder.path,
+            until=how.until,
+            max_rate=how.max_rate,
+            max_errors=how.max_errors,
+            dry_run=how.dry_run,
+            workers=how.workers,
+            check_command=how.check_command,
+            todays_dates=how.todays_dates,
+            settings=settings(session, how.archive),
+            stopping=work.stopping,
+            tell=work.tell,
+        )
+    except NoarkitError as fault:
+        work.progress.close()
+        return failed(session, folder, fault, remembered_archive(folder))
+    work.progress.close()
+    for met in result.faults:
+        session.face.fault(met)
+    if result.stopped_by in _LIMITS:
+        session.face.fault(LimitReached(limit=session.texts.say(f"stopped.{result.stopped_by}")))
+    _tell_result(session, result)
+    return result.exit_code
+
+
+def _planned(work: Work, place: str, output: Path | None, recipe: Path | None, how: Wanted) -> RunFolder:
+    """The run that is meant: the one named, the one begun under that name, or a new one."""
+    if is_run(Path(place)):
+        if output is not None or recipe is not None:
+            raise UsageFault(what="already-a-run", where=place)
+        return RunFolder(Path(place))
+    if output is None:
+        raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
+    folder = RunFolder(output)
+    if is_run(output):
+        journeys.same_source(folder, place)
+        return folder
+    planned = journeys.plan(place, output, recipe=recipe, settings=settings(work.session, how.archive), tell=work.tell)
+    work.progress.close()
+    tell_plan(work.session, planned)
+    return folder
+
+
+def _tell_result(session: Session, result: IngestResult) -> None:
+    told, folder = session.texts, result.folder
+    lines: dict[str, str] = {}
+    if result.closed is not None:
+        closed = sum(result.closed.closed.values()) - result.closed.refused
+        lines[told.say("end.closed")] = told.say("end.objects", count=closed, refused=result.closed.refused)
+    if not result.dry_run:
+        lines[told.say("end.report")] = str(folder.path / "report.html")
+    lines[told.say("end.next")] = told.say(f"end.{_next(result)}", run=folder.path)
+    state = result.state if result.exit_code in (0, 3) or result.state != "done" else "failed"
+    tell_end(
+        session,
+        folder,
+        Ending(state, result.exit_code, result.archive, result.stopped_by, lines, result.dry_run),
+        result.numbers,
+    )
+
+
+def _next(result: IngestResult) -> str:
+    if result.dry_run:
+        return "for-real"
+    if result.state != "done":
+        return "again"
+    return "retry" if result.numbers.set_aside + result.numbers.refused else "verify"

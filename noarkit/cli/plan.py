@@ -1,0 +1,84 @@
+"""`noarkit plan`: reads a source, maps, checks and cuts; freezes the plan; sends nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from noarkit import journeys
+from noarkit.cli.options import Session, command, option
+from noarkit.cli.running import is_run, settings, working
+from noarkit.cli.show import size
+from noarkit.errors import UsageFault
+from noarkit.load.plan import PlanResult
+from noarkit.words.texts import grouped
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@command("plan", exits=(3, 4, 5, 6, 8, 9, 10, 130, 143))
+@click.argument("source", metavar="SOURCE")
+@option("-o", "--output", type=FOLDER, metavar="RUN", required=True)
+@option("--recipe", type=FILE, metavar="FILE")
+@option("--hash", "hash_contents", is_flag=True)
+@option("--since", type=FOLDER, metavar="RUN")
+@option("--strict", is_flag=True)
+@option("--archive", metavar="URL", variable=None)
+def plan_command(
+    session: Session,
+    source: str,
+    *,
+    output: Path,
+    recipe: Path | None,
+    hash_contents: bool,
+    since: Path | None,
+    strict: bool,
+    archive: str | None,
+) -> int:
+    """Makes a plan and says what it holds."""
+    if is_run(output):
+        raise UsageFault(what="plan-exists", where=str(output))
+    if since is not None and not is_run(since):
+        raise UsageFault(what="not-a-run", where=str(since))
+    with working(session) as work:
+        planned = journeys.plan(
+            source,
+            output,
+            recipe=recipe,
+            hash_contents=hash_contents,
+            since=since,
+            strict=strict,
+            archive=archive,
+            settings=settings(session, None),
+            tell=work.tell,
+        )
+    tell_plan(session, planned)
+    return 3 if planned.records.get("set_aside") else 0
+
+
+def tell_plan(session: Session, planned: PlanResult) -> None:
+    """What a plan holds, in a few lines."""
+    face, told, folder = session.face, session.texts, planned.folder
+    count = {name: planned.records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")}
+    made = ", ".join(f"{grouped(number)} {kind}" for kind, number in planned.entities.items())
+    lines = [told.say("plan.read", count=sum(planned.records.values()), made=made or "–")]
+    lines += [told.say(f"plan.{name}", count=count[name]) for name in count if name != "mapped" and count[name]]
+    lines.append(told.say("plan.cut", shards=planned.shards, chunks=grouped(planned.chunks), size=size(planned.bytes)))
+    lines.append(told.say("plan.frozen", path=folder.graph, sha256=planned.sha256))
+    lines.append(told.say("plan.look", path=folder.path / "plan.html"))
+    lines.append(told.say("plan.next", run=folder.path))
+    face.result(
+        "plan",
+        "\n".join(lines),
+        run=folder.name,
+        sha256=planned.sha256,
+        records=dict(planned.records),
+        entities=dict(planned.entities),
+        bytes=planned.bytes,
+        chunks=planned.chunks,
+        shards=planned.shards,
+    )
+    face.count(run=folder.name, read=sum(planned.records.values()), bytes=planned.bytes)
+    face.count(set_aside=count["set_aside"], skipped=count["skipped"], already_there=count["already_there"])

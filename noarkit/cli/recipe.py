@@ -1,0 +1,74 @@
+"""`noarkit recipe`: proposes a recipe, or tells every fault of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from noarkit import journeys
+from noarkit.cli.options import Session, command, option
+from noarkit.cli.plan import FILE
+from noarkit.cli.running import working
+from noarkit.errors import PlanFault, UsageFault
+from noarkit.events import Listener
+from noarkit.safe.atomic import write_text
+from noarkit.sources.opening import open_source
+from noarkit.sources.port import SourceRecord
+from noarkit.sources.recipe import RecipeProblem, check, read_recipe
+
+_SAMPLES = 2000
+
+
+@command("recipe", exits=(4, 8))
+@click.argument("action", type=click.Choice(("new", "check")))
+@click.argument("place", metavar="SOURCE|FILE")
+@click.argument("source", metavar="[SOURCE]", required=False)
+@option("-o", "--output", type=FILE, metavar="FILE")
+def recipe_command(session: Session, action: str, place: str, source: str | None, *, output: Path | None) -> int:
+    """Writes a recipe, or checks one."""
+    if action == "new":
+        return _new(session, place, output)
+    return _check(session, place, source)
+
+
+def _new(session: Session, source: str, output: Path | None) -> int:
+    if output is None:
+        raise UsageFault(what="missing-argument", where="noarkit recipe new", do="-o FILE")
+    with working(session) as work:
+        text = open_source(source).proposal(work.tell)
+    write_text(output, text, replace=False)
+    session.face.result("made", session.texts.say("recipe.written", path=output), path=str(output))
+    return 0
+
+
+def _check(session: Session, file: str, source: str | None) -> int:
+    text = journeys.recipe_text(Path(file))
+    with working(session) as work:
+        samples = _samples(source, work.tell) if source is not None else iter(())
+        problems = check(read_recipe(text, file), samples)
+    for problem in problems:
+        _tell(session, file, problem)
+    wrong = sum(not problem.warning for problem in problems)
+    if wrong:
+        return PlanFault.exit_code
+    session.face.tell("recipe.good", path=file)
+    return 0
+
+
+def _samples(source: str, tell: Listener) -> Iterator[SourceRecord]:
+    records = (item for item in open_source(source).records(tell) if isinstance(item, SourceRecord))
+    return islice(records, _SAMPLES)
+
+
+def _tell(session: Session, file: str, problem: RecipeProblem) -> None:
+    told = session.texts
+    level = "warning" if problem.warning else "error"
+    data = {name: value for name, value in problem.data.items() if value not in ("", None)}
+    more = ", ".join(f"{name} {value}" for name, value in data.items())
+    reason = told.reason(problem.key) + (f" ({more})" if more else "")
+    line = told.say("recipe.line", where=file, line=problem.line, level=told.say(f"recipe.{level}"), told=reason)
+    found = {"recipe_line": problem.line, "level": level, "problem": problem.key, "told": reason}
+    session.face.result("problem", line, file=file, **found)

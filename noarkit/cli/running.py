@@ -1,0 +1,152 @@
+"""What every command that works on a run shares: its listeners, its signals, and the block that ends it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.cli.options import Session
+from noarkit.cli.progress import Progress, chosen
+from noarkit.cli.show import size
+from noarkit.cli.signals import draining
+from noarkit.errors import NoarkitError, gravest
+from noarkit.events import Event, Listener, everybody
+from noarkit.journeys import Site
+from noarkit.load.coordinator import Stopping
+from noarkit.load.folder import RunFolder
+from noarkit.load.numbers import Numbers, fault_counts, numbers
+from noarkit.words.texts import grouped
+
+_RULE = "─" * 74
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One command under way: who listens, and what may stop it."""
+
+    session: Session
+    stopping: Stopping
+    progress: Progress
+    tell: Listener
+
+
+@contextmanager
+def working(session: Session) -> Iterator[Work]:
+    """Listeners and signals for as long as the block lasts."""
+    face = session.face
+    progress = chosen(face, session.progress, terminal=sys.stderr.isatty())
+    stopping = Stopping()
+
+    def first_signal() -> None:
+        progress.close()
+        face.tell("run.stopping")
+
+    def asked() -> None:
+        sys.stderr.write(progress.line() + "\n")
+
+    def target(event: Event, /) -> None:
+        if event.name == "target":
+            face.tell("run.target", archive=event.data["archive"], account=event.data.get("account"))
+
+    tell = everybody(target, face.hear, progress.hear)
+    try:
+        with draining(stopping, first_signal, asked):
+            yield Work(session, stopping, progress, tell)
+    finally:
+        progress.close()
+
+
+def settings(session: Session, archive: str | None) -> Site:
+    """The settings of this command line."""
+    return Site(session.config({"archive.url": archive}), session.environment)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What the last block says beside the numbers."""
+
+    state: str
+    exit_code: int
+    archive: str | None = None
+    why: str = ""
+    lines: Mapping[str, str] | None = None
+    dry_run: bool = False
+
+
+def tell_end(session: Session, folder: RunFolder, ending: Ending, counted: Numbers | None = None) -> None:
+    """The block that ends a command on a run, worth pasting into a mail; also the numbers of the JSON summary."""
+    face, told = session.face, session.texts
+    known = counted
+    if known is None:
+        with suppress(NoarkitError, OSError):
+            known = numbers(folder)
+    lines = [_RULE, _row(told.say("end.run"), f"{folder.name}  {_state(session, ending)}")]
+    if ending.archive:
+        lines.append(_row(told.say("end.archive"), ending.archive))
+    if known is not None:
+        lines += _numbers(session, folder, known, dry_run=ending.dry_run)
+        face.count(run=folder.name, **{name: value for name, value in known.as_data().items() if name != "open"})
+        face.count(open=known.open)
+    lines += [_row(name, line) for name, line in (ending.lines or {}).items()]
+    lines.append(told.say("end.exit", code=ending.exit_code, meaning=told.text("exits", str(ending.exit_code))))
+    if not face.as_json and face.verbosity >= 0:
+        face.result("end", "\n".join(lines))
+
+
+def failed(session: Session, folder: RunFolder, fault: NoarkitError, archive: str | None = None) -> int:
+    """Tells a fault that ended a command, and the block all the same."""
+    session.face.fault(fault)
+    if (folder.path / "plan.json").exists():
+        state = "paused" if fault.exit_code in (5, 8, 9, 11) else "failed"
+        again = {session.texts.say("end.next"): session.texts.say("end.again", run=folder.path)}
+        tell_end(session, folder, Ending(state, fault.exit_code, archive, lines=again))
+    return gravest(fault.exit_code)
+
+
+def is_run(place: Path) -> bool:
+    """True for a folder that holds a plan."""
+    return (place / "plan.json").is_file()
+
+
+def _state(session: Session, ending: Ending) -> str:
+    told = session.texts
+    state = told.say(f"state.{ending.state}")
+    why = told.say(f"stopped.{ending.why}") if ending.why else ""
+    if ending.dry_run:
+        why = told.say("stopped.dry-run")
+    return f"{state} ({why})" if why else state
+
+
+def _numbers(session: Session, folder: RunFolder, known: Numbers, *, dry_run: bool) -> Iterator[str]:
+    told = session.texts
+    codes = fault_counts(folder) if not dry_run and known.set_aside + known.refused else {}
+    by_code = " (" + ", ".join(f"{code} {grouped(count)}" for code, count in codes.items()) + ")" if codes else ""
+    yield _row(told.say("end.read"), told.say("end.records", count=known.read))
+    for name, file in _LISTS.items():
+        count = getattr(known, name)
+        if name == "open" and not count:
+            continue
+        lies = f"{folder.path / file}" if count and not dry_run else ""
+        more = by_code if name == "set_aside" else ""
+        yield _row("  " + told.say(f"end.{name}"), f"{grouped(count):<10} {lies}{more}".rstrip())
+    if known.in_doubt:
+        yield _row(told.say("end.in_doubt"), told.say("end.chunks", count=known.in_doubt))
+    if known.bytes:
+        yield _row(told.say("end.bytes"), told.say("end.hashed", size=size(known.bytes)))
+
+
+_LISTS = {
+    "archived": "ids.csv",
+    "already_there": "ids.csv",
+    "set_aside": "set-aside.csv",
+    "refused": "set-aside.csv",
+    "skipped": "skipped.csv",
+    "open": "open.csv",
+}
+
+
+def _row(name: str, line: str) -> str:
+    return f"{name:<18} {line}"

@@ -1,0 +1,67 @@
+"""`noarkit scan`: how much a source holds, which formats and years, and what will be trouble."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import click
+
+from noarkit import journeys
+from noarkit.cli.options import Session, command
+from noarkit.cli.running import working
+from noarkit.cli.show import size
+from noarkit.sources.scan import ScanReport
+from noarkit.words.texts import Texts, explain, grouped
+
+_MOST_LINES = 12
+
+
+@command("scan", exits=(3, 8, 130, 143))
+@click.argument("source", metavar="SOURCE")
+def scan_command(session: Session, source: str) -> int:
+    """Counts what a source holds; changes nothing."""
+    with working(session) as work:
+        report = journeys.scan(source, tell=work.tell)
+    session.face.result("scan", "\n".join(_lines(session.texts, report, source)), **report.as_json())
+    session.face.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
+    session.face.tell("scan.next", source=source)
+    return 3 if report.set_aside else 0
+
+
+def _lines(told: Texts, report: ScanReport, source: str) -> Iterator[str]:
+    yield told.say("scan.total", count=report.records, size=size(report.bytes), where=report.where)
+    if report.records:
+        yield told.say("scan.largest", size=size(report.largest_bytes))
+    yield from _table(told.say("scan.formats"), report.formats, report.format_bytes)
+    yield from _table(told.say("scan.years"), report.years, {})
+    yield from _trouble(told.say("scan.set_aside"), report.set_aside, told)
+    yield from _trouble(told.say("scan.noted"), report.noted, told)
+    yield from _table(told.say("scan.skipped"), report.skipped, {})
+
+
+def _table(title: str, counts: Mapping[str, int], sizes: Mapping[str, int]) -> Iterator[str]:
+    if not counts:
+        return
+    yield title
+    total = sum(counts.values())
+    for name, count in list(counts.items())[:_MOST_LINES]:
+        share = f"{100 * count / total:.0f} %"
+        held = size(sizes[name]) if name in sizes else ""
+        yield f"  {name or '–':<48} {grouped(count):>10} {share:>6}  {held}".rstrip()
+    rest = list(counts.values())[_MOST_LINES:]
+    if rest:
+        yield f"  (+ {len(rest)}) {'':<42} {grouped(sum(rest)):>10}"
+
+
+def _trouble(title: str, counts: Mapping[str, int], told: Texts) -> Iterator[str]:
+    if counts:
+        yield title
+    for code, count in counts.items():
+        yield f"  {code}  {grouped(count):>8}  {meaning(told, code)}"
+
+
+def meaning(told: Texts, code: str) -> str:
+    """What a code of a fault or a warning means, in one sentence."""
+    if told.has("notes", code):
+        return told.text("notes", code)
+    return (explain(code, told.lang) or [""])[0]

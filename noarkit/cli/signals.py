@@ -1,0 +1,35 @@
+"""What signals mean to a run: the first stops it in good order, a second at once, and USR1 asks how far it is."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from noarkit.load.coordinator import Stopping
+
+_EXITS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+
+
+@contextmanager
+def draining(stopping: Stopping, first: Callable[[], None], asked: Callable[[], None]) -> Iterator[None]:
+    """While the block lasts signals go to `stopping`; `first` is called at the first one, `asked` at each USR1."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        if stopping.reason.startswith("SIG"):
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        stopping.ask(_EXITS[signal.Signals(number)], signal.Signals(number).name)
+        first()
+
+    before = {number: signal.signal(number, stop) for number in _EXITS}
+    if hasattr(signal, "SIGUSR1"):
+        before[signal.SIGUSR1] = signal.signal(signal.SIGUSR1, lambda *_: asked())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,76 @@
+"""`noarkit status`: how far a run is, asked from outside while it works or afterwards."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from noarkit.cli.options import Session, command, option
+from noarkit.cli.plan import FOLDER
+from noarkit.cli.running import Ending, is_run, tell_end
+from noarkit.cli.runs import runs_in
+from noarkit.errors import RunLocked, UsageFault
+from noarkit.load.folder import RunFolder
+from noarkit.load.numbers import Numbers, numbers
+from noarkit.words.texts import grouped
+
+_EVERY_S = 2.0
+
+
+@command("status", exits=(3,))
+@click.argument("run", metavar="[RUN]", type=FOLDER, required=False)
+@option("--watch", is_flag=True)
+def status_command(session: Session, run: Path | None, *, watch: bool) -> int:
+    """Tells the numbers of a run as they are now."""
+    folder = RunFolder(run if run is not None else _latest())
+    if not is_run(folder.path):
+        raise UsageFault(what="not-a-run", where=str(folder.path))
+    while True:
+        counted, owner = numbers(folder), _owner(folder)
+        code = _tell(session, folder, counted, owner)
+        if not watch or owner is None:
+            return code
+        time.sleep(_EVERY_S)
+
+
+def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | None) -> int:
+    told = session.texts
+    state = "running" if owner else "open" if counted.open or counted.in_doubt else "done"
+    lines = {told.say("status.owner"): owner or told.say("status.nobody")}
+    archive = None
+    if folder.journal.exists():
+        with closing(folder.open_journal()) as journal:
+            archive, chunks = journal.meta("where"), journal.chunk_counts()
+        total = sum(chunks.values())
+        lines[told.say("status.chunks")] = told.say(
+            "status.chunk", done=grouped(chunks.get("done", 0)), total=grouped(total)
+        )
+    elif not owner:
+        state = "planned"
+    code = 3 if state == "done" and counted.set_aside + counted.refused else 0
+    data = {name: number for name, number in counted.as_data().items()}
+    if session.face.as_json:
+        session.face.result("status", "", run=folder.name, state=state, owner=owner, archive=archive, **data)
+    tell_end(session, folder, Ending(state, code, archive, lines=lines), counted)
+    return code
+
+
+def _owner(folder: RunFolder) -> str | None:
+    """Who works on the run now; None where nobody does."""
+    if not (folder.path / "run.lock").exists():
+        return None
+    try:
+        with folder.locked():
+            return None
+    except RunLocked as fault:
+        return str(fault.data.get("owner") or "?")
+
+
+def _latest() -> Path:
+    found = runs_in(Path())
+    if not found:
+        raise UsageFault(what="no-run", where="noarkit status")
+    return max(found, key=lambda one: max(file.stat().st_mtime_ns for file in one.iterdir()))

@@ -1,0 +1,44 @@
+"""Which formats the regulation takes for deposit, judged by PRONOM identifier, name and media type of a file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+Standing = Literal["approved", "conditions", "unclear", "not-approved"]
+
+STANDINGS: tuple[Standing, ...] = ("approved", "conditions", "unclear", "not-approved")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format by its usual name, and how it stands with the regulation."""
+
+    name: str
+    standing: Standing
+
+
+def judge(puid: str | None, ending: str, media_type: str | None) -> Format:
+    """The format of a file; one that the regulation does not name goes by its media type or ending."""
+    by_puid, by_ending, by_type = _known()
+    found = by_puid.get(puid or "") or by_ending.get(ending.lower()) or by_type.get(media_type or "")
+    if found is None:
+        return Format(media_type or ending.lower() or "?", "not-approved")
+    if puid and found.standing == "unclear":
+        # its PRONOM identifier is known, and is none of those approved
+        return Format(found.name, "not-approved")
+    return found
+
+
+@cache
+def _known() -> tuple[Mapping[str, Format], Mapping[str, Format], Mapping[str, Format]]:
+    told = tomllib.loads(files("noarkit.model").joinpath("archive-formats.toml").read_text("utf-8"))
+    tables: tuple[dict[str, Format], ...] = ({}, {}, {})
+    for one in told["format"]:
+        for table, key in zip(tables, ("puids", "endings", "media_types"), strict=True):
+            table.update(dict.fromkeys(one.get(key, ()), Format(one["name"], one["standing"])))
+    return tables[0], tables[1], tables[2]

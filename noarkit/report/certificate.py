@@ -1,0 +1,53 @@
+"""What a verification found, as the facts of one page for the case file."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+
+from noarkit import __version__
+from noarkit.graph.store import GraphStore
+from noarkit.load.folder import RunFolder
+from noarkit.load.verify import Verified
+from noarkit.report.loaded import LISTS
+from noarkit.report.page import MOST_PLACES, iso
+
+CERTIFICATE_VERSION = 1
+
+
+def certificate_facts(
+    folder: RunFolder, verified: Verified, *, archive: str, account: str, sample: float, began_s: float, ended_s: float
+) -> dict[str, object]:
+    """All that the certificate shows, as plain JSON values, with every difference that was kept."""
+    with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
+        return {
+            "report": "certificate",
+            "version": CERTIFICATE_VERSION,
+            "noarkit": __version__,
+            "run": folder.name,
+            "plan_sha256": folder.plan()["sha256"],
+            "zone": graph.meta("zone") or "UTC",
+            "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
+            "archive": archive,
+            "archive_identity": journal.meta("archive"),
+            "account": account,
+            "began": iso(began_s),
+            "ended": iso(ended_s),
+            "depth": verified.depth,
+            "sample": sample,
+            "good": verified.good,
+            "adds_up": verified.numbers.add_up,
+            "numbers": verified.numbers.as_data(),
+            "lists": {name: file for name, file in LISTS.items() if getattr(verified.numbers, name)},
+            "compared": [
+                {"name": name, "planned": planned, "there": there}
+                for name, (planned, there) in verified.compared.items()
+            ],
+            "bytes_compared": verified.bytes_compared,
+            "source_new": verified.source_new,
+            "source_gone": verified.source_gone,
+            "source_changed": verified.source_changed,
+            "differences": verified.differences,
+            "findings": [asdict(one) for one in verified.findings],
+            "shown": MOST_PLACES,
+        }

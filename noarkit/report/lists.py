@@ -1,0 +1,109 @@
+"""The lists of a run, behind each number that is shown: CSV that opens in a spreadsheet and cannot act there.
+
+ids.csv        what is in the archive: source key, type, archive id, and whether this run or an earlier one put it there
+set-aside.csv  what is not: set aside by plan or load, or refused by the archive, with code, reason and recipe line
+skipped.csv    what a rule leaves out, with the reason it states      open.csv  what has no outcome yet
+faults.csv     every fault and warning by code, one line a record
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+
+from noarkit.load.folder import RunFolder
+from noarkit.load.numbers import RecordOutcome, outcomes
+from noarkit.safe import atomic
+from noarkit.words.texts import Texts, explain, texts
+
+_ACTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_BOM = "\ufeff"
+
+Cell = str | int | None
+
+
+def write_lists(folder: RunFolder, lang: str) -> list[Path]:
+    """Writes every list, whole or not at all; those that would be empty and optional are left away."""
+    told = texts(lang)
+    rows = {
+        "ids.csv": (("key", "type", "id", "state"), _ids(folder)),
+        "set-aside.csv": (("key", "state", "code", "meaning", "reason", "recipe_line", "do"), _left_out(folder, told)),
+        "skipped.csv": (("key", "reason"), _skipped(folder)),
+        "faults.csv": (("code", "meaning", "key", "reason", "recipe_line"), _faults(folder, told)),
+    }
+    written = [write_csv(folder.path / name, head, lines) for name, (head, lines) in rows.items()]
+    still = folder.path / "open.csv"
+    if folder.journal.exists() and next(outcomes(folder, "open"), None) is not None:
+        written.append(write_csv(still, ("key", "type"), ((one.key, one.type) for one in outcomes(folder, "open"))))
+    else:
+        still.unlink(missing_ok=True)
+    return written
+
+
+def write_csv(path: Path, head: Iterable[str], rows: Iterable[Iterable[Cell]]) -> Path:
+    """Semicolons, UTF-8 with its mark, and no cell that a spreadsheet would take for a formula."""
+    with atomic.writing(path, mode=0o600) as raw:
+        text = io.TextIOWrapper(raw, "utf-8", errors="backslashreplace", newline="", write_through=False)
+        text.write(_BOM)
+        writer = csv.writer(text, delimiter=";", lineterminator="\r\n")
+        writer.writerow(list(head))
+        for row in rows:
+            writer.writerow([harmless(cell) for cell in row])
+        text.detach()
+    return path
+
+
+def harmless(cell: Cell) -> str:
+    """A cell as text that no spreadsheet computes: a leading sign that acts gets an apostrophe before it."""
+    text = "" if cell is None else str(cell)
+    return f"'{text}" if text.startswith(_ACTS) else text
+
+
+def _ids(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
+    for one in outcomes(folder, "archived", "already_there"):
+        yield one.key, one.type, one.id, one.state
+
+
+def _left_out(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
+    for one in outcomes(folder, "set_aside", "refused"):
+        meaning, _, _, remedy = explain(one.code or "", told.lang) or ["", "", "", ""]
+        yield one.key, one.state, one.code, meaning, reason_of(one, told), _line(one.data), remedy
+
+
+def _skipped(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
+    for one in outcomes(folder, "skipped"):
+        yield one.key, str(one.data.get("reason", ""))
+
+
+def _faults(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
+    for one in outcomes(folder, "set_aside", "refused"):
+        yield one.code, (explain(one.code or "", told.lang) or [""])[0], one.key, reason_of(one, told), _line(one.data)
+    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        rows = db.execute(
+            "SELECT n.code, r.key, n.data FROM note n JOIN record r ON r.n = n.record ORDER BY n.code, r.n"
+        )
+        for code, key, data in rows:
+            found = orjson.loads(data)
+            field = found.get("field") or found.get("what") or ""
+            yield code, told.text("codes", code) if told.has("codes", code) else "", key, str(field), _line(found)
+
+
+def reason_of(one: RecordOutcome, told: Texts) -> str:
+    """Why a record was left out, as far as its data tell."""
+    data = one.data
+    parts = [str(data[name]) for name in ("type", "field") if data.get(name)]
+    for name in ("why", "description", "what"):
+        if data.get(name):
+            parts.append(told.reason(data[name]))
+    return ": ".join(parts)
+
+
+def _line(data: dict[str, object]) -> Cell:
+    line = data.get("line")
+    return line if isinstance(line, int) and line > 0 else None

@@ -1,0 +1,262 @@
+"""What a plan will do, as facts: counted from the frozen graph, one query a table, in constant memory."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import orjson
+
+from noarkit import __version__
+from noarkit.graph.store import GraphStore
+from noarkit.load.folder import RunFolder
+from noarkit.model import metamodel
+from noarkit.model.formats import STANDINGS, judge
+from noarkit.report.page import MOST_PLACES, iso
+
+PLAN_REPORT_VERSION = 1
+
+_EXAMPLES = 10
+_MOST_ROWS = 60
+_DATES = ("journaldato", "dokumentetsDato", "saksdato", "moetedato", "opprettetDato")
+# what a person would look for first, of all that only some accounts may write
+_TODAYS = ("opprettetDato", "avsluttetDato", "mappeIdent", "saksaar", "sakssekvensnummer", "registreringsIdent")
+_TODAYS_JOURNAL = ("journalaar", "journalsekvensnummer", "journalpostnummer", "journaldato")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the plan itself does not hold: the recipe's name, the archive it is meant for, and what was asked of it."""
+
+    recipe: str = ""
+    archive: str = ""
+    asked: bool = False
+    hashed: bool = False
+    since: str = ""
+    reappeared: tuple[tuple[str, str], ...] = ()
+    reappeared_count: int = 0
+
+    def as_data(self) -> dict[str, object]:
+        """Plain values, to be read again by `context_of`."""
+        return {
+            "recipe": self.recipe,
+            "archive": self.archive,
+            "asked": self.asked,
+            "hashed": self.hashed,
+            "since": self.since,
+            "reappeared": [list(pair) for pair in self.reappeared],
+            "reappeared_count": self.reappeared_count,
+        }
+
+
+def context_of(found: object) -> Context:
+    """The context that an earlier report holds."""
+    if not isinstance(found, dict):
+        return Context()
+    known = {
+        name: found[name]
+        for name in ("recipe", "archive", "asked", "hashed", "since", "reappeared_count")
+        if name in found
+    }
+    return Context(**known, reappeared=tuple((str(a), str(b)) for a, b in found.get("reappeared", ())))
+
+
+def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
+    """All that plan.html shows, as plain JSON values."""
+    graph = GraphStore.open(folder.graph)
+    try:
+        db, plan = graph.db, folder.plan()
+        recipe = graph.meta("recipe") or ""
+        records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state").fetchall())
+        return {
+            "report": "plan",
+            "version": PLAN_REPORT_VERSION,
+            "noarkit": __version__,
+            "run": folder.name,
+            "plan_sha256": plan["sha256"],
+            "frozen_at": iso(str(plan.get("frozen_at", 0))),
+            "zone": graph.meta("zone") or "UTC",
+            "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
+            "external_system": graph.meta("external_system"),
+            "recipe_sha256": hashlib.sha256(recipe.encode()).hexdigest(),
+            "close": graph.meta("close") == "yes",
+            "context": context.as_data(),
+            "records": {name: records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")},
+            "read": sum(records.values()),
+            "entities": _entities(db),
+            "places": _places(db),
+            "years": _years(db),
+            **_format_facts(db),
+            "faults": _faults(db),
+            "warnings": _warnings(db),
+            "skipped": _skipped(db),
+            "identity_numbers": graph.count("note", "code = 'W223'"),
+            "todays": _todays(db),
+            "examples": _examples(db),
+            "load": {
+                "shards": graph.count("shard", "kind = 'unit'"),
+                "chunks": graph.count("chunk"),
+                "bytes": int(db.execute("SELECT coalesce(sum(size), 0) FROM content").fetchone()[0]),
+                "files": graph.count("content"),
+            },
+        }
+    finally:
+        graph.close()
+
+
+def _entities(db: sqlite3.Connection) -> list[dict[str, object]]:
+    order = {name: place for place, name in enumerate(metamodel().types)}
+    rows = db.execute("SELECT type, count(*), sum(target = 'find') FROM entity GROUP BY type").fetchall()
+    rows.sort(key=lambda row: order.get(row[0], len(order)))
+    return [{"type": kind, "count": count, "found": found} for kind, count, found in rows]
+
+
+def _places(db: sqlite3.Connection) -> list[dict[str, object]]:
+    """Every fonds, creator and series, with what hangs directly under it."""
+    rows = db.execute(
+        "SELECT e.n, e.type, e.target, coalesce(json_extract(e.fields, '$.tittel'),"
+        " json_extract(e.fields, '$.arkivskaperNavn'), ''),"
+        " (SELECT count(*) FROM entity c WHERE c.parent = e.n AND c.unit = c.n)"
+        " FROM entity e WHERE e.type IN ('Arkiv', 'Arkivskaper', 'Arkivdel', 'Klassifikasjonssystem') ORDER BY e.n"
+    )
+    return [{"type": kind, "target": target, "title": title, "holds": holds} for _, kind, target, title, holds in rows]
+
+
+def _years(db: sqlite3.Connection) -> list[dict[str, object]]:
+    dates = ", ".join(f"json_extract(e.fields, '$.{name}')" for name in _DATES)
+    rows = db.execute(
+        f"SELECT coalesce(substr(coalesce({dates}), 1, 4),"  # noqa: S608  # our own words
+        " (SELECT strftime('%Y', min(c.modified_ns) / 1000000000, 'unixepoch') FROM entity x"
+        "  JOIN content c ON c.entity = x.n WHERE x.bundle = e.bundle), '?') AS year, count(*)"
+        " FROM record r JOIN entity e ON e.n = r.root GROUP BY year ORDER BY year"
+    )
+    return [{"year": year, "count": count} for year, count in rows]
+
+
+def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
+    db.create_function("ending", 1, _ending, deterministic=True)
+    counts: Counter[tuple[str, str]] = Counter()
+    sizes: Counter[tuple[str, str]] = Counter()
+    rows = db.execute(
+        "SELECT puid, ending(name) AS end, media_type, count(*), coalesce(sum(size), 0) FROM content GROUP BY 1, 2, 3"
+    )
+    for puid, ending, media_type, count, size in rows:
+        found = judge(puid, ending, media_type)
+        counts[found.standing, found.name] += count
+        sizes[found.standing, found.name] += size
+    ranked = sorted(counts, key=lambda one: (-counts[one], one))
+    formats = [
+        {"format": name, "standing": standing, "count": counts[standing, name], "bytes": sizes[standing, name]}
+        for standing, name in ranked
+    ]
+    standings = {one: sum(counts[key] for key in counts if key[0] == one) for one in STANDINGS}
+    return {"formats": formats[:_MOST_ROWS], "format_count": len(formats), "standings": standings}
+
+
+def _ending(name: str) -> str:
+    return PurePosixPath(name).suffix.lstrip(".").lower()
+
+
+def _faults(db: sqlite3.Connection) -> list[dict[str, object]]:
+    rows = db.execute(
+        "SELECT code, count(*) FROM record WHERE state = 'set_aside' GROUP BY code ORDER BY code"
+    ).fetchall()
+    return [
+        {
+            "code": code,
+            "count": count,
+            "places": [
+                {"key": key, **_told(data)}
+                for key, data in db.execute(
+                    "SELECT key, data FROM record WHERE state = 'set_aside' AND code = ? ORDER BY n LIMIT ?",
+                    (code, MOST_PLACES),
+                )
+            ],
+        }
+        for code, count in rows
+    ]
+
+
+def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
+    rows = db.execute("SELECT code, count(*) FROM note GROUP BY code ORDER BY code").fetchall()
+    asked = "SELECT r.key, n.data FROM note n JOIN record r ON r.n = n.record WHERE n.code = ? ORDER BY r.n LIMIT ?"
+    return [
+        {
+            "code": code,
+            "count": count,
+            "places": [{"key": key, **_told(data)} for key, data in db.execute(asked, (code, _EXAMPLES))],
+        }
+        for code, count in rows
+    ]
+
+
+def _told(data: str | None) -> dict[str, object]:
+    found = orjson.loads(data) if data else {}
+    return {name: found.get(name) for name in ("why", "type", "field", "line", "what")}
+
+
+def _skipped(db: sqlite3.Connection) -> list[dict[str, object]]:
+    rows = db.execute(
+        "SELECT json_extract(data, '$.reason') AS reason, count(*) FROM record WHERE state = 'skipped'"
+        " GROUP BY reason ORDER BY 2 DESC, reason LIMIT ?",
+        (_MOST_ROWS,),
+    )
+    return [{"reason": reason, "count": count} for reason, count in rows]
+
+
+def _todays(db: sqlite3.Connection) -> list[dict[str, object]]:
+    """Fields that only some accounts may write: how many entities bring a value of their own, and how many do not."""
+    types, found = metamodel().types, []
+    for kind, count in db.execute(
+        "SELECT type, count(*) FROM entity WHERE target != 'find' GROUP BY type ORDER BY type"
+    ):
+        for name in (*_TODAYS, *_TODAYS_JOURNAL):
+            known = types[kind].fields.get(name)
+            if known is None or known.save != "cw":
+                continue
+            given = db.execute(
+                "SELECT count(*) FROM entity WHERE type = ? AND json_extract(fields, ?) IS NOT NULL",
+                (kind, f"$.{name}"),
+            ).fetchone()[0]
+            if given:
+                found.append({"type": kind, "field": name, "given": given, "count": count})
+    return found
+
+
+def _examples(db: sqlite3.Connection) -> list[dict[str, object]]:
+    """Ten records drawn by a hash of their keys: the same plan shows the same ten."""
+    db.create_function(
+        "lot", 1, lambda key: hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(), deterministic=True
+    )
+    drawn = db.execute(
+        "SELECT n, key FROM record WHERE state = 'mapped' AND root IS NOT NULL ORDER BY lot(key), n LIMIT ?",
+        (_EXAMPLES,),
+    ).fetchall()
+    return [{"key": key, "entities": list(_of_record(db, n))} for n, key in sorted(drawn)]
+
+
+def _of_record(db: sqlite3.Connection, record: int) -> Iterator[dict[str, object]]:
+    root = db.execute(
+        "SELECT e.n, e.bundle FROM record r JOIN entity e ON e.n = r.root WHERE r.n = ?", (record,)
+    ).fetchone()
+    depths: dict[int | None, int] = {}
+    parent = db.execute("SELECT parent FROM entity WHERE n = ?", (root[0],)).fetchone()[0]
+    above = db.execute(
+        "SELECT type, json_extract(fields, '$.tittel') FROM entity WHERE n = ?", (parent or 0,)
+    ).fetchone()
+    if above:
+        yield {"type": above[0], "depth": 0, "fields": [["tittel", above[1]]], "file": None, "above": True}
+    rows = db.execute(
+        "SELECT e.n, e.type, e.parent, e.fields, c.name, c.size, c.media_type FROM entity e"
+        " LEFT JOIN content c ON c.entity = e.n WHERE e.bundle = ? ORDER BY e.n LIMIT 40",
+        (root[1],),
+    )
+    for n, kind, mother, fields, name, size, media_type in rows:
+        depths[n] = depths.get(mother, 0) + 1
+        file = {"name": name, "bytes": size, "media_type": media_type} if name is not None else None
+        told = [[field, value] for field, value in orjson.loads(fields).items() if value is not None]
+        yield {"type": kind, "depth": depths[n], "fields": told, "file": file, "above": False}
