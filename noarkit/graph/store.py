@@ -20,6 +20,7 @@ import orjson
 
 from noarkit.errors import DiskFull, JournalFault, PlanChanged
 from noarkit.graph.entity import Content, FieldValue
+from noarkit.model import metamodel
 
 GRAPH_VERSION = 1
 
@@ -246,13 +247,18 @@ class GraphStore:
             raise PlanChanged(where=str(self.path), frozen=expected, found=found)
 
     def forgive_dangling(self, code: str) -> None:
-        """Takes out the links to what is not in the plan, or to a class that holds classes; notes each."""
+        """Takes out the links to what is not in the plan, to a type that the model does not let stand there, or to a
+        class that holds classes; notes each."""
         db = self.db
         db.execute("BEGIN")
+        db.execute("CREATE TEMP TABLE fitting (type TEXT, name TEXT, target TEXT, PRIMARY KEY (type, name, target))")
+        db.executemany("INSERT OR IGNORE INTO fitting VALUES (?, ?, ?)", _fitting_links())
         db.execute(
             "CREATE TEMP TABLE forgiven AS SELECT link.rowid AS id, link.entity, link.name, link.other_key FROM link"
-            " WHERE other IS NULL OR (name = 'refSekundaerKlasse' AND EXISTS"
-            " (SELECT 1 FROM link below WHERE below.other = link.other AND below.name = 'refForelderKlasse'))"
+            " WHERE other IS NULL OR NOT EXISTS (SELECT 1 FROM entity a, entity b, fitting f WHERE a.n = link.entity"
+            " AND b.n = link.other AND f.type = a.type AND f.name = link.name AND f.target = b.type)"
+            " OR (name = 'refSekundaerKlasse' AND EXISTS (SELECT 1 FROM link below"
+            " WHERE below.other = link.other AND below.name = 'refForelderKlasse'))"
         )
         db.execute(
             "INSERT INTO note SELECT e.record, e.n, ?, 0, json_object('name', f.name, 'key', f.other_key)"
@@ -261,6 +267,7 @@ class GraphStore:
         )
         db.execute("DELETE FROM link WHERE rowid IN (SELECT id FROM forgiven)")
         db.execute("DROP TABLE forgiven")
+        db.execute("DROP TABLE fitting")
         db.execute("COMMIT")
 
     def leave_out(self, record: int, bundle: int, code: str, data: str) -> None:
@@ -278,6 +285,15 @@ class GraphStore:
         for row in rows:
             n, key, kind, record, parent, parent_link, fields, *rest = row
             yield Planned(n, key, kind, record, parent, parent_link, orjson.loads(fields), *rest)
+
+
+def _fitting_links() -> Iterator[tuple[str, str, str]]:
+    """Every type, reference and type that it may lead to."""
+    model = metamodel()
+    for name, kind in model.types.items():
+        for reference in kind.references.values():
+            for target in reference.targets:
+                yield from ((name, reference.name, concrete) for concrete in model.concrete(target))
 
 
 def _chunk(row: tuple[object, ...]) -> Chunk:

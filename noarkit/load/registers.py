@@ -75,9 +75,8 @@ def _made(administration: Administration, list_name: str, code: ListedCode) -> N
 
 
 def _standing(administration: Administration) -> dict[str, dict[str, ListedCode]]:
-    lists = {
-        (name, one.name): one.code_list for name, kind in metamodel().types.items() for one in kind.fields.values()
-    }
+    types = metamodel().types
+    lists = {(name, one.name): one.code_list for name, kind in types.items() for one in kind.fields.values()}
     found: dict[str, dict[str, ListedCode]] = {}
     for one in administration.code_lists():
         list_name = lists.get((one.type, one.field))

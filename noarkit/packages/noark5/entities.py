@@ -6,7 +6,7 @@ the unit it concerns. A unit that cannot be taken as it is raises `Untakable`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -102,14 +102,17 @@ class Maker:
         creators = list(nodes(node, "arkivskaper")) or [{}]
         return (fonds, *self._children("Arkivskaper", creators, unit, "c refArkiv", told))
 
-    def series(self, unit: Unit, told: Told, links: Iterable[tuple[str, str]] = ()) -> Entity:
-        """An arkivdel; `links` are those to its classification systems."""
+    def series(
+        self, unit: Unit, told: Told, links: Iterable[tuple[str, str]], chained: Callable[[str, str], bool]
+    ) -> Entity:
+        """An arkivdel; `links` are those to its classification systems, `chained` whether one may follow the other."""
         fields = self._named("Arkivdel", unit, told)
         self._screening(unit.node, fields, told)
-        others = [("refArkivdelForloeper", "referanseForloeper"), ("refArkivdelArvtaker", "referanseArvtaker")]
         found = [*links]
-        for link, name in others:
-            found.extend((link, key) for key in self._keys(unit, name, told))
+        before = [key for key in self._keys(unit, "referanseForloeper", told) if chained(key, unit.key)]
+        found.extend(("refArkivdelForloeper", key) for key in before)
+        after = [key for key in self._keys(unit, "referanseArvtaker", told) if chained(unit.key, key)]
+        found.extend(("refArkivdelArvtaker", key) for key in after)
         return Entity(unit.key, "Arkivdel", fields, unit.above, "refArkiv", tuple(found), recipe_line=unit.line)
 
     def system(self, unit: Unit, told: Told, links: tuple[tuple[str, str], ...] = ()) -> Entity:

@@ -27,6 +27,8 @@ class Spine:
         self._primary = ""
         self._systems: list[tuple[Unit, list[Entity]]] = []
         self._own_class = ""
+        self._after: dict[str, str] = {}
+        self._before: dict[str, str] = {}
 
     def take(self, unit: Unit, told: Told) -> Iterator[Entity]:
         """One unit; yields what is ready with it."""
@@ -92,9 +94,16 @@ class Spine:
             links.append(
                 ("refPrimaerKlassifikasjonssystem" if main else "refSekundaerKlassifikasjonssystem", system.key)
             )
-        yield self._maker.series(self._series, told, links)
+        yield self._maker.series(self._series, told, links, self._chained)
         # the primary one goes on: its further classes are told as they come
         self._systems = self._systems[-1:] if self._systems and self._systems[-1][0].key == primary else []
+
+    def _chained(self, before: str, after: str) -> bool:
+        """True where the two may be told to follow each other: the first time, and where neither has another."""
+        if before in self._after or after in self._before:
+            return False
+        self._after[before], self._before[after] = after, before
+        return True
 
     def _later_system(self) -> Iterator[Entity]:
         """A system that came after its series was told says itself that it belongs to it."""
