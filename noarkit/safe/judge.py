@@ -1,0 +1,187 @@
+"""Holds XML of any size against a schema, as a stream: no tree is built, and each error knows its line.
+
+The schema is ours or one whose bytes are known, never the document's own idea of one. A document type is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+from xml.parsers import expat
+
+from lxml import etree
+
+from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.safe.sax import event_parser
+
+BLOCK_BYTES = 1024 * 1024
+_PIECE_BYTES = 4096
+_QUOTED = re.compile(r"Element '(?:\{([^}']*)\})?([^']*)'")
+_BRACES = re.compile(r"\{[a-z]+:[^}']*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaError:
+    """One place where a document is not what its schema says."""
+
+    line: int
+    namespace: str
+    element: str
+    kind: str
+    message: str
+
+
+def judge(source: Path, schema: etree.XMLSchema, *, most: int = 10_000) -> Iterator[SchemaError]:
+    """What a schema has against a document, in its order.
+
+    Stops after `most` errors. The document is read once more where there are any, for the parser tells no lines.
+    """
+    where = str(source)
+    with source.open("rb") as file:
+        refuse_doctype(file, where)
+        suspects = _suspects(file, where, schema, most)
+        if suspects:
+            file.seek(0)
+            yield from _located(file, schema, suspects, most)
+
+
+def refuse_doctype(file: BinaryIO, where: str) -> None:
+    """Reads the prologue and goes back; `UnsafeXml` for a document type, `PackageFault` where it cannot be read."""
+    begun = False
+
+    def begin(name: str, attributes: dict[str, str]) -> None:
+        nonlocal begun
+        begun = True
+
+    parser = event_parser(where)
+    parser.StartElementHandler = begin
+    try:
+        while not begun and (block := file.read(BLOCK_BYTES)):
+            parser.Parse(block)
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        # what this parser cannot read, it cannot vouch for: no other parser gets to see it
+        raise PackageFault(where=where, why="malformed-xml", detail=str(error)) from error
+    file.seek(0)
+
+
+def _suspects(file: BinaryIO, where: str, schema: etree.XMLSchema, most: int) -> set[int]:
+    """The numbers of the blocks in which errors came up."""
+    parser = _judging(schema)
+    suspects: set[int] = set()
+    known, number = 0, 0
+    try:
+        for number, block in enumerate(iter(lambda: file.read(BLOCK_BYTES), b"")):
+            parser.feed(block)
+            found = len(parser.feed_error_log)
+            if found > known:
+                suspects.add(number)
+                known = found
+            if known >= most:
+                return suspects
+        parser.close()
+    except etree.XMLSyntaxError as error:
+        raise _translated(error, where) from error
+    if len(parser.feed_error_log) > known:
+        suspects.add(number)
+    return suspects
+
+
+def _located(file: BinaryIO, schema: etree.XMLSchema, suspects: set[int], most: int) -> Iterator[SchemaError]:
+    parser = _judging(schema)
+    told, line = 0, 1
+    for number, block in enumerate(iter(lambda: file.read(BLOCK_BYTES), b"")):
+        for piece in _pieces(block) if number in suspects else (block,):
+            parser.feed(piece)
+            # what the end of a block began may come up in the next
+            if number in suspects or number - 1 in suspects:
+                for entry in list(parser.feed_error_log)[told:]:
+                    told += 1
+                    yield _schema_error(entry, line)
+            line += piece.count(b"\n")
+            if told >= most:
+                return
+    parser.close()
+    yield from (_schema_error(entry, line) for entry in list(parser.feed_error_log)[told:most])
+
+
+def _translated(error: etree.XMLSyntaxError, where: str) -> PackageFault | UnsafeXml:
+    told = error.msg or ""
+    if "XML_PARSE_HUGE" in told or "Excessive depth" in told or "entity" in told.lower():
+        return UnsafeXml(where=where, why="limits", line=error.lineno)
+    return PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=told)
+
+
+class _Nothing:
+    """A target that keeps nothing: with it a parser builds no tree."""
+
+    def close(self) -> None:
+        """The end."""
+
+
+def _judging(schema: etree.XMLSchema) -> etree.XMLParser:
+    return etree.XMLParser(
+        schema=schema,
+        target=_Nothing(),  # type: ignore[arg-type]  # the stubs ask for every method, the parser for `close` alone
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+    )
+
+
+def _pieces(block: bytes) -> Iterator[bytes]:
+    """Lines, and long lines once more at the end of each tag."""
+    for line in block.splitlines(keepends=True):
+        if len(line) <= _PIECE_BYTES:
+            yield line
+            continue
+        parts = line.split(b">")
+        yield from (part + b">" for part in parts[:-1])
+        if parts[-1]:
+            yield parts[-1]
+
+
+def _schema_error(entry: etree._LogEntry, line: int) -> SchemaError:
+    message = str(entry.message)
+    found = _QUOTED.match(message)
+    namespace, element = (found.group(1) or "", found.group(2)) if found else ("", "")
+    return SchemaError(line, namespace, element, str(entry.type_name), _BRACES.sub("", message))
+
+
+def joined_schema(files: Mapping[str, Path], namespaces: Mapping[str, str]) -> etree.XMLSchema:
+    """One schema of several files; whatever they import is found among `files` by its bare name, or nowhere.
+
+    `namespaces` names the file of each namespace that is judged. `PackageFault` where they are no schema together.
+    """
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False)
+    parser.resolvers.add(_OnlyThese(files))
+    driver = etree.Element(f"{{{_XS}}}schema", nsmap={"xs": _XS})
+    for namespace, name in namespaces.items():
+        etree.SubElement(driver, f"{{{_XS}}}import", namespace=namespace, schemaLocation=f"{_PLACE}{name}")
+    for path in files.values():
+        with path.open("rb") as file:
+            refuse_doctype(file, str(path))
+    try:
+        return etree.XMLSchema(etree.fromstring(etree.tostring(driver), parser, base_url=f"{_PLACE}all.xsd"))
+    except (etree.XMLSchemaParseError, etree.XMLSyntaxError) as error:
+        raise PackageFault(where=", ".join(sorted(files)), why="schema", detail=str(error)) from error
+
+
+_XS = "http://www.w3.org/2001/XMLSchema"
+_PLACE = "schemas:///"
+
+
+class _OnlyThese(etree.Resolver):
+    """Answers for a name with the file that goes by it, and with an empty schema for every other."""
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self._files = files
+
+    def resolve(self, system_url: str, public_id: str, context: object) -> object:  # type: ignore[override]  # the stubs lack context
+        """The file's bytes under the address asked for, so that what it imports comes here too."""
+        path = self._files.get(system_url.rpartition("/")[2])
+        text = path.read_bytes() if path is not None else b"<nothing/>"
+        return self.resolve_string(text, context, base_url=system_url)

@@ -1,0 +1,73 @@
+"""The door for XML too large for a tree: a parser that calls back, without entities, document type or network.
+
+It is for whoever must see every element once and keep nothing. A document type is refused at its first letter;
+malformed XML is `PackageFault` with its line, a tag that never ends `UnsafeXml`. Depth is the handler's own to watch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+from xml.parsers import expat
+
+from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.safe.xml import LIMITS, XmlLimits
+
+BLOCK_BYTES = 1024 * 1024
+MAX_TOKEN_BYTES = 16 * 1024 * 1024
+"""No tag, comment or attribute of an honest document is longer."""
+
+_TEXT_BYTES = 65536
+
+
+def event_parser(where: str) -> expat.XMLParserType:
+    """A parser whose names come as `namespace local`, and texts in few pieces; set its handlers, then `feed`."""
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.buffer_size = _TEXT_BYTES
+
+    def refuse(name: str, system: str | None, public: str | None, internal: bool) -> None:
+        raise UnsafeXml(where=where, why="doctype", line=parser.CurrentLineNumber)
+
+    parser.StartDoctypeDeclHandler = refuse
+    return parser
+
+
+def feed(parser: expat.XMLParserType, source: BinaryIO, where: str, *, limits: XmlLimits = LIMITS) -> Iterator[int]:
+    """Gives the whole of `source` to the parser; yields after each block how many bytes went in so far."""
+    fed = 0
+    while block := source.read(BLOCK_BYTES):
+        fed += len(block)
+        if fed > limits.max_bytes:
+            raise UnsafeXml(where=where, why="size")
+        _give(parser, block, where, last=False)
+        if fed - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+            raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
+        yield fed
+    _give(parser, b"", where, last=True)
+
+
+def lines_of(source: BinaryIO, offsets: Iterable[int]) -> dict[int, int]:
+    """The line on which each byte stands, read in one go, without holding the file."""
+    wanted = sorted(set(offsets))
+    found: dict[int, int] = {}
+    line, at = 1, 0
+    for offset in wanted:
+        while at < offset:
+            block = source.read(min(BLOCK_BYTES, offset - at))
+            if not block:
+                break
+            line += block.count(b"\n")
+            at += len(block)
+        found[offset] = line
+    return found
+
+
+def _give(parser: expat.XMLParserType, block: bytes, where: str, *, last: bool) -> None:
+    try:
+        parser.Parse(block, last)
+    except expat.ExpatError as error:
+        detail = expat.ErrorString(error.code)
+        if "entity" in detail:
+            raise UnsafeXml(where=where, why="limits", line=error.lineno) from error
+        raise PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=detail) from error

@@ -1,0 +1,182 @@
+"""What a validation finds: rules with their level and sources, places, counts, and the report that holds them all.
+
+A rule is data (`rules.toml` of each form); its sentences stand in `words/` by its code. A place is a file, a line and
+the systemID of the unit it stands in.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Literal, get_args
+
+Level = Literal["error", "warning", "info"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+KEPT = 100
+"""So many places of each rule are told; all are counted."""
+
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing that is checked. `cites` names tests of other validators, requirements and sections it stands on.
+
+    `foreign` names what of the packages that others published is known to break it, or is empty.
+    """
+
+    code: str
+    level: Level
+    area: str
+    cites: tuple[str, ...]
+    foreign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a rule was broken, and with what."""
+
+    file: str
+    line: int | None = None
+    system_id: str | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A rule that was broken: how often, and the first places."""
+
+    rule: Rule
+    count: int
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Something that was counted, by rows: labels and how many. `rest` rows more were counted and are not shown."""
+
+    rule: Rule
+    rows: tuple[tuple[tuple[str, ...], int], ...]
+    total: int
+    rest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a validation has to say about one package. `summary` is in the order in which it is shown."""
+
+    package: str
+    form: str
+    version: str
+    summary: Mapping[str, tuple[str, ...]]
+    rules: tuple[Rule, ...]
+    outcomes: tuple[Outcome, ...]
+    counts: tuple[Count, ...]
+    seconds: float
+
+    def number(self, level: Level) -> int:
+        """How many places of that level were found."""
+        return sum(outcome.count for outcome in self.outcomes if outcome.rule.level == level)
+
+    @property
+    def valid(self) -> bool:
+        """True where there is no error; warnings are allowed."""
+        return not any(outcome.rule.level == "error" for outcome in self.outcomes)
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes of all broken rules."""
+        return frozenset(outcome.rule.code for outcome in self.outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A broken rule as it is met: the place is a byte of the file, or a line, or the file alone."""
+
+    code: str
+    file: str
+    offset: int | None = None
+    line: int | None = None
+    system_id: str | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
+
+
+class Tally:
+    """Counts hits by rule and keeps the first of each."""
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        self._rules = rules
+        self._counts: dict[str, int] = {}
+        self._kept: dict[str, list[Hit]] = {}
+
+    def add(self, code: str, file: str, at: tuple[int | None, str | None] = (None, None), **data: object) -> None:
+        """One hit at a byte of `file`, in the unit with that systemID."""
+        if self.room(code):
+            self.take(Hit(code, file, at[0], None, at[1], shown(data)))
+        else:
+            self._counts[code] += 1
+
+    def take(self, hit: Hit, times: int = 1) -> None:
+        """One hit, or the first of several at the same place."""
+        self._counts[hit.code] = self._counts.get(hit.code, 0) + times
+        kept = self._kept.setdefault(hit.code, [])
+        if len(kept) < KEPT:
+            kept.append(hit)
+
+    def more(self, code: str, times: int) -> None:
+        """Hits whose places nobody will see."""
+        self._counts[code] = self._counts.get(code, 0) + times
+
+    def room(self, code: str) -> bool:
+        """True while another place of the rule would be kept."""
+        return len(self._kept.get(code, ())) < KEPT
+
+    def hits(self) -> list[Hit]:
+        """All that were kept."""
+        return [hit for kept in self._kept.values() for hit in kept]
+
+    def has(self, code: str) -> bool:
+        """True where the rule was broken."""
+        return self._counts.get(code, 0) > 0
+
+    def drop(self, code: str, unwanted: Iterable[Hit]) -> None:
+        """Takes back hits that another rule tells better."""
+        gone = [hit for hit in unwanted if hit in self._kept.get(code, ())]
+        for hit in gone:
+            self._kept[code].remove(hit)
+            self._counts[code] -= 1
+        if code in self._counts and self._counts[code] == 0:
+            del self._counts[code]
+
+    def outcomes(self, lines: Mapping[tuple[str, int], int]) -> tuple[Outcome, ...]:
+        """What was found, rule by rule; `lines` knows the line of each byte."""
+        return tuple(
+            Outcome(self._rules[code], count, tuple(_place(hit, lines) for hit in self._kept.get(code, ())))
+            for code, count in sorted(self._counts.items())
+        )
+
+
+def shown(data: Mapping[str, object]) -> dict[str, str]:
+    """Data of a place as it is kept: texts, none of them long."""
+    return {name: str(value)[:_SHOWN] for name, value in data.items() if value is not None}
+
+
+@cache
+def rules_of(package: str) -> Mapping[str, Rule]:
+    """The rules of one form, by code, read once from `rules.toml` of its package."""
+    text = files(package).joinpath("rules.toml").read_text("utf-8")
+    return MappingProxyType(
+        {
+            code: Rule(code, entry["level"], entry["area"], tuple(entry["cites"]), entry.get("foreign", ""))
+            for code, entry in tomllib.loads(text).items()
+        }
+    )
+
+
+def _place(hit: Hit, lines: Mapping[tuple[str, int], int]) -> Place:
+    line = hit.line if hit.offset is None else lines.get((hit.file, hit.offset))
+    return Place(hit.file, line, hit.system_id, hit.data)

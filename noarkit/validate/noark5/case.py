@@ -1,0 +1,79 @@
+"""Everything that is known of a package when all of it has been read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from noarkit.model.xml_model import Version
+from noarkit.packages.noark5 import spec
+from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.noark5.description import Description
+from noarkit.validate.noark5.messages import Head
+from noarkit.validate.noark5.sight import Counts
+from noarkit.validate.noark5.store import Store, Value, unpacked
+
+DESCRIPTION_FILE = f"{spec.DESCRIPTION}.xml"
+
+
+@dataclass(slots=True)
+class Case:
+    """One package, read. `files` are the names in its root folder, `folder` is where its documents lie."""
+
+    root: Path
+    version: Version
+    description: Description | None
+    files: frozenset[str]
+    folder: str
+    store: Store
+    tally: Tally
+    counts: Counts = field(default_factory=Counts)
+    heads: dict[int, Head] = field(default_factory=dict)
+    vsm: set[str] = field(default_factory=set)
+    creators: list[str] = field(default_factory=list)
+    days: list[str] = field(default_factory=list)
+    vsm_schemas: dict[str, str] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
+
+    def described(self, code: str, line: int | None = None, **data: object) -> None:
+        """A finding in arkivuttrekk.xml."""
+        self.tally.take(Hit(code, DESCRIPTION_FILE, None, line or None, None, shown(data)))
+
+    def said(self, name: str) -> str | None:
+        """What the package says of itself under a name."""
+        return self.description.value(name) if self.description is not None else None
+
+    def sharp(self) -> bool:
+        """True where the period is cut sharply at both ends, so that everything must be there on both sides."""
+        return all((self.said(name) or "").startswith("skarp") for name in ("inngaaendeSkille", "utgaaendeSkille"))
+
+    def has(self, document: str) -> bool:
+        """True where an XML document is there and could be read to its end."""
+        name = f"{document}.xml"
+        return name in self.files and name not in self.unread
+
+    def sha256_of(self, name: str) -> str | None:
+        """The sha256 of a file, as it was read."""
+        rows = list(self.store.ask("SELECT sum FROM files WHERE name = ? AND kind = 'file'", (name.encode(),)))
+        found = rows[0][0] if rows else None
+        return found.hex() if isinstance(found, bytes) else None
+
+
+def tell(case: Case, code: str, file: str, rows: Iterator[tuple[Value, ...]], names: Sequence[str] = ()) -> None:
+    """A hit for each row: the unit it belongs to, the byte where it stands, and data by `names`."""
+    tally = case.tally
+    for row in rows:
+        if not tally.room(code):
+            tally.more(code, 1)
+            continue
+        owner, at = row[0], row[1]
+        data = {name: _text(value) for name, value in zip(names, row[2:], strict=True)}
+        place = (at if isinstance(at, int) else None, unpacked(owner) or None)
+        tally.add(code, file, place, **data)
+
+
+def _text(value: Value) -> str | None:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return None if value is None else str(value)

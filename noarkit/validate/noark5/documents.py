@@ -1,0 +1,101 @@
+"""Reads every file of a package once: size, sha256, first bytes, and whether a PDF says that it is PDF/A.
+
+Several may share the work: each walks the tree, and claims block after block of the files it meets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from noarkit.safe.tree import Seen, is_file, walk_tree
+from noarkit.validate.noark5.messages import Message, Rows
+from noarkit.validate.noark5.store import Row
+from noarkit.validate.noark5.values import formats
+
+BLOCK = 64
+"""So many files are claimed at once."""
+
+_BATCH = 2_000
+_CHUNK = 1024 * 1024
+_CLAIM = b"pdfaid"
+_FIRST = 8
+_STARTS = formats().first_bytes
+
+Claim = Callable[[], int]
+"""Gives the number of the next block that nobody has: the same is never given twice."""
+
+
+def read_files(root: Path, claim: Claim) -> Iterator[Message]:
+    """A row for every file of the blocks that were claimed; links and special files come with the first block."""
+    rows: list[Row] = []
+    mine, met = claim(), 0
+    for seen in walk_tree(root):
+        block = met // BLOCK
+        met += 1
+        if block < mine:
+            continue
+        row = _row(seen)
+        if row is not None:
+            rows.append(row)
+        if met % BLOCK == 0:
+            mine = claim()
+        if len(rows) >= _BATCH:
+            yield Rows("files", tuple(rows))
+            rows.clear()
+    yield Rows("files", tuple(rows))
+
+
+def hash_file(path: Path, algorithm: str) -> bytes | None:
+    """The digest of a file by any algorithm that hashlib knows, or None for one that it does not."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, algorithm).digest()
+    except ValueError:
+        return None
+
+
+def _row(seen: Seen) -> Row | None:
+    if seen.kind == "folder":
+        return None
+    name = os.fsencode(seen.name)
+    nothing: Row = (name, "link" if seen.kind == "link" else "other", 0, None, None, None, None)
+    if seen.kind != "file":
+        return nothing
+    try:
+        descriptor = seen.open()
+    except OSError:
+        return nothing
+    try:
+        if not is_file(descriptor):
+            return nothing
+        size, digest, first, claimed = _read(descriptor)
+    except OSError:
+        return nothing
+    finally:
+        os.close(descriptor)
+    ending = seen.name.rpartition(".")[2].lower() if "." in seen.name else ""
+    starts = _STARTS.get(ending)
+    fits = None if starts is None or size == 0 else int(first.startswith(starts))
+    return (name, "file", size, digest, ending.encode("utf-8", "replace").decode(), fits, int(claimed))
+
+
+def _read(descriptor: int) -> tuple[int, bytes, bytes, bool]:
+    """Size, sha256, first bytes, and whether the metadata of PDF/A were met."""
+    block = os.read(descriptor, _CHUNK)
+    first = block[:_FIRST]
+    pdf = first.startswith(b"%PDF")
+    if len(block) < _CHUNK:
+        return len(block), hashlib.sha256(block).digest(), first, pdf and _CLAIM in block
+    whole = hashlib.sha256()
+    size, claimed, tail = 0, False, b""
+    while block:
+        whole.update(block)
+        size += len(block)
+        if pdf and not claimed:
+            claimed = _CLAIM in tail + block if tail else _CLAIM in block
+            tail = block[-len(_CLAIM) :]
+        block = os.read(descriptor, _CHUNK)
+    return size, whole.digest(), first, claimed

@@ -1,0 +1,73 @@
+"""Judges the schemas of a package: whether they are the official ones of its version, and those of its own making."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from noarkit.errors import HostileInput, PackageFault
+from noarkit.model.xml_model import VERSIONS, Version
+from noarkit.packages.noark5 import spec
+from noarkit.safe.digest import sha256_of
+from noarkit.safe.paths import inside
+from noarkit.validate.findings import Tally
+from noarkit.validate.noark5.case import Case
+from noarkit.validate.noark5.description import Description
+from noarkit.validate.noark5.messages import refusal
+from noarkit.validate.noark5.schemas import is_ours, namespace_of, undocumented
+
+
+def version_of(root: Path, description: Description | None) -> Version:
+    """The version that a package says it is, else that of its schema, else the current one."""
+    said = description.value("version") if description is not None else None
+    named = spec.version_named(said) if said else None
+    if named is not None:
+        return named
+    schema = root / f"{spec.STRUCTURE}.xsd"
+    official = spec.identify(sha256_of(schema)) if schema.is_file() else None
+    return next((one for one in VERSIONS if official is not None and official.version == one), "5.0")
+
+
+def vsm_schemas(root: Path, description: Description | None, tally: Tally) -> dict[str, Path]:
+    """The schemas of the archive's own metadata that the package names for arkivstruktur, by their namespace."""
+    structure = description.xml(spec.STRUCTURE) if description is not None else None
+    found: dict[str, Path] = {}
+    for file in structure.schemas if structure is not None else ():
+        if file.name in spec.schema_files("5.0") or not file.name.endswith(".xsd"):
+            continue
+        try:
+            path = inside(root, file.name)
+            namespace = namespace_of(path) if path.is_file() else None
+            if namespace:
+                found.setdefault(namespace, path)
+                for element, line in undocumented(path):
+                    tally.add("N110", file.name, (None, None), element=element, line=line)
+        except PackageFault as fault:
+            tally.take(refusal(file.name, fault))
+        except HostileInput as fault:
+            tally.add("N005", file.name, why=fault.data.get("why"))
+    return found
+
+
+def judge_identity(case: Case, vsm: Mapping[str, Path]) -> None:
+    """Each standard schema is official, of the version; each namespace of vsm has its schema."""
+    own = {path.name for path in vsm.values()}
+    standard = set(spec.schema_files(case.version))
+    for name in sorted(standard & case.files - own):
+        found = case.sha256_of(name)
+        if found is None:
+            continue
+        official = spec.identify(found)
+        if official is not None and official.file == name and _fits(official.version, case.version, name):
+            continue
+        if official is None and is_ours(name, found):
+            case.tally.add("N102", name, found=found)
+        else:
+            case.tally.add("N105", name, found=found, value=official.version if official else None)
+    for namespace in sorted(case.vsm - set(vsm)):
+        case.tally.add("N108", f"{spec.STRUCTURE}.xml", value=namespace)
+
+
+def _fits(found: str, version: Version, name: str) -> bool:
+    """ADDML comes in two versions that read the same descriptions; all else is of the package's own version."""
+    return found == version or name == f"{spec.ADDML}.xsd"

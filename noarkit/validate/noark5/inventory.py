@@ -1,0 +1,210 @@
+"""Judges what a package says of itself against what lies in it: files, checksums, properties, counts, flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from noarkit.packages.noark5 import spec
+from noarkit.validate.findings import Hit
+from noarkit.validate.noark5.case import DESCRIPTION_FILE, Case
+from noarkit.validate.noark5.description import CONTEXT, DIVIDES, FLAGS, DescribedFile, DescribedXml, Description
+from noarkit.validate.noark5.journals import JOURNALS
+
+_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+_SHA256 = frozenset({"SHA-256", "SHA256"})
+_DIVIDED = frozenset({"mykt", "skarpt"})
+_UNLISTED = frozenset({DESCRIPTION_FILE, f"{spec.ADDML}.xsd"})
+_FLAG_RULES = (
+    ("inneholderSkjermetInformasjon", "N212", ("N932",)),
+    ("inneholderDokumenterSomSkalKasseres", "N213", ("N934",)),
+    ("omfatterDokumenterSomErKassert", "N214", ("N935",)),
+    ("inneholderVirksomhetsspesifikkeMetadata", "N107", ("N944",)),
+)
+
+
+def judge_inventory(case: Case) -> None:
+    """All of it."""
+    _judge_presence(case)
+    _judge_strays(case)
+    if case.description is None:
+        return
+    _judge_properties(case, case.description)
+    _judge_checksums(case, case.description)
+    _judge_counts(case, case.description)
+    if case.has(spec.STRUCTURE):
+        _judge_flags(case)
+
+
+def _judge_presence(case: Case) -> None:
+    named = {file.name for file in case.description.files()} if case.description is not None else set()
+    if case.description is not None:
+        told: set[str] = set()
+        for file in case.description.files():
+            if file.name and file.name not in told and not _exists(case, file.name):
+                case.described("N002", file.line, value=file.name)
+            told.add(file.name)
+    for name in _needed(case):
+        if name not in case.files and name not in named:
+            case.tally.add("N003", name)
+    if f"{spec.CHANGE_LOG}.xml" not in case.files | named:
+        case.tally.add("N011", f"{spec.CHANGE_LOG}.xml")
+    documents = [document for document in spec.XML_DOCUMENTS if f"{document}.xml" in case.files]
+    schemas = {name for document in documents for name in spec.schemas_of(document)}
+    for name in sorted(schemas | {f"{spec.ADDML}.xsd"}):
+        if name not in case.files and name not in named:
+            case.tally.add("N101", name)
+
+
+def _needed(case: Case) -> Iterator[str]:
+    yield f"{spec.STRUCTURE}.xml"
+    if case.store.number("SELECT COUNT(*) FROM posts"):
+        yield from (f"{journal}.xml" for journal in JOURNALS)
+
+
+def _exists(case: Case, name: str) -> bool:
+    return case.sha256_of(name) is not None
+
+
+def _judge_strays(case: Case) -> None:
+    """Files that nothing names, and things that are no plain files."""
+    named = {file.name for file in case.description.files()} if case.description is not None else set()
+    known = named | _UNLISTED
+    if case.description is None:
+        known |= {f"{name}.xml" for name in spec.XML_DOCUMENTS} | set(spec.schema_files(case.version))
+    first, beyond = f"{case.folder}/".encode(), f"{case.folder}0".encode()
+    rows = case.store.ask(
+        "SELECT name, kind FROM files WHERE kind != 'file' OR NOT (name >= ? AND name < ?) ORDER BY name",
+        (first, beyond),
+    )
+    for name, kind in rows:
+        text = name.decode("utf-8", "replace") if isinstance(name, bytes) else ""
+        if kind != "file":
+            case.tally.add("N005", text, why=kind)
+        elif text not in known and not case.store.number("SELECT COUNT(*) FROM objects WHERE path = ?", (name,)):
+            case.tally.add("N004", text)
+
+
+def _judge_properties(case: Case, description: Description) -> None:
+    said = description.said
+    for name in ("type", "version", *CONTEXT, "startDate", "endDate", *DIVIDES, *FLAGS, "antallDokumentfiler"):
+        if name not in said:
+            case.described("N201", value=name)
+    if not description.creators:
+        case.described("N201", value="recordCreator")
+    for name, good in _readings(case, description):
+        if not good:
+            case.described("N202", said[name].line, element=name, value=said[name].value)
+    start, end = said.get("startDate"), said.get("endDate")
+    if start and end and end.value < start.value:
+        case.described("N202", end.line, element="endDate", value=end.value)
+    first = description.xmls[0].name if description.xmls else spec.STRUCTURE
+    if description.order[:2] != ("type", "additionalInfo") and {"type", "additionalInfo"} <= set(description.order):
+        case.described("N215", value=", ".join(description.order))
+    elif first != spec.STRUCTURE and description.xml(spec.STRUCTURE) is not None:
+        case.described("N215", description.xmls[0].line, value=first)
+
+
+def _readings(case: Case, description: Description) -> Iterator[tuple[str, bool]]:
+    """Each property that is there, and whether it can be understood."""
+    said = description.said
+    for name in said:
+        value = said[name].value
+        if name == "type":
+            yield name, value == spec.TYPE_NAME
+        elif name == "version":
+            yield name, spec.version_named(value) is not None
+        elif name in ("startDate", "endDate"):
+            yield name, _DATE.fullmatch(value) is not None
+        elif name in DIVIDES:
+            yield name, value in _DIVIDED
+        elif name in FLAGS:
+            yield name, value in ("true", "false")
+        elif name == "antallDokumentfiler":
+            yield name, value.isdecimal()
+
+
+def _judge_checksums(case: Case, description: Description) -> None:
+    with_checksum = {file.name for file in description.files() if file.has_checksum}
+    for one in description.xmls:
+        if one.file is None:
+            case.described("N201", one.line, value=f"{one.name}: file")
+        for file in ([one.file] if one.file is not None else []) + list(one.schemas):
+            if file.has_checksum:
+                _judge_checksum(case, file)
+            elif file.name not in with_checksum:
+                case.described("N203", file.line, value=file.name)
+        _judge_listed(case, one)
+
+
+def _judge_checksum(case: Case, file: DescribedFile) -> None:
+    if file.algorithm is None or file.checksum is None:
+        case.described("N203", file.line, value=file.name)
+        return
+    if file.algorithm.upper() not in _SHA256:
+        case.described("N204", file.line, value=file.algorithm, file=file.name)
+        return
+    found = case.sha256_of(file.name)
+    if found is not None and found != file.checksum.lower():
+        code = "N217" if _same_schema(found, file.checksum) else "N205"
+        case.described(code, file.line, file=file.name, value=file.checksum, found=found)
+
+
+def _same_schema(found: str, said: str) -> bool:
+    """Official schemas travel with one line ending or the other; their text is the same."""
+    one, other = spec.identify(found), spec.identify(said)
+    if one is None or other is None:
+        return False
+    return (one.file, one.version, one.edition) == (other.file, other.version, other.edition)
+
+
+def _judge_listed(case: Case, one: DescribedXml) -> None:
+    """Each document names the schemas it is written after."""
+    document = one.file.name.removesuffix(".xml") if one.file is not None else one.name
+    if document not in spec.XML_DOCUMENTS:
+        return
+    listed = {schema.name for schema in one.schemas}
+    for name in spec.schemas_of(document):
+        if name not in listed:
+            case.described("N104", one.line, value=name, file=f"{document}.xml")
+
+
+def _judge_counts(case: Case, description: Description) -> None:
+    found = {
+        (spec.STRUCTURE, "mappe"): ("N207", case.counts.total("N907")),
+        (spec.STRUCTURE, "registrering"): ("N208", case.counts.total("N912")),
+        (spec.CHANGE_LOG, "endring"): ("N209", case.counts.total("N938")),
+    }
+    for number, journal in enumerate(JOURNALS):
+        entries = case.heads[number].entries if number in case.heads else 0
+        found[journal, "journalregistrering"] = ("N210", entries)
+    for (document, element), (code, number) in found.items():
+        one = description.xml(document)
+        if one is None or not case.has(document):
+            continue
+        said = one.counts.get(element)
+        if said is None:
+            case.described("N206" if document == spec.STRUCTURE else "N216", one.line, element=element, file=document)
+        elif said.value != str(number):
+            case.described(code, said.line, element=element, value=said.value, found=number, file=document)
+    _judge_files(case, description)
+
+
+def _judge_files(case: Case, description: Description) -> None:
+    folder = (f"{case.folder}/".encode(), f"{case.folder}0".encode())
+    files = case.store.number("SELECT COUNT(*) FROM files WHERE kind = 'file' AND name >= ? AND name < ?", folder)
+    said = description.said.get("antallDokumentfiler")
+    expected = int(said.value) if said is not None and said.value.isdecimal() else None
+    if files == 0 and (expected or case.store.number("SELECT COUNT(*) FROM objects")):
+        case.tally.take(Hit("N414", case.folder))
+    elif expected is not None and said is not None and expected != files:
+        case.described("N211", said.line, value=said.value, found=files)
+
+
+def _judge_flags(case: Case) -> None:
+    for name, code, counted in _FLAG_RULES:
+        said = case.said(name)
+        number = sum(case.counts.total(each) for each in counted)
+        if said in ("true", "false") and (said == "true") != (number > 0):
+            line = case.description.said[name].line if case.description is not None else 0
+            case.described(code, line, element=name, value=said, found=number)

@@ -1,0 +1,202 @@
+"""The work on a package that can be shared: judging, reading and hashing its files, here or in child processes.
+
+Small packages are worked on where we are. Large ones by one child a core, each taking the next job that nobody has,
+then its share of the files. A child that loses us ends at its next word; nothing is written anywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
+from multiprocessing.sharedctypes import Synchronized
+from pathlib import Path
+from typing import Protocol
+
+from noarkit.errors import NoarkitError, PackageFault, UnsafeXml
+from noarkit.validate.noark5.documents import Claim, read_files
+from noarkit.validate.noark5.journals import read_change_log, read_journal
+from noarkit.validate.noark5.messages import Message, Refused, refusal
+from noarkit.validate.noark5.schemas import Bench, judge_document
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeJob:
+    """A document against its schemas."""
+
+    path: Path
+    bench: Bench
+
+
+@dataclass(frozen=True, slots=True)
+class JournalJob:
+    """A journal, read."""
+
+    path: Path
+    journal: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLogJob:
+    """The change log, read."""
+
+    path: Path
+
+
+Job = JudgeJob | JournalJob | ChangeLogJob
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All that is to be done beside the walk through arkivstruktur: the jobs, and every file beneath `root`."""
+
+    root: Path
+    jobs: tuple[Job, ...]
+
+
+class Workers(Protocol):
+    """Whoever does the work."""
+
+    def ready(self) -> Iterator[Message]:
+        """What was found since it was last asked; never waits."""
+
+    def rest(self) -> Iterator[Message]:
+        """All else, until everything is done."""
+
+    def close(self) -> None:
+        """Ends, also in the middle."""
+
+
+def run_job(job: Job) -> Iterator[Message]:
+    """What one job finds; a file that cannot be read is a finding too."""
+    try:
+        if isinstance(job, JudgeJob):
+            yield from judge_document(job.path, job.bench)
+        elif isinstance(job, JournalJob):
+            yield from read_journal(job.path, job.journal)
+        else:
+            yield from read_change_log(job.path)
+    except (PackageFault, UnsafeXml) as fault:
+        yield Refused(refusal(job.path.name, fault), isinstance(job, JudgeJob))
+
+
+class Inline:
+    """Does everything when it is asked for the rest."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    def ready(self) -> Iterator[Message]:
+        """Nothing yet."""
+        return iter(())
+
+    def rest(self) -> Iterator[Message]:
+        """Job by job, then the files."""
+        for job in self._work.jobs:
+            yield from run_job(job)
+        yield from read_files(self._work.root, itertools.count().__next__)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Processes:
+    """`count` children that share the work."""
+
+    def __init__(self, work: Work, count: int) -> None:
+        context = _context()
+        jobs, blocks = _Counter(context), _Counter(context)
+        self._pipes: list[Connection] = []
+        self._children = []
+        for _ in range(count):
+            ours, theirs = context.Pipe(duplex=False)
+            child = context.Process(target=_live, args=(work, theirs, [*self._pipes, ours], jobs, blocks), daemon=True)
+            child.start()
+            theirs.close()
+            self._pipes.append(ours)
+            self._children.append(child)
+
+    def ready(self) -> Iterator[Message]:
+        """What lies in the pipes."""
+        yield from self._hear(0)
+
+    def rest(self) -> Iterator[Message]:
+        """Until every child is done."""
+        while self._pipes:
+            yield from self._hear(None)
+
+    def close(self) -> None:
+        """Ends the children, done or not."""
+        for pipe in self._pipes:
+            pipe.close()
+        for child in self._children:
+            child.kill()
+            child.join()
+
+    def _hear(self, patience_s: float | None) -> Iterator[Message]:
+        for pipe in wait(self._pipes, patience_s):
+            assert isinstance(pipe, Connection)  # noqa: S101  # wait returns what it was given
+            said = _received(pipe)
+            if said is None:
+                self._pipes.remove(pipe)
+                pipe.close()
+            elif isinstance(said, NoarkitError):
+                raise said
+            else:
+                yield from said
+
+
+def hire(work: Work, count: int) -> Workers:
+    """Children where there are to be any, else ourselves."""
+    return Processes(work, count) if count else Inline(work)
+
+
+def _received(pipe: Connection) -> Sequence[Message] | NoarkitError | None:
+    """What a child says: findings, a fault, or None where it is done."""
+    try:
+        said = pipe.recv()
+    except EOFError:
+        return NoarkitError(error="a child process ended unasked", where="noarkit.validate")
+    return said if isinstance(said, list | NoarkitError) else None
+
+
+class _Counter:
+    """Numbers from 0 on that no two processes ever get alike."""
+
+    def __init__(self, context: ForkContext | SpawnContext) -> None:
+        self._next: Synchronized[int] = context.Value("q", 0)
+
+    def __call__(self) -> int:
+        with self._next.get_lock():
+            number = self._next.value
+            self._next.value = number + 1
+        return number
+
+
+def _context() -> ForkContext | SpawnContext:
+    """Children by fork where the system has it: they start in milliseconds."""
+    if sys.platform.startswith("linux"):
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")
+
+
+def _live(work: Work, pipe: Connection, inherited: list[Connection], jobs: Claim, blocks: Claim) -> None:
+    for other in inherited:
+        other.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever gathers decides when to stop, and closes the pipe
+    try:
+        while (number := jobs()) < len(work.jobs):
+            for message in run_job(work.jobs[number]):
+                pipe.send([message])
+        for message in read_files(work.root, blocks):
+            pipe.send([message])
+        pipe.send(None)
+    except (BrokenPipeError, ConnectionError):
+        return
+    except NoarkitError as fault:
+        pipe.send(fault)

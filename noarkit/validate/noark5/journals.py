@@ -1,0 +1,192 @@
+"""One pass through a journal or the change log: rows for the store, and what the file can tell alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.parsers import expat
+
+from noarkit.errors import UnsafeXml
+from noarkit.packages.noark5 import spec
+from noarkit.safe.sax import event_parser, feed
+from noarkit.safe.xml import LIMITS
+from noarkit.validate.noark5.messages import Counted, Head, Message, Notes, Rows
+from noarkit.validate.noark5.store import Row, packed
+from noarkit.validate.noark5.units import told, whole
+
+JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
+"""The two journals; their place here is their number."""
+
+_BATCH = 5_000
+_MOST_TEXTS = 300
+_HEAD = ("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon")
+_ENTRY = (
+    "systemID",
+    "journalaar",
+    "journalsekvensnummer",
+    "journalpostnummer",
+    "tittel",
+    "offentligTittel",
+    "journaldato",
+    "skjermingMetadata",
+)
+_CHANGE = ("referanseArkivenhet", "referanseMetadata", "endretDato", "endretAv", "tidligereVerdi", "nyVerdi")
+
+
+def read_journal(path: Path, journal: int) -> Iterator[Message]:
+    """The entries of a journal in their order, its head, and what is wrong in it."""
+    with path.open("rb") as file:
+        reading = _JournalReading(journal, path.name)
+        for _ in feed(reading.parser, file, path.name):
+            reading.flat.check_texts()
+            if len(reading.rows) >= _BATCH:
+                yield Rows("entries", tuple(reading.rows))
+                reading.rows.clear()
+    yield Rows("entries", tuple(reading.rows))
+    yield Head(journal, reading.head, reading.head_at, reading.entries)
+    yield from reading.notes.told()
+
+
+def read_change_log(path: Path) -> Iterator[Message]:
+    """The changes of a change log, and what is wrong in it."""
+    with path.open("rb") as file:
+        reading = _ChangeReading(path.name)
+        for _ in feed(reading.parser, file, path.name):
+            reading.flat.check_texts()
+            if len(reading.rows) >= _BATCH:
+                yield Rows("changes", tuple(reading.rows))
+                reading.rows.clear()
+    yield Rows("changes", tuple(reading.rows))
+    yield Counted({("N938",): reading.changes})
+    yield from reading.notes.told()
+
+
+class _Flat:
+    """The callbacks of a document whose groups hold leaves: keeps wanted leaves of the group that is open."""
+
+    def __init__(self, document: str, file: str, groups: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+        self.parser = event_parser(file)
+        self.notes = Notes(file)
+        self._file = file
+        self._chunks: list[str] = []
+        self._depth = 0
+        prefix = f"{spec.namespace(document)} "
+        self.groups = {prefix + name: name for name in groups}
+        self.wanted = {prefix + name: name for name in wanted}
+        self.parser.CharacterDataHandler = self._chunks.append
+        self.parser.XmlDeclHandler = self._declared
+
+    def check_texts(self) -> None:
+        """Refuses a text that never ends."""
+        if len(self._chunks) > _MOST_TEXTS:
+            raise UnsafeXml(where=self._file, why="limits", line=self.parser.CurrentLineNumber)
+
+    def enter(self) -> None:
+        """An element begins."""
+        self._chunks.clear()
+        self._depth += 1
+        if self._depth > LIMITS.max_depth:
+            raise UnsafeXml(where=self._file, why="depth", line=self.parser.CurrentLineNumber)
+
+    def leave(self) -> str:
+        """An element ends: its text."""
+        self._depth -= 1
+        chunks = self._chunks
+        return chunks[0] if len(chunks) == 1 else "".join(chunks)
+
+    def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
+        if version != "1.0" or (encoding or "UTF-8").upper() not in ("UTF-8", "UTF8"):
+            self.notes.hit("N008", self.parser.CurrentByteIndex, value=f"{version} {encoding or ''}".strip())
+
+
+class _JournalReading:
+    def __init__(self, journal: int, file: str) -> None:
+        document = JOURNALS[journal]
+        groups = ("journalhode", "journalregistrering", "klasse", "saksmappe", "journalpost", "korrespondansepart")
+        self.flat = _Flat(document, file, (*groups, "arkivskaper", document), (*_ENTRY, *_HEAD))
+        self.parser: expat.XMLParserType = self.flat.parser
+        self.notes = self.flat.notes
+        self.head: dict[str, str] = {}
+        self.head_at = 0
+        self.entries = 0
+        self.rows: list[Row] = []
+        self._journal = journal
+        self._open: list[dict[str, str]] = [{}]
+        self._at = 0
+        self._before = (0, 0)
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self.flat.enter()
+        group = self.flat.groups.get(name)
+        if group is not None:
+            self._open.append({})
+            if group == "journalpost":
+                self._at = self.parser.CurrentByteIndex
+            elif group == "journalhode":
+                self.head_at = self.parser.CurrentByteIndex
+
+    def _end(self, name: str) -> None:
+        text = self.flat.leave()
+        group = self.flat.groups.get(name)
+        if group is None:
+            if not text or text.isspace():
+                self.notes.hit("N010", self.parser.CurrentByteIndex, element=name.rpartition(" ")[2])
+            kept = self.flat.wanted.get(name)
+            if kept is not None:
+                self._open[-1][kept] = text
+            return
+        values = self._open.pop()
+        if group == "journalpost":
+            self._entry(values)
+        elif group == "journalhode":
+            self.head = values
+
+    def _entry(self, values: dict[str, str]) -> None:
+        self.entries += 1
+        key = values.get("systemID", "")
+        year, sequence = whole(values.get("journalaar")) or 0, whole(values.get("journalsekvensnummer")) or 0
+        if (year, sequence) < self._before:
+            self.notes.hit("N505", self._at, key, year=str(year), sequence=str(sequence))
+        self._before = (year, sequence)
+        day = values.get("journaldato", "")[:10]
+        first, last = self.head.get("journalStartDato", "")[:10], self.head.get("journalSluttDato", "")[:10]
+        if day and ((first and day < first) or (last and day > last)):
+            self.notes.hit("N512", self._at, key, value=day)
+        title = told(values.get("offentligTittel" if self._journal else "tittel"))
+        number = whole(values.get("journalpostnummer"))
+        self.rows.append((self._journal, packed(key), year, sequence, number, day, title, self.entries, self._at))
+
+
+class _ChangeReading:
+    def __init__(self, file: str) -> None:
+        self.flat = _Flat(spec.CHANGE_LOG, file, ("endring", spec.CHANGE_LOG), _CHANGE)
+        self.parser: expat.XMLParserType = self.flat.parser
+        self.notes = self.flat.notes
+        self.changes = 0
+        self.rows: list[Row] = []
+        self._values: dict[str, str] = {}
+        self._at = 0
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self.flat.enter()
+        if self.flat.groups.get(name) == "endring":
+            self._values = {}
+            self._at = self.parser.CurrentByteIndex
+
+    def _end(self, name: str) -> None:
+        text = self.flat.leave()
+        group = self.flat.groups.get(name)
+        if group is None:
+            kept = self.flat.wanted.get(name)
+            if not text or text.isspace():
+                self.notes.hit("N010", self.parser.CurrentByteIndex, element=name.rpartition(" ")[2])
+            if kept is not None:
+                self._values[kept] = text
+        elif group == "endring":
+            self.changes += 1
+            target = packed(self._values.get("referanseArkivenhet", ""))
+            self.rows.append((target, self._values.get("referanseMetadata", ""), self._at))

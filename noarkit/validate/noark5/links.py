@@ -1,0 +1,182 @@
+"""Judges what needs the whole: ids, references, documents and files, journals, the change log."""
+
+from __future__ import annotations
+
+from noarkit.model.xml_model import xml_model
+from noarkit.packages.noark5 import spec
+from noarkit.validate.noark5.case import Case, tell
+from noarkit.validate.noark5.documents import hash_file
+from noarkit.validate.noark5.journals import JOURNALS
+from noarkit.validate.noark5.sight import FILE, UNITS
+from noarkit.validate.noark5.store import unpacked
+from noarkit.validate.noark5.structure import REFERENCES
+
+_SHA256 = "sha256"
+_CLASSIFYING = (UNITS.index("klassifikasjonssystem"), UNITS.index("klasse"))
+_TWICE = """
+    SELECT id, at FROM (
+        SELECT id, at, kind, ROW_NUMBER() OVER (PARTITION BY id ORDER BY at) AS place,
+               MIN(kind) OVER (PARTITION BY id) AS least, MAX(kind) OVER (PARTITION BY id) AS most
+        FROM units WHERE id IN (SELECT id FROM units GROUP BY id HAVING COUNT(*) > 1)
+    ) WHERE place > 1 AND {condition} ORDER BY at
+"""
+
+
+def judge_ids(case: Case) -> None:
+    """Every systemID once. A classification system that several arkivdeler repeat is told apart."""
+    repeated = "least = most AND kind IN ({}, {})".format(*_CLASSIFYING)
+    tell(case, "N301", FILE, case.store.ask(_TWICE.format(condition=f"NOT ({repeated})")))
+    tell(case, "N302", FILE, case.store.ask(_TWICE.format(condition=repeated)))
+
+
+def judge_references(case: Case) -> None:
+    """Every reference leads to a unit, and to one of the kind it is for."""
+    for number, (name, (code, target)) in enumerate(REFERENCES.items()):
+        kind = UNITS.index(target)
+        missing = """SELECT owner, at, target FROM refs WHERE kind = ?
+                     AND NOT EXISTS (SELECT 1 FROM units WHERE id = refs.target) ORDER BY at"""
+        rows = case.store.ask(missing, (number,))
+        tell(case, code, FILE, ((owner, at, _shown(id_), name) for owner, at, id_ in rows), ("value", "element"))
+        wrong = """SELECT owner, at, target FROM refs WHERE kind = ?1
+                   AND EXISTS (SELECT 1 FROM units WHERE id = refs.target)
+                   AND NOT EXISTS (SELECT 1 FROM units WHERE id = refs.target AND kind = ?2) ORDER BY at"""
+        rows = case.store.ask(wrong, (number, kind))
+        tell(case, "N310", FILE, ((owner, at, _shown(id_), name) for owner, at, id_ in rows), ("value", "element"))
+
+
+def judge_documents(case: Case) -> None:
+    """Every version of a document has its file, and every file a version."""
+    ask = case.store.ask
+    if case.tally.has("N414"):
+        return
+    tell(case, "N401", FILE, ask(_OBJECTS.format("f.name IS NULL", "o.path")), ("value",))
+    mismatch = f"f.sum != o.sum AND o.algorithm = '{_SHA256}'"
+    tell(case, "N402", FILE, ask(_OBJECTS.format(mismatch, "o.path")), ("path",))
+    _judge_other_algorithms(case)
+    wrong = "o.size NOT GLOB '*[^0-9]*' AND CAST(o.size AS INTEGER) != f.size"
+    tell(case, "N403", FILE, ask(_OBJECTS.format(wrong, "o.path, o.size, f.size")), ("path", "value", "found"))
+    if case.version != "5.0":
+        tell(case, "N404", FILE, ask(_OBJECTS.format("o.size GLOB '*[^0-9]*'", "o.path, o.size")), ("path", "value"))
+    folder = (f"{case.folder}/".encode(), f"{case.folder}0".encode())
+    for code, condition in _FILES.items():
+        for (name,) in ask(_DOCUMENTS.format(condition), folder):
+            case.tally.add(code, name.decode("utf-8", "replace") if isinstance(name, bytes) else "")
+    shared = "SELECT COUNT(*) FROM (SELECT path FROM objects GROUP BY path HAVING COUNT(*) > 1)"
+    case.counts.put(case.store.number(shared), "N924")
+
+
+_DOCUMENTS = "SELECT name FROM files WHERE kind = 'file' AND name >= ? AND name < ? AND {} ORDER BY name"
+_OBJECTS = """SELECT o.owner, o.at, {1} FROM objects o LEFT JOIN files f ON f.name = o.path AND f.kind = 'file'
+              WHERE {0} ORDER BY o.at"""
+_FILES = {
+    "N405": "NOT EXISTS (SELECT 1 FROM objects WHERE path = files.name)",
+    "N406": "size = 0",
+    "N408": "fits = 0",
+    "N409": "ending = 'pdf' AND size > 0 AND fits = 1 AND claim = 0",
+}
+
+
+def _judge_other_algorithms(case: Case) -> None:
+    """Checksums by other means than SHA-256 are rare enough to be made one by one."""
+    rows = case.store.ask(
+        _OBJECTS.format(f"o.algorithm != '{_SHA256}' AND f.name IS NOT NULL", "o.path, o.sum, o.algorithm")
+    )
+    for owner, at, path, digest, algorithm in rows:
+        name = path.decode("utf-8", "replace") if isinstance(path, bytes) else ""
+        place = iter([(owner, at, name, algorithm)])
+        found = hash_file(case.root / name, algorithm) if isinstance(algorithm, str) and algorithm else None
+        if found is None:
+            tell(case, "N412", FILE, place, ("path", "value"))
+        elif found != digest:
+            tell(case, "N402", FILE, iter([(owner, at, name)]), ("path",))
+        else:
+            tell(case, "N411", FILE, place, ("path", "value"))
+
+
+def judge_journals(case: Case) -> None:
+    """The journals against each other, their heads, and arkivstruktur."""
+    there = [number for number, journal in enumerate(JOURNALS) if case.has(journal) and number in case.heads]
+    for number in there:
+        _judge_head(case, number)
+        if case.has(spec.STRUCTURE):
+            _judge_entries(case, number)
+    if len(there) == len(JOURNALS):
+        _judge_pair(case)
+
+
+def _judge_head(case: Case, number: int) -> None:
+    head, file = case.heads[number], f"{JOURNALS[number]}.xml"
+    said = head.values.get("antallJournalposter", "").strip()
+    place = (head.at, None)
+    if said != str(head.entries):
+        case.tally.add("N502", file, place, value=said, found=head.entries)
+    if not case.sharp() or not case.has(spec.STRUCTURE):
+        return
+    posts = case.store.number("SELECT COUNT(*) FROM posts")
+    if said != str(posts) and said == str(head.entries):
+        case.tally.add("N503", file, place, value=said, found=posts)
+    first, last = head.values.get("journalStartDato", "")[:10], head.values.get("journalSluttDato", "")[:10]
+    rows = case.store.ask("SELECT MIN(day), MAX(day) FROM posts WHERE day != ''")
+    found = [str(day) for day in next(rows) if day is not None]
+    if found and [first, last] != found:
+        case.tally.add("N504", file, place, value=f"{first} – {last}", found=" – ".join(found))
+
+
+def _judge_entries(case: Case, number: int) -> None:
+    ask, file = case.store.ask, f"{JOURNALS[number]}.xml"
+    unknown = """SELECT id, at FROM entries e WHERE journal = ?
+                 AND NOT EXISTS (SELECT 1 FROM posts WHERE id = e.id) ORDER BY at"""
+    if case.sharp():
+        tell(case, "N506", file, ask(unknown, (number,)))
+    missing = """SELECT id, at FROM posts p WHERE NOT EXISTS
+                 (SELECT 1 FROM entries WHERE journal = ? AND id = p.id) ORDER BY at"""
+    tell(case, "N507", file, ((id_, None) for id_, _ in ask(missing, (number,))))
+    twice = """SELECT id, MAX(at) FROM entries WHERE journal = ? GROUP BY id HAVING COUNT(*) > 1 ORDER BY 2"""
+    tell(case, "N510", file, ask(twice, (number,)))
+    differs = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id WHERE e.journal = ? AND (
+                 e.year != p.year OR e.sequence != p.sequence OR e.number != p.number OR e.day != p.day{}) ORDER BY 2"""
+    title = " OR e.title != p.title" if number == 0 else ""
+    tell(case, "N509", file, ask(differs.format(title), (number,)))
+    if number == 1:
+        bare = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id
+                  WHERE e.journal = 1 AND p.hidden = 1 AND e.title = p.title ORDER BY 2"""
+        tell(case, "N511", file, ask(bare))
+
+
+def _judge_pair(case: Case) -> None:
+    running, public = case.heads[0], case.heads[1]
+    file = f"{JOURNALS[1]}.xml"
+    for name in ("journalStartDato", "journalSluttDato", "antallJournalposter"):
+        one, other = running.values.get(name, "").strip(), public.values.get(name, "").strip()
+        if one != other and not (case.tally.has("N502") and name == "antallJournalposter"):
+            case.tally.add("N501", file, (public.at, None), element=name, value=other, found=one)
+    if case.has(spec.STRUCTURE) and case.tally.has("N507"):
+        return
+    for mine, theirs in ((0, 1), (1, 0)):
+        alone = """SELECT id, at FROM entries e WHERE journal = ? AND NOT EXISTS
+                   (SELECT 1 FROM entries WHERE journal = ? AND id = e.id) ORDER BY at"""
+        if not case.tally.has("N506"):
+            tell(case, "N508", f"{JOURNALS[mine]}.xml", case.store.ask(alone, (mine, theirs)))
+
+
+def judge_change_log(case: Case) -> None:
+    """Every change is of a unit in the package, and of a field that such a unit has."""
+    if not case.has(spec.CHANGE_LOG) or not case.has(spec.STRUCTURE):
+        return
+    file = f"{spec.CHANGE_LOG}.xml"
+    # before 5.0 a dokumentobjekt has no systemID: changes of one must point at nothing
+    code = "N601" if case.version == "5.0" else "N602"
+    dangling = """SELECT target, at, field FROM changes c WHERE NOT EXISTS
+                  (SELECT 1 FROM units WHERE id = c.target) ORDER BY at"""
+    rows = ((target, at, _shown(target), field) for target, at, field in case.store.ask(dangling))
+    tell(case, code, file, rows, ("value", "element"))
+    known = set(xml_model(case.version).values) | set(REFERENCES)
+    groups = xml_model(case.version).structure.groups
+    known |= {element.name for group in groups.values() for element in group.elements}
+    for target, at, field in case.store.ask("SELECT target, at, field FROM changes ORDER BY at"):
+        if str(field) not in known:
+            tell(case, "N603", file, iter([(target, at, field)]), ("value",))
+
+
+def _shown(key: object) -> str | None:
+    return unpacked(key) if isinstance(key, bytes) else None

@@ -1,0 +1,94 @@
+"""What a job tells whoever gathers its findings: rows for the store, hits, counts. Plain values that can be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from noarkit.errors import NoarkitError, PackageFault, UnsafeXml
+from noarkit.validate.findings import KEPT, Hit
+from noarkit.validate.noark5.store import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of one table."""
+
+    table: str
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hits of one rule: the first ones, and how many there were in all."""
+
+    code: str
+    hits: tuple[Hit, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Numbers by rule and labels."""
+
+    numbers: Mapping[tuple[str, ...], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a journal, as it is written, and what was seen of its entries."""
+
+    journal: int
+    values: Mapping[str, str]
+    at: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that cannot be read, or must not be. `judging` = told by the one who held it against its schema."""
+
+    hit: Hit
+    judging: bool = False
+
+
+Message = Rows | Found | Counted | Head | Refused
+
+
+class Notes:
+    """Gathers the hits of one job until they are told."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._hits: dict[str, list[Hit]] = {}
+        self._counts: dict[str, int] = {}
+
+    def hit(self, code: str, offset: int | None = None, system_id: str | None = None, **data: str) -> None:
+        """One hit at a byte of the file."""
+        self._counts[code] = self._counts.get(code, 0) + 1
+        kept = self._hits.setdefault(code, [])
+        if len(kept) < KEPT:
+            kept.append(
+                Hit(code, self._file, offset, None, system_id, {name: text[:200] for name, text in data.items()})
+            )
+
+    def line(self, code: str, line: int, **data: str) -> None:
+        """One hit on a line of the file."""
+        self._counts[code] = self._counts.get(code, 0) + 1
+        kept = self._hits.setdefault(code, [])
+        if len(kept) < KEPT:
+            kept.append(Hit(code, self._file, None, line, None, {name: text[:400] for name, text in data.items()}))
+
+    def told(self) -> Iterator[Message]:
+        """All of it."""
+        for code, count in self._counts.items():
+            yield Found(code, tuple(self._hits[code]), count)
+
+
+def refusal(file: str, fault: NoarkitError) -> Hit:
+    """The hit that a file makes which cannot be read, or must not be."""
+    line = fault.data.get("line")
+    code = "N006" if isinstance(fault, UnsafeXml) else "N007"
+    why = str(fault.data.get("detail") or fault.data.get("why") or "")
+    assert isinstance(fault, PackageFault | UnsafeXml)  # noqa: S101  # the doors for XML raise nothing else
+    return Hit(code, file, None, line if isinstance(line, int) and line > 0 else None, None, {"why": why[:200]})

@@ -1,0 +1,272 @@
+"""Validates one Noark 5 extract: reads everything once, then judges what was read.
+
+Nothing is written anywhere but into a database of our own that the system forgets with us.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.events import Event, Listener, nobody
+from noarkit.packages.noark5 import spec
+from noarkit.safe.sax import lines_of
+from noarkit.validate.findings import Count, Report, Rule, Tally, rules_of
+from noarkit.validate.noark5.case import DESCRIPTION_FILE, Case
+from noarkit.validate.noark5.description import Description, read_description
+from noarkit.validate.noark5.identity import judge_identity, version_of, vsm_schemas
+from noarkit.validate.noark5.inventory import judge_inventory
+from noarkit.validate.noark5.jobs import ChangeLogJob, Job, JournalJob, JudgeJob, Work, Workers, hire
+from noarkit.validate.noark5.journals import JOURNALS
+from noarkit.validate.noark5.links import (
+    judge_change_log,
+    judge_documents,
+    judge_ids,
+    judge_journals,
+    judge_references,
+)
+from noarkit.validate.noark5.messages import Counted, Found, Head, Message, Refused, Rows, refusal
+from noarkit.validate.noark5.schemas import bench_for, judging_files
+from noarkit.validate.noark5.sight import FILE, Bounds
+from noarkit.validate.noark5.store import Store
+from noarkit.validate.noark5.structure import walk_structure
+
+FORM = "noark5"
+LARGE_BYTES = 48 * 1024 * 1024
+"""From here on, in XML or in documents, the work is shared with child processes."""
+
+_SHOWN_ROWS = 200
+_PARTS = ("", "content")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How a package is to be validated. `workers` = how many children share the work; None = as its size asks for."""
+
+    schemas: Path | None = None
+    workers: int | None = None
+    today: str = ""
+    listener: Listener = nobody
+
+
+def root_of(package: Path) -> Path | None:
+    """The folder of an extract in `package`: itself, its content/, or those of the only folder in it; else None."""
+    folders = [package]
+    inner = [entry for entry in package.iterdir() if entry.is_dir() and not entry.is_symlink()]
+    if len(inner) == 1:
+        folders.append(inner[0])
+    for folder in folders:
+        for part in _PARTS:
+            place = folder / part
+            if any((place / name).is_file() for name in (DESCRIPTION_FILE, FILE)):
+                return place
+    return None
+
+
+def validate_extract(root: Path, wish: Wish) -> Report:
+    """What is to be said about the extract in `root`."""
+    began = time.perf_counter()
+    rules = rules_of("noarkit.validate.noark5")
+    tally = Tally(rules)
+    description = _described(root, tally)
+    version = version_of(root, description)
+    vsm = vsm_schemas(root, description, tally)
+    work = Work(root, _jobs(root, judging_files(version, wish.schemas), vsm, version))
+    workers = hire(work, _count(root, wish))
+    try:
+        with Store() as store:
+            case = Case(root, version, description, _names(root), _folder(root), store, tally)
+            judging: list[Refused] = []
+            _read(case, workers, wish, judging)
+            store.finish()
+            _judge(case, vsm, judging)
+            return _report(case, rules, time.perf_counter() - began)
+    finally:
+        workers.close()
+
+
+def _described(root: Path, tally: Tally) -> Description | None:
+    path = root / DESCRIPTION_FILE
+    if not path.is_file():
+        tally.add("N001", DESCRIPTION_FILE)
+        return None
+    try:
+        return read_description(path)
+    except (PackageFault, UnsafeXml) as fault:
+        tally.take(refusal(DESCRIPTION_FILE, fault))
+        return None
+
+
+def _jobs(root: Path, files: Mapping[str, Path], vsm: Mapping[str, Path], version: str) -> tuple[Job, ...]:
+    """The largest first, so that the last to end is a small one."""
+    jobs: list[Job] = []
+    documents = [*spec.XML_DOCUMENTS, spec.DESCRIPTION]
+    for document in documents:
+        path = root / f"{document}.xml"
+        if not path.is_file() or path.is_symlink():
+            continue
+        bench = bench_for(document, files, vsm if document == spec.STRUCTURE else {})
+        if bench is not None:
+            jobs.append(JudgeJob(path, bench))
+        if document in JOURNALS:
+            jobs.append(JournalJob(path, JOURNALS.index(document)))
+        elif document == spec.CHANGE_LOG:
+            jobs.append(ChangeLogJob(path))
+    return tuple(sorted(jobs, key=lambda job: -job.path.stat().st_size))
+
+
+def _count(root: Path, wish: Wish) -> int:
+    if wish.workers is not None:
+        return wish.workers
+    size = sum(entry.stat().st_size for entry in root.iterdir() if entry.is_file())
+    return os.cpu_count() or 1 if size > LARGE_BYTES else 0
+
+
+def _names(root: Path) -> frozenset[str]:
+    return frozenset(entry.name for entry in root.iterdir() if entry.is_file() and not entry.is_symlink())
+
+
+def _folder(root: Path) -> str:
+    there = (name for name in spec.DOCUMENT_FOLDERS if (root / name).is_dir())
+    return next(there, spec.DOCUMENT_FOLDER)
+
+
+def _read(case: Case, workers: Workers, wish: Wish, judging: list[Refused]) -> None:
+    """Walks arkivstruktur here, and hears in between what the others found."""
+    if FILE in case.files:
+        bounds = Bounds(case.said("startDate"), case.said("endDate"), f"{wish.today or date.today().isoformat()}~")
+        try:
+            with (case.root / FILE).open("rb") as file:
+                for sight in walk_structure(file, case.version, bounds, case.store, case.tally):
+                    case.counts, case.vsm = sight.counts, sight.vsm
+                    case.creators, case.days = sight.creators, sight.days
+                    for message in workers.ready():
+                        _take(case, message, judging)
+                    wish.listener(Event("validating", {"file": FILE, "bytes": sight.byte()}))
+        except (PackageFault, UnsafeXml) as fault:
+            _refuse(case, Refused(refusal(FILE, fault)))
+    for message in workers.rest():
+        _take(case, message, judging)
+
+
+def _take(case: Case, message: Message, judging: list[Refused]) -> None:
+    if isinstance(message, Rows):
+        case.store.add_all(message.table, message.rows)
+    elif isinstance(message, Found):
+        for hit in message.hits:
+            case.tally.take(hit)
+        case.tally.more(message.code, message.count - len(message.hits))
+    elif isinstance(message, Counted):
+        for key, number in message.numbers.items():
+            case.counts.put(number, *key)
+    elif isinstance(message, Head):
+        case.heads[message.journal] = message
+    elif message.judging:
+        judging.append(message)
+    else:
+        _refuse(case, message)
+
+
+def _refuse(case: Case, refused: Refused) -> None:
+    if refused.hit.file not in case.unread:
+        case.unread.add(refused.hit.file)
+        case.tally.take(refused.hit)
+
+
+def _judge(case: Case, vsm: Mapping[str, Path], judging: list[Refused]) -> None:
+    for refused in judging:
+        if not (refused.hit.file == DESCRIPTION_FILE and case.description is None):
+            _refuse(case, refused)
+    judge_identity(case, vsm)
+    judge_inventory(case)
+    if case.has(spec.STRUCTURE):
+        judge_ids(case)
+        judge_references(case)
+        judge_documents(case)
+    judge_journals(case)
+    judge_change_log(case)
+
+
+def _report(case: Case, rules: Mapping[str, Rule], seconds: float) -> Report:
+    lines = _lines(case)
+    _tell_once(case, lines)
+    return Report(
+        package=str(case.root),
+        form=FORM,
+        version=case.version,
+        summary=_summary(case),
+        rules=tuple(rules.values()),
+        outcomes=case.tally.outcomes(lines),
+        counts=_counts(case, rules),
+        seconds=round(seconds, 3),
+    )
+
+
+def _lines(case: Case) -> dict[tuple[str, int], int]:
+    offsets: dict[str, list[int]] = {}
+    for hit in case.tally.hits():
+        if hit.offset is not None:
+            offsets.setdefault(hit.file, []).append(hit.offset)
+    found: dict[tuple[str, int], int] = {}
+    for name, wanted in offsets.items():
+        with (case.root / name).open("rb") as file:
+            found |= {(name, offset): line for offset, line in lines_of(file, wanted).items()}
+    return found
+
+
+def _tell_once(case: Case, lines: Mapping[tuple[str, int], int]) -> None:
+    """What a rule of its own says about an element, the schema need not say again."""
+    hits = case.tally.hits()
+    told = {
+        (hit.file, lines.get((hit.file, hit.offset)), hit.data.get("element"))
+        for hit in hits
+        if hit.offset is not None and hit.code in _PRECISE
+    }
+    places = {(file, line) for file, line, element in told if element is None}
+    again = [
+        hit
+        for hit in hits
+        if hit.code == "N103"
+        and ((hit.file, hit.line, hit.data.get("element")) in told or (hit.file, hit.line) in places)
+    ]
+    case.tally.drop("N103", again)
+
+
+_PRECISE = frozenset({"N009", "N010", "N311", "N312", "N330", "N331"})
+
+
+def _summary(case: Case) -> dict[str, tuple[str, ...]]:
+    creators = case.description.creators if case.description is not None else ()
+    size = case.store.number("SELECT SUM(size) FROM files")
+    files = case.store.number("SELECT COUNT(*) FROM files WHERE kind = 'file'")
+    found = {
+        "creators": creators or tuple(case.creators),
+        "period": tuple(day for name in ("startDate", "endDate") if (day := case.said(name))),
+        "divides": tuple(word for name in ("inngaaendeSkille", "utgaaendeSkille") if (word := case.said(name))),
+        "system": tuple(word for name in ("systemName", "systemType") if (word := case.said(name))),
+        "archive": (case.said("archive") or "",),
+        "version": (case.version,),
+        "records": tuple(case.days),
+        "folders": (str(case.counts.total("N907")),),
+        "registrations": (str(case.counts.total("N912")),),
+        "files": (str(files),),
+        "bytes": (str(size),),
+    }
+    return {name: tuple(word for word in words if word) for name, words in found.items()}
+
+
+def _counts(case: Case, rules: Mapping[str, Rule]) -> tuple[Count, ...]:
+    rows: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    for key, number in case.counts.numbers.items():
+        if key[0] in rules:
+            rows.setdefault(key[0], []).append((key[1:], number))
+    told = [
+        Count(rules[code], tuple(sorted(some)[:_SHOWN_ROWS]), sum(n for _, n in some), max(0, len(some) - _SHOWN_ROWS))
+        for code, some in sorted(rows.items())
+    ]
+    return tuple(told)

@@ -1,0 +1,110 @@
+"""Which schemas judge a package, and whether its own are the official ones.
+
+A package's own schema never judges: ours do, or official ones from a folder of the user, known by their sha256.
+Only for metadata of the archive's own making (vsm) there is no other judge than the schema that came along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import noarkit
+from noarkit.errors import PackageFault
+from noarkit.model.xml_model import Version
+from noarkit.packages.noark5 import spec
+from noarkit.safe.digest import sha256_of
+from noarkit.safe.judge import joined_schema, judge
+from noarkit.safe.xml import parse
+from noarkit.validate.noark5.messages import Message, Notes
+
+_XS = "{http://www.w3.org/2001/XMLSchema}"
+_OWN = "noark5"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The files that judge one document: by their names, and the file of each namespace."""
+
+    files: Mapping[str, Path]
+    namespaces: Mapping[str, str]
+    own: frozenset[str]
+
+
+def our_folder(version: Version) -> Path | None:
+    """Where our own schemas of a version lie: in the installed package, or in the checkout beside it."""
+    here = Path(noarkit.__file__).parent
+    for place in (here / "schemas", here.parent / "schemas"):
+        if (place / _OWN / version).is_dir():
+            return place / _OWN / version
+    return None
+
+
+def judging_files(version: Version, given: Path | None) -> dict[str, Path]:
+    """The schema files that judge packages of a version, by name: from a folder of the user where they are official."""
+    found: dict[str, Path] = {}
+    ours = our_folder(version)
+    for name in spec.schema_files(version):
+        for folder in (ours, ours.parent if ours else None):
+            if folder is not None and (folder / name).is_file():
+                found.setdefault(name, folder / name)
+        official = given / name if given is not None else None
+        if official is not None and official.is_file() and spec.identify(sha256_of(official)) is not None:
+            found[name] = official
+    return found
+
+
+def is_ours(name: str, sha256: str) -> bool:
+    """True for a schema that we make ourselves: equivalent to the official one, but not it."""
+    for version in ("3.1", "4.0", "5.0"):
+        folder = our_folder(version)
+        if folder is None:
+            continue
+        for place in (folder / name, folder.parent / name):
+            if place.is_file() and sha256_of(place) == sha256:
+                return True
+    return False
+
+
+def bench_for(document: str, files: Mapping[str, Path], own: Mapping[str, Path]) -> Bench | None:
+    """What judges one document, or None where we have no schema for it; `own` are schemas of vsm, by namespace."""
+    needed = spec.schemas_of(document)
+    if any(name not in files for name in needed):
+        return None
+    chosen = {name: files[name] for name in needed}
+    namespaces = {spec.namespace(document): needed[0]}
+    for namespace, path in own.items():
+        chosen[path.name] = path
+        namespaces[namespace] = path.name
+    return Bench(chosen, namespaces, frozenset(own))
+
+
+def namespace_of(schema: Path) -> str | None:
+    """The namespace that a schema is for; None where it has none or is no schema. `PackageFault` where it is no XML."""
+    root = parse(schema)
+    return root.get("targetNamespace") if root.tag == f"{_XS}schema" else None
+
+
+def undocumented(schema: Path) -> Iterator[tuple[str, int]]:
+    """The elements of a schema that nobody explains, with their lines."""
+    for element in parse(schema).iter(f"{_XS}element"):
+        name = element.get("name")
+        if name and element.find(f"{_XS}annotation/{_XS}documentation") is None:
+            line = element.sourceline
+            yield name, line if isinstance(line, int) else 0
+
+
+def judge_document(path: Path, bench: Bench) -> Iterator[Message]:
+    """What the schemas have against a document."""
+    notes = Notes(path.name)
+    try:
+        schema = joined_schema(bench.files, bench.namespaces)
+    except PackageFault as fault:
+        notes.line("N109", 0, why=str(fault.data.get("detail", "")))
+        plain = {name: place for name, place in bench.files.items() if name in spec.schemas_of(path.stem)}
+        schema = joined_schema(plain, {space: name for space, name in bench.namespaces.items() if name in plain})
+    for error in judge(path, schema):
+        code = "N109" if error.namespace in bench.own else "N103"
+        notes.line(code, error.line, element=error.element, why=error.message)
+    yield from notes.told()

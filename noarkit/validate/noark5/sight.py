@@ -1,0 +1,118 @@
+"""What the walk through arkivstruktur has in sight: the open elements above, and where findings, ids and counts go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from noarkit.model.xml_model import Version
+from noarkit.packages.noark5 import spec
+from noarkit.validate.findings import Tally
+from noarkit.validate.noark5.store import Store, packed
+
+FILE = f"{spec.STRUCTURE}.xml"
+UNITS = (
+    "arkiv",
+    "arkivdel",
+    "klassifikasjonssystem",
+    "klasse",
+    "mappe",
+    "registrering",
+    "dokumentbeskrivelse",
+    "dokumentobjekt",
+)
+"""The units that have a systemID, from the top; their place here is their number in the store."""
+
+_MAX_LABELS = 20_000
+_OTHERS = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Between which days things may lie: the period of the package, as far as it says one, and today."""
+
+    start: str | None
+    end: str | None
+    today: str
+
+
+class Counts:
+    """How many of what, by rule and labels. Labels beyond any honest number are counted together."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[str, ...], int] = {}
+
+    def add(self, *key: str) -> None:
+        """One more under a rule and its labels."""
+        numbers = self.numbers
+        if key in numbers:
+            numbers[key] += 1
+        elif len(numbers) < _MAX_LABELS:
+            numbers[key] = 1
+        else:
+            lumped = (key[0], *[_OTHERS] * (len(key) - 1))
+            numbers[lumped] = numbers.get(lumped, 0) + 1
+
+    def put(self, number: int, *key: str) -> None:
+        """A number that was counted elsewhere."""
+        self.numbers[key] = self.numbers.get(key, 0) + number
+
+    def total(self, code: str) -> int:
+        """All of a rule."""
+        return sum(number for key, number in self.numbers.items() if key[0] == code)
+
+
+class Frame:
+    """One open element that holds others. `inner` counts the groups in it, `values` keeps the leaves that matter."""
+
+    __slots__ = ("at", "inner", "kind", "level", "mixed", "type", "values")
+
+    def __init__(self, kind: str, type_: str, at: int) -> None:
+        self.kind = kind
+        self.type = type_
+        self.at = at
+        self.level = 0
+        self.mixed: tuple[str, int] | None = None
+        self.values: dict[str, str] = {}
+        self.inner: dict[str, int] = {}
+
+
+class Sight:
+    """The state of one walk. Handlers of units read and fill it."""
+
+    def __init__(self, version: Version, bounds: Bounds, store: Store, tally: Tally, byte: Callable[[], int]) -> None:
+        self.version = version
+        self.bounds = bounds
+        self.store = store
+        self.tally = tally
+        self.byte = byte
+        self.counts = Counts()
+        self.stack: list[Frame] = [Frame("", "", 0)]
+        self.frame = self.stack[0]
+        self.series = ""
+        self.creators: list[str] = []
+        self.days: list[str] = []
+        self.vsm: set[str] = set()
+        self.strict_ids = version == "5.0"
+
+    def hit(self, code: str, at: int | None = None, **data: object) -> None:
+        """A finding here, or at another byte."""
+        if self.tally.room(code):
+            self.tally.add(code, FILE, (self.byte() if at is None else at, self.owner()), **data)
+        else:
+            self.tally.more(code, 1)
+
+    def owner(self) -> str | None:
+        """The systemID of the innermost open unit."""
+        for frame in reversed(self.stack):
+            if "systemID" in frame.values:
+                return frame.values["systemID"]
+        return None
+
+    def label(self, code: str, *labels: str) -> None:
+        """Counts something, by the arkivdel it is in and by labels."""
+        self.counts.add(code, *labels, self.series)
+
+    def refer(self, kind: int, text: str) -> None:
+        """A reference to another unit, resolved when all ids are known."""
+        self.store.add("refs", (kind, packed(text), self.byte(), packed(self.owner() or "")))

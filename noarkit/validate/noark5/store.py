@@ -1,0 +1,119 @@
+"""Where a validation keeps what it cannot judge at once: ids, references, documents, files and journal entries.
+
+One private SQLite database that the system forgets with the process, however it ends. Ids that look as they should are
+16 bytes; rows go in by thousands, and indexes come when all rows are there.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Self
+
+Value = int | str | bytes | None
+Row = Sequence[Value]
+
+_BATCH = 5_000
+_UUID = re.compile(r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}")
+_TABLES = {
+    "units": "id BLOB, kind INTEGER, at INTEGER, form TEXT",
+    "refs": "kind INTEGER, target BLOB, at INTEGER, owner BLOB",
+    "posts": "id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, title INTEGER, hidden INTEGER,"
+    " at INTEGER",
+    "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER",
+    "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER",
+    "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, title INTEGER,"
+    " place INTEGER, at INTEGER",
+    "changes": "target BLOB, field TEXT, at INTEGER",
+    "classes": "name TEXT, title TEXT, folders INTEGER, records INTEGER",
+}
+_INDEXES = (
+    "CREATE INDEX units_id ON units (id, kind)",
+    "CREATE INDEX files_name ON files (name)",
+    "CREATE INDEX objects_path ON objects (path)",
+    "CREATE INDEX posts_id ON posts (id)",
+    "CREATE INDEX entries_id ON entries (journal, id)",
+)
+
+
+class Store:
+    """Rows in, answers out. Every table is read only after `finish`."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None)
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-49152", "temp_store=FILE"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._waiting: dict[str, list[Row]] = {name: [] for name in _TABLES}
+        self._insert: dict[str, str] = {}
+        for name, columns in _TABLES.items():
+            self._db.execute(f"CREATE TABLE {name} ({columns})")
+            marks = ",".join("?" * (columns.count(",") + 1))
+            self._insert[name] = f"INSERT INTO {name} VALUES ({marks})"  # noqa: S608  # names of our own table of tables
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._db.close()
+
+    def add(self, table: str, row: Row) -> None:
+        """One row more."""
+        waiting = self._waiting[table]
+        waiting.append(row)
+        if len(waiting) >= _BATCH:
+            self._flush(table)
+
+    def add_all(self, table: str, rows: Sequence[Row]) -> None:
+        """Many rows at once."""
+        self._db.execute("BEGIN")
+        self._db.executemany(self._insert[table], rows)
+        self._db.execute("COMMIT")
+
+    def finish(self) -> None:
+        """All rows are in: makes them findable."""
+        for table in _TABLES:
+            self._flush(table)
+        for index in _INDEXES:
+            self._db.execute(index)
+
+    def ask(self, sql: str, values: Row = ()) -> Iterator[tuple[Value, ...]]:
+        """The rows of an answer."""
+        yield from self._db.execute(sql, values)
+
+    def number(self, sql: str, values: Row = ()) -> int:
+        """An answer that is one number."""
+        found = self._db.execute(sql, values).fetchone()[0]
+        return int(found or 0)
+
+    def _flush(self, table: str) -> None:
+        waiting = self._waiting[table]
+        if waiting:
+            self.add_all(table, waiting)
+            waiting.clear()
+
+
+_TEXT = b"=" * 17
+"""What begins the key of an id that is no UUID: longer than any UUID, so that none is taken for the other."""
+
+
+def packed(text: str) -> bytes:
+    """An id as it is kept: 16 bytes where it is a UUID (of either case), else its text."""
+    if len(text) == 36 and _UUID.fullmatch(text):
+        return bytes.fromhex(text.replace("-", ""))
+    return _TEXT + text.encode("utf-8", "surrogatepass")
+
+
+def unpacked(value: Value) -> str | None:
+    """An id as it is shown."""
+    if not isinstance(value, bytes):
+        return None
+    if not is_uuid(value):
+        return value.removeprefix(_TEXT).decode("utf-8", "replace")
+    text = value.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def is_uuid(key: bytes) -> bool:
+    """True for a packed id that was a UUID."""
+    return len(key) == 16

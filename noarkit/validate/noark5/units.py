@@ -1,0 +1,332 @@
+"""What is checked of each unit of arkivstruktur when it closes: all that its own fields and children can tell.
+
+What needs other units (ids, references, documents, journals) goes into the store and is judged at the end.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+
+from noarkit.errors import UnsafePath
+from noarkit.safe.paths import checked_parts
+from noarkit.validate.noark5.sight import UNITS, Frame, Sight
+from noarkit.validate.noark5.store import is_uuid, packed
+from noarkit.validate.noark5.values import formats
+
+Closer = Callable[[Sight, Frame, Frame], None]
+
+CLOSED_FILE = frozenset({"Avsluttet", "Utgår"})
+CLOSED_ENTRY = frozenset({"Arkivert", "Utgår"})
+CLOSED_SERIES = frozenset({"Avsluttet periode", "Uaktuelle mapper"})
+FINISHED = "Dokumentet er ferdigstilt"
+VOID = "Utgår"
+_SENDERS = frozenset({"Avsender", "Medavsender", "Intern avsender"})
+_RECEIVERS = frozenset({"Mottaker", "Gruppemottaker", "Kopimottaker", "Intern mottaker", "Intern kopimottaker"})
+_HIDDEN_TITLE = "Skjerming tittel registrering - utvalgte ord"
+_CASE_FIELDS = ("saksaar", "sakssekvensnummer", "saksstatus")
+_ENTRY_FIELDS = ("journalaar", "journalsekvensnummer", "journalstatus")
+_NUMBER = {name: number for number, name in enumerate(UNITS)}
+
+
+def close_arkiv(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """An arkiv."""
+    _unit(sight, frame)
+    sight.counts.add("N901")
+    status = frame.values.get("arkivstatus", "")
+    if status and status != "Avsluttet":
+        sight.hit("N320", frame.at, value=status)
+
+
+def close_arkivskaper(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A creator."""
+    name = frame.values.get("arkivskaperNavn")
+    if name and len(sight.creators) < 100 and name not in sight.creators:
+        sight.creators.append(name)
+
+
+def close_arkivdel(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """An arkivdel."""
+    _unit(sight, frame)
+    sight.counts.add("N902")
+    status = frame.values.get("arkivdelstatus", "")
+    sight.label("N903", status)
+    if status and status not in CLOSED_SERIES:
+        sight.hit("N321", frame.at, value=status)
+    first, last = frame.values.get("arkivperiodeStartDato", ""), frame.values.get("arkivperiodeSluttDato", "")
+    for day in (first, last):
+        _within(sight, frame, day)
+    if first and last and last[:10] < first[:10]:
+        sight.hit("N325", frame.at, first=first, last=last)
+
+
+def close_klassifikasjonssystem(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A classification system."""
+    _unit(sight, frame)
+    sight.label("N904")
+
+
+def close_klasse(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A class."""
+    _unit(sight, frame)
+    inner = frame.inner
+    sight.label("N905", str(frame.level))
+    if not (inner.get("klasse") or inner.get("mappe") or inner.get("registrering")):
+        sight.label("N906")
+    if frame.mixed is not None:
+        sight.hit(frame.mixed[0], frame.mixed[1], klasse=frame.values.get("klasseID"))
+    if inner.get("mappe") or inner.get("registrering"):
+        name = frame.values.get("klasseID", "")
+        folders, records = inner.get("mappe", 0), inner.get("registrering", 0)
+        sight.store.add("classes", (name, frame.values.get("tittel", ""), folders, records))
+
+
+def close_mappe(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A folder, case file or meeting folder."""
+    values = frame.values
+    _unit(sight, frame)
+    day = values.get("opprettetDato", "")
+    _within(sight, frame, day)
+    sight.label("N907", frame.type or "mappe", str(frame.level))
+    sight.counts.add("N908", day[:4])
+    status = values.get("saksstatus", "")
+    if status:
+        sight.label("N911", status)
+        if status not in CLOSED_FILE:
+            sight.hit("N322", frame.at, value=status)
+    if status != VOID and not (frame.inner.get("mappe") or frame.inner.get("registrering")):
+        sight.label("N910")
+    if not frame.type and any(name in values for name in _CASE_FIELDS):
+        sight.hit("N106", frame.at, element="mappe")
+
+
+def close_registrering(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A record of whatever type."""
+    values, inner = frame.values, frame.inner
+    _unit(sight, frame)
+    day = values.get("opprettetDato", "")
+    _within(sight, frame, day)
+    _first_and_last(sight, day[:10])
+    sight.label("N912", frame.type or "registrering")
+    sight.counts.add("N914", day[:4])
+    status = values.get("journalstatus", "")
+    if frame.type == "journalpost" or status:
+        _entry(sight, frame, status)
+    if status != VOID and not (inner.get("dokumentbeskrivelse") or inner.get("dokumentobjekt")):
+        sight.label("N916")
+    if inner.get("dokumentbeskrivelse") and not inner.get("Hoveddokument"):
+        sight.label("N940")
+    if not frame.type and any(name in values for name in _ENTRY_FIELDS):
+        sight.hit("N106", frame.at, element="registrering")
+
+
+def close_dokumentbeskrivelse(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A document."""
+    values, inner = frame.values, frame.inner
+    _unit(sight, frame)
+    _within(sight, frame, values.get("opprettetDato", ""))
+    sight.label("N918")
+    status = values.get("dokumentstatus", "")
+    sight.label("N920", status)
+    if status and status != FINISHED:
+        sight.hit("N324", frame.at, value=status)
+    if not inner.get("dokumentobjekt"):
+        sight.label("N919", values.get("dokumentmedium", ""))
+    elif inner.get("utfoertKassasjon"):
+        sight.hit("N328", frame.at)
+    if inner.get("dokumentobjekt"):
+        parent.inner["files"] = 1
+    role = values.get("tilknyttetRegistreringSom", "")
+    parent.inner[role] = parent.inner.get(role, 0) + 1
+
+
+def close_dokumentobjekt(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A version of a document, and the file it points at."""
+    values = frame.values
+    if "systemID" in values:
+        _unit(sight, frame)
+    sight.label("N921")
+    format_ = values.get("format", "").lower()
+    sight.counts.add("N923", format_)
+    path = _path(sight, frame)
+    if path is not None:
+        _judge_format(sight, frame, format_, path)
+        row = (
+            path.encode("utf-8", "surrogatepass"),
+            _digest(values.get("sjekksum", "").strip()),
+            algorithm_named(values.get("sjekksumAlgoritme", "")),
+            values.get("filstoerrelse"),
+            packed(values.get("systemID") or parent.values.get("systemID", "")),
+            frame.at,
+        )
+        sight.store.add("objects", row)
+
+
+def close_skjerming(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A restriction of access."""
+    sight.counts.add("N932", parent.kind)
+    if _HIDDEN_TITLE in frame.values.get("skjermingMetadata", ""):
+        parent.values["skjermetTittel"] = "1"
+
+
+def close_korrespondansepart(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A correspondence party."""
+    kind = frame.values.get("korrespondanseparttype", "")
+    sight.counts.add("N929", kind)
+    if kind in _SENDERS:
+        parent.inner["sender"] = 1
+    elif kind in _RECEIVERS:
+        parent.inner["receiver"] = 1
+
+
+def close_kassasjon(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A decision on disposal."""
+    sight.counts.add("N934", parent.kind, frame.values.get("kassasjonsvedtak", ""))
+
+
+def _counted(code: str) -> Closer:
+    def close(sight: Sight, frame: Frame, parent: Frame) -> None:
+        sight.counts.add(code, parent.kind)
+
+    return close
+
+
+CLOSERS: Mapping[str, Closer | None] = {
+    "arkiv": close_arkiv,
+    "arkivskaper": close_arkivskaper,
+    "arkivdel": close_arkivdel,
+    "klassifikasjonssystem": close_klassifikasjonssystem,
+    "klasse": close_klasse,
+    "mappe": close_mappe,
+    "registrering": close_registrering,
+    "dokumentbeskrivelse": close_dokumentbeskrivelse,
+    "dokumentobjekt": close_dokumentobjekt,
+    "skjerming": close_skjerming,
+    "korrespondansepart": close_korrespondansepart,
+    "kassasjon": close_kassasjon,
+    "part": _counted("N925"),
+    "sakspart": _counted("N925"),
+    "merknad": _counted("N926"),
+    "kryssreferanse": _counted("N927"),
+    "presedens": _counted("N928"),
+    "avskrivning": _counted("N930"),
+    "dokumentflyt": _counted("N931"),
+    "gradering": _counted("N933"),
+    "utfoertKassasjon": _counted("N935"),
+    "konvertering": _counted("N936"),
+    "sletting": _counted("N941"),
+    "moetedeltaker": None,
+    "elektroniskSignatur": None,
+}
+"""Every element that holds others, and what is done when it closes."""
+
+
+def _unit(sight: Sight, frame: Frame) -> None:
+    values = frame.values
+    text = values.get("systemID")
+    if text is not None:
+        key = packed(text)
+        if not is_uuid(key) and not sight.strict_ids:
+            sight.hit("N303", frame.at, value=text)
+        sight.store.add("units", (key, _NUMBER[frame.kind], frame.at, frame.type or None))
+    opened, closed = values.get("opprettetDato"), values.get("avsluttetDato")
+    if opened is not None and closed is not None and closed[:10] < opened[:10]:
+        sight.hit("N325", frame.at, first=opened, last=closed)
+
+
+def _within(sight: Sight, frame: Frame, day: str) -> None:
+    bounds = sight.bounds
+    if day and ((bounds.start and day[:10] < bounds.start) or (bounds.end and day[:10] > bounds.end)):
+        sight.hit("N340", frame.at, element=frame.kind, value=day)
+
+
+def _first_and_last(sight: Sight, day: str) -> None:
+    days = sight.days
+    if not day:
+        return
+    if not days:
+        days.extend((day, day))
+    elif day < days[0]:
+        days[0] = day
+    elif day > days[1]:
+        days[1] = day
+
+
+def _entry(sight: Sight, frame: Frame, status: str) -> None:
+    values, inner = frame.values, frame.inner
+    kind = values.get("journalposttype", "")
+    sight.counts.add("N913", kind)
+    sight.label("N917", status)
+    if status and status not in CLOSED_ENTRY:
+        sight.hit("N323", frame.at, value=status)
+    if status == VOID and inner.get("files"):
+        sight.hit("N326", frame.at)
+    if (kind == "Inngående dokument" and not inner.get("sender")) or (
+        kind == "Utgående dokument" and not inner.get("receiver")
+    ):
+        sight.hit("N327", frame.at, value=kind)
+    sight.store.add(
+        "posts",
+        (
+            packed(values.get("systemID", "")),
+            whole(values.get("journalaar")),
+            whole(values.get("journalsekvensnummer")),
+            whole(values.get("journalpostnummer")),
+            values.get("journaldato", "")[:10],
+            told(values.get("tittel")),
+            1 if "skjermetTittel" in values else 0,
+            frame.at,
+        ),
+    )
+
+
+def whole(text: str | None) -> int | None:
+    """A whole number that SQLite can hold, or None."""
+    return int(text) if text is not None and text.strip().isdecimal() and len(text) < 18 else None
+
+
+def told(text: str | None) -> int | None:
+    """A text as it is compared."""
+    return None if text is None else zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def _path(sight: Sight, frame: Frame) -> str | None:
+    """The path of a document as it lies in the package, or None where it leads elsewhere."""
+    path = frame.values.get("referanseDokumentfil", "").strip()
+    if "\\" in path:
+        sight.hit("N413", frame.at, value=path)
+        path = path.replace("\\", "/")
+    path = path.removeprefix("./")
+    if path.startswith("/") or ".." in path or ":" in path or "\0" in path:
+        try:
+            checked_parts(path)
+        except UnsafePath as fault:
+            sight.hit("N005", frame.at, value=path, why=fault.data["why"])
+            return None
+    return path or None
+
+
+def _judge_format(sight: Sight, frame: Frame, format_: str, path: str) -> None:
+    ending = path.rpartition(".")[2].lower() if "." in path else ""
+    known = formats().endings.get(format_)
+    if known is not None:
+        fits = ending in known
+    else:
+        fits = format_.lstrip(".") == ending or format_.startswith(("fmt/", "x-fmt/", "av/"))
+    if not fits:
+        sight.hit("N407", frame.at, value=format_, path=path)
+    if ending not in formats().archival:
+        sight.hit("N410", frame.at, value=ending, path=path)
+
+
+def algorithm_named(text: str) -> str:
+    """The name by which hashlib knows an algorithm."""
+    word = text.strip().lower()
+    return word.replace("-", "").replace("sha3", "sha3_") if word.startswith("sha") else word.replace("-", "")
+
+
+def _digest(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return text.encode("utf-8", "surrogatepass")
