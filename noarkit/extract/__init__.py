@@ -1,0 +1,10 @@
+"""From an archive to a package: select what belongs to it, fetch it into a store of its own, assemble it from there.
+
+selection     which part of an archive is meant
+store         what was fetched: one SQLite file in the work folder beside the package
+fetch         pages of objects → store, several types at a time; links: what no object tells by itself
+documents     the files, checked on the way; changes: the change log
+facts         package.toml, the account, the code lists: what the description says
+assemble      store → the XML files, streamed; not_in_form: what the form cannot say
+run           the whole way, resumable at any step
+"""

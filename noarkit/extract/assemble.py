@@ -1,0 +1,171 @@
+"""From the store to the files of the package: structure, change log, journals, schemas, and the description of all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from noarkit.extract.bundles import Bundles
+from noarkit.extract.changes import write_changes
+from noarkit.extract.carried import carried
+from noarkit.extract.facts import PackageFacts
+from noarkit.extract.journal_files import Journalled, write_journals
+from noarkit.extract.output import hashed
+from noarkit.extract.schema_files import SchemaSet
+from noarkit.extract.structure import Placed, StructureWalk
+from noarkit.packages.noark5 import vsm
+from noarkit.packages.noark5.content import Codes
+from noarkit.packages.noark5.description import DescribedDocument, DescribedFile, Description, description_xml
+from noarkit.packages.noark5.moments import Moments
+from noarkit.packages.noark5.schemas import VsmGroup, vsm_schema
+from noarkit.packages.noark5.spec import (
+    ADDML,
+    CATALOGUE,
+    CHANGE_LOG,
+    DESCRIPTION,
+    STRUCTURE,
+)
+from noarkit.packages.noark5.write import Tally, Writer
+from noarkit.safe.atomic import write_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """All that assembling needs beside the store. `begun` is when the extract was first started."""
+
+    facts: PackageFacts
+    codes: Codes
+    schemas: SchemaSet
+    zone: str
+    begun: str
+    business: tuple[VsmGroup, ...] = ()
+    carry: bool = False
+
+
+@dataclass(slots=True)
+class Assembled:
+    """What was written."""
+
+    tally: Tally
+    placed: Placed
+    journalled: Journalled
+    changes: int
+    replaced_signs: int
+    start: str = ""
+    end: str = ""
+    documents: list[DescribedDocument] = field(default_factory=list)
+
+
+def assemble(store: Path, package: Path, given: Given, pause: Callable[[], None]) -> Assembled:
+    """Writes all files of the package but the documents, which are there already."""
+    moments = Moments(given.zone)
+    bundles = Bundles(store)
+    try:
+        writer = Writer(given.codes, moments, given.begun, carried if given.carry else None)
+        with hashed(package / f"{STRUCTURE}.xml") as out:
+            walk = StructureWalk(bundles, writer, out, pause)
+            walk.write()
+        told = [_structure(out.sha256, writer.tally, given)]
+        with_changes = write_changes(bundles, package / f"{CHANGE_LOG}.xml", moments)
+        if with_changes is not None:
+            told.append(_document(CHANGE_LOG, with_changes.sha256, given, [("endring", with_changes.entries)]))
+        period = _period(bundles, given.facts, moments)
+        journalled = write_journals(bundles, package, (given.codes, moments), period, pause)
+        for name, sha256 in journalled.files.items():
+            told.append(_document(name, sha256, given, [("journalregistrering", journalled.entries)]))
+        _write_schemas(package, told, given)
+        assembled = Assembled(
+            writer.tally,
+            walk.placed,
+            journalled,
+            with_changes.entries if with_changes else 0,
+            bundles.cleaned.signs,
+            *period,
+            told,
+        )
+        write_bytes(package / f"{DESCRIPTION}.xml", _description(bundles, assembled, given), sync=False)
+        return assembled
+    finally:
+        bundles.close()
+
+
+def _structure(sha256: str, tally: Tally, given: Given) -> DescribedDocument:
+    counts = [(name, tally.units[name]) for name in ("mappe", "registrering")]
+    more = []
+    if tally.business and given.business:
+        more.append(DescribedFile(vsm.SCHEMA_FILE, ""))
+    if tally.business and given.carry:
+        more.append(DescribedFile(vsm.CARRIED_SCHEMA_FILE, ""))
+    return _document(STRUCTURE, sha256, given, counts, more)
+
+
+def _document(
+    name: str, sha256: str, given: Given, counts: Sequence[tuple[str, int]], more: Sequence[DescribedFile] = ()
+) -> DescribedDocument:
+    own = [DescribedFile(file, given.schemas.sha256(file)) for file in (f"{name}.xsd", f"{CATALOGUE}.xsd")]
+    return DescribedDocument(name, DescribedFile(f"{name}.xml", sha256), [*own, *_hashed(more, given)], counts)
+
+
+def _hashed(files: Sequence[DescribedFile], given: Given) -> list[DescribedFile]:
+    return [DescribedFile(one.name, hashlib.sha256(_own_schema(one.name, given)).hexdigest()) for one in files]
+
+
+def _own_schema(name: str, given: Given) -> bytes:
+    if name == vsm.CARRIED_SCHEMA_FILE:
+        return vsm.carried_schema().encode()
+    return vsm_schema(vsm.NAMESPACE, given.business)
+
+
+def _write_schemas(package: Path, documents: Sequence[DescribedDocument], given: Given) -> None:
+    names = dict.fromkeys([schema.name for document in documents for schema in document.schemas])
+    for name in (f"{ADDML}.xsd", *names):
+        content = given.schemas.content.get(name) or _own_schema(name, given)
+        write_bytes(package / name, content, sync=False)
+
+
+def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[str, str]:
+    """The period agreed on, else that of the series, else from the first creation to the last closing."""
+    of_series = bundles.db.execute(
+        "SELECT min(json_extract(data, '$.f.arkivperiodeStartDato')), max(json_extract(data, '$.f.arkivperiodeSluttDato'))"
+        " FROM unit WHERE kind = 'S'"
+    ).fetchone()
+    of_units = bundles.db.execute(
+        "SELECT min(json_extract(data, '$.f.opprettetDato')), max(coalesce(json_extract(data, '$.f.avsluttetDato'),"
+        " json_extract(data, '$.f.opprettetDato'))) FROM unit WHERE kind IN ('F', 'S')"
+    ).fetchone()
+    start = facts.start.isoformat() if facts.start else of_series[0] or of_units[0]
+    end = facts.end.isoformat() if facts.end else of_series[1] or of_units[1]
+    return moments.day(start), moments.day(end)
+
+
+def _description(bundles: Bundles, made: Assembled, given: Given) -> bytes:
+    title, creators = "", []
+    for (data,) in bundles.db.execute("SELECT data FROM unit WHERE kind = 'F'"):
+        title = str(orjson.loads(data)["f"].get("tittel", ""))
+    for (data,) in bundles.db.execute("SELECT data FROM part WHERE type = 'Arkivskaper' ORDER BY uuid"):
+        creators.append(str(orjson.loads(data)["f"].get("arkivskaperNavn", "")))
+    facts, tally = given.facts, made.tally
+    files = int(bundles.db.execute("SELECT count(*) FROM version WHERE done = 1").fetchone()[0])
+    return description_xml(
+        Description(
+            title=title,
+            description=facts.description,
+            creators=sorted(creators) or facts.creators,
+            system_type=facts.system_type,
+            system_name=facts.system_name,
+            start=made.start,
+            end=made.end,
+            incoming=facts.incoming,
+            outgoing=facts.outgoing,
+            screened=tally.screened > 0,
+            disposed=tally.disposed > 0,
+            to_be_disposed=tally.disposals > 0,
+            business=tally.business > 0,
+            files=files,
+            documents=made.documents,
+        )
+    )

@@ -1,0 +1,170 @@
+"""The change log: what was changed in the units of the package, by whom, from what to what.
+
+Left out by rule, and counted: that something was made or deleted; changes by accounts that loaded with noarkit, who
+are known by the anchors they left; changes of what the form has no element for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Json, Parameter, Query
+from noarkit.errors import ArchiveNotFound, ArchiveRefused, NotAllowed
+from noarkit.extract.bundles import Bundles
+from noarkit.extract.output import hashed
+from noarkit.extract.store import ExtractStore, Progress, Row, key_of
+from noarkit.model.mapping import mapping
+from noarkit.packages.noark5.content import Codes, xml_text
+from noarkit.packages.noark5.moments import Moments
+from noarkit.packages.noark5.spec import CHANGE_LOG
+from noarkit.packages.noark5.write import namespaces
+
+ANCHORS = "noarkit:chunk"
+_TASK = "changes"
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The file that was written."""
+
+    sha256: str
+    entries: int
+
+
+def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Callable[[], None]) -> None:
+    """Reads the change log of all units into the store. An account that may not see it is remembered as that."""
+    if store.progress(_TASK).done:
+        return
+    store.db.execute("DELETE FROM change")
+    own, left, rows = own_accounts(archive), Counter[str](), []
+    try:
+        for entry in _entries(archive, store):
+            row = _row(entry, store, codes, own, left)
+            if row is not None:
+                rows.append(row)
+            if len(rows) >= _BATCH:
+                store.add({"change": rows}, _TASK, Progress("", False))
+                rows.clear()
+                pause()
+    except (NotAllowed, ArchiveNotFound, ArchiveRefused) as fault:
+        store.remember("changes-unseen", fault.code)
+    for rule, count in sorted(left.items()):
+        store.remember(f"changes-left-out/{rule}", str(count))
+    store.add({"change": rows}, _TASK, Progress("", True))
+
+
+def own_accounts(archive: Archive) -> frozenset[str]:
+    """The accounts that loaded with noarkit into this archive."""
+    known: list[str] = []
+    while True:
+        where = " && ".join(["eksterntSystem = @s", *(f"opprettetAvBrukerIdent != @a{n}" for n in range(len(known)))])
+        parameters: dict[str, Parameter] = {"@s": ANCHORS, **{f"@a{n}": name for n, name in enumerate(known)}}
+        found = archive.query(Query("EksternId", where, parameters, limit=1)).objects
+        if not found:
+            return frozenset(known)
+        known.append(str(found[0].fields.get("opprettetAvBrukerIdent", "")))
+
+
+def _entries(archive: Archive, store: ExtractStore) -> Iterator[Mapping[str, Json]]:
+    administration = Administration(archive)
+    for (fonds,) in list(store.rows("SELECT id FROM unit WHERE kind = 'F'")):
+        yield from administration.all_changes(str(fonds), "Arkiv")
+
+
+def _row(
+    entry: Mapping[str, Json], store: ExtractStore, codes: Codes, own: frozenset[str], left: Counter[str]
+) -> Row | None:
+    kind = entry.get("revisionType")
+    if kind in ("CREATE", "DELETE"):
+        return None
+    if entry.get("modifiedByUserId") in own:
+        left["own-load"] += 1
+        return None
+    told = _moved(entry) if kind == "MOVE" else _changed(entry, codes) if kind == "UPDATE" else None
+    unit = _unit_of(entry, store)
+    if told is None or unit is None:
+        left["no-element" if told is None else "not-in-package"] += 1
+        return None
+    element, old, new = told
+    unknown = mapping().words.texts["unknown"]
+    at, actor = str(entry.get("modifiedDate", "")), str(entry.get("modifiedBy") or unknown)
+    return (unit, element, at, actor, old or unknown, new or unknown)
+
+
+def _changed(entry: Mapping[str, Json], codes: Codes) -> tuple[str, str, str] | None:
+    kind, field = str(entry.get("type")), str(entry.get("modifiedField"))
+    mapped = mapping().types.get(kind)
+    told = mapped.fields.get(field) if mapped else None
+    if told is None or told.path is None:
+        return None
+    names = codes.of(field) if told.rule == "code" else {}
+    return (
+        told.path.split("/")[-1],
+        _value(entry.get("oldValue"), field, names),
+        _value(entry.get("newValue"), field, names),
+    )
+
+
+def _value(held: Json, field: str, names: Mapping[str, str]) -> str:
+    value = held.get(field) if isinstance(held, dict) else None
+    if value is None or isinstance(value, dict | list):
+        return ""
+    text = xml_text(str(value).lower() if isinstance(value, bool) else str(value))
+    return names.get(text, text)
+
+
+def _moved(entry: Mapping[str, Json]) -> tuple[str, str, str] | None:
+    before, after = entry.get("previousParent"), entry.get("currentParent")
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return None
+    element = "referanseArkivdel" if after.get("type") == "Arkivdel" else "referanseForelder"
+    return element, str(before.get("systemId", "")), str(after.get("systemId", ""))
+
+
+def _unit_of(entry: Mapping[str, Json], store: ExtractStore) -> str | None:
+    """The uuid of the unit in the package that the change is of; a part's is that of what it belongs to."""
+    key = key_of(str(entry.get("id", "")))
+    for sql in (
+        "SELECT uuid FROM unit WHERE id = ?",
+        "SELECT uuid FROM document WHERE id = ?",
+        "SELECT uuid FROM version WHERE id = ? AND done < 2",
+        "SELECT u.uuid FROM part p JOIN unit u ON u.id = p.parent WHERE p.id = ?",
+    ):
+        row = store.db.execute(sql, (key,)).fetchone()
+        if row is not None:
+            return str(row[0])
+    return None
+
+
+def write_changes(bundles: Bundles, path: Path, moments: Moments) -> Written | None:
+    """Writes endringslogg.xml by time and unit; where nothing was changed there is no such file."""
+    count = int(bundles.db.execute("SELECT count(*) FROM change").fetchone()[0])
+    if not count:
+        return None
+    with hashed(path) as out:
+        out.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<{CHANGE_LOG} {namespaces(CHANGE_LOG)}>\n'.encode())
+        for unit, element, at, actor, old, new in bundles.db.execute(
+            "SELECT uuid, field, at, actor, old, new FROM change ORDER BY at, uuid, field, old, new, actor"
+        ):
+            out.write(
+                (
+                    f"<endring>\n<referanseArkivenhet>{unit}</referanseArkivenhet>\n"
+                    f"<referanseMetadata>{element}</referanseMetadata>\n<endretDato>{moments.local(at)}</endretDato>\n"
+                    f"<endretAv>{xml_text(actor)}</endretAv>\n<tidligereVerdi>{_local(old, moments)}</tidligereVerdi>\n"
+                    f"<nyVerdi>{_local(new, moments)}</nyVerdi>\n</endring>\n"
+                ).encode()
+            )
+        out.write(f"</{CHANGE_LOG}>\n".encode())
+    return Written(out.sha256, count)
+
+
+def _local(value: str, moments: Moments) -> str:
+    """A moment as the form tells moments; anything else as it is."""
+    is_moment = len(value) == 24 and value[10] == "T" and value[-1] == "Z" and value[4] == "-" and value[:4].isdigit()
+    return moments.local(value) if is_moment else value

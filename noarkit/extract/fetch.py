@@ -1,0 +1,278 @@
+"""Metadata from the archive into the store: pages by ascending id, several types at a time, each going on where it was.
+
+A whole archive is fetched type by type. A part of it is fetched from above: series, folders in them, folders in
+folders, records, documents, versions, and what belongs to each, by the ids of what is above.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+
+from noarkit.archive.paging import pages
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Page, Parameter, Query, SavedObject
+from noarkit.errors import ArchiveRefused
+from noarkit.events import Event, Listener
+from noarkit.extract.rows import CLASS, DOCUMENT, FOLDER, FONDS, RECORD, VERSION, row_of, table_of
+from noarkit.extract.selection import FOLDERS, RECORDS, Chosen
+from noarkit.extract.store import ExtractStore, Progress, Row, key_of
+from noarkit.model import metamodel
+
+PAGE_SIZE = 500
+_AT_ONCE = 4
+_WAITING_PAGES = 16
+_PARENTS = 100
+_OWN_SYSTEMS = "noarkit:"
+
+_STRUCTURE = ("Arkiv", "Arkivskaper", "Klassifikasjonssystem", "Arkivdel", "Klasse")
+_MATERIAL = (RECORDS, "Dokument", "Dokumentversjon", "Korrespondansepart", FOLDERS)
+_PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "Korrespondansepart": (("refRegistrering", RECORD),),
+    "Sakspart": (("refMappe", FOLDER),),
+    "Moetedeltaker": (("refMappe", FOLDER),),
+    "Avskrivning": (("refJournalpost", RECORD),),
+    "Dokumentflyt": (("refJournalpost", RECORD), ("refArkivnotat", RECORD)),
+    "Noekkelord": (("refMappe", FOLDER), ("refRegistrering", RECORD)),
+    "Merknad": (("refMappe", FOLDER), ("refRegistrering", RECORD), ("refDokument", DOCUMENT)),
+    "NasjonalIdentifikator": (("refMappe", FOLDER), ("refRegistrering", RECORD)),
+    "PersonIdentifikator": (("refMappe", FOLDER), ("refRegistrering", RECORD)),
+    "Posisjon": (("refMappe", FOLDER), ("refRegistrering", RECORD)),
+    "EksternId": (
+        ("refMappe", FOLDER),
+        ("refRegistrering", RECORD),
+        ("refDokument", DOCUMENT),
+        ("refDokumentversjon", VERSION),
+    ),
+}
+_ONLY_NEWER = frozenset({"PersonIdentifikator", "Posisjon"})
+_SOURCES: Mapping[str, tuple[str, str]] = {
+    FONDS: ("unit", "kind = 'F'"),
+    CLASS: ("unit", "kind = 'K'"),
+    FOLDER: ("unit", "kind = 'M'"),
+    RECORD: ("unit", "kind = 'R'"),
+    DOCUMENT: ("document", "1"),
+    VERSION: ("version", "1"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question to the archive, asked to its end; `name` is what its progress is kept under."""
+
+    name: str
+    type: str
+    where: str = ""
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+
+def fetch(archive: Archive, store: ExtractStore, chosen: Chosen, *, tell: Listener, pause: Callable[[], None]) -> None:
+    """Fetches all that belongs to the selection; `pause` is called between pages and may raise."""
+    run = _Fetch(archive, store, tell, pause)
+    if chosen.whole:
+        run.all_of(Task(kind, kind) for kind in _STRUCTURE)
+        run.all_of(_whole(kind) for kind in dict.fromkeys((*_MATERIAL, *_PARTS)))
+    else:
+        _from_above(run, chosen)
+
+
+def _whole(kind: str) -> Task:
+    if kind == "EksternId":
+        return Task(kind, kind, "eksterntSystem != @chunk", {"@chunk": f"{_OWN_SYSTEMS}chunk"})
+    return Task(kind, kind)
+
+
+def _from_above(run: _Fetch, chosen: Chosen) -> None:
+    fonds: dict[str, Parameter] = {"@f": key_of(chosen.arkiv.id)}
+    run.all_of(
+        (
+            Task("Arkiv", "Arkiv", "id = @f", fonds),
+            Task("Arkivskaper", "Arkivskaper", "refArkiv.id = @f", fonds),
+            Task("Klassifikasjonssystem", "Klassifikasjonssystem"),
+            Task("Klasse", "Klasse"),
+            _series(chosen, fonds),
+        )
+    )
+    if metamodel().family(chosen.kind) == RECORDS:
+        _records_and_their_folders(run, chosen)
+    else:
+        run.all_of(_top(run.store, chosen))
+        run.below(FOLDERS, "refForelderMappe", FOLDER)
+        run.below(RECORDS, "refMappe", FOLDER)
+    run.below("Dokument", "refRegistrering", RECORD)
+    run.below("Dokumentversjon", "refDokument", DOCUMENT)
+    for kind, owners in _PARTS.items():
+        for reference, family in owners:
+            run.below(kind, reference, family)
+
+
+def _series(chosen: Chosen, fonds: Mapping[str, Parameter]) -> Task:
+    if not chosen.series:
+        return Task("Arkivdel", "Arkivdel", "refArkiv.id = @f", fonds)
+    where, parameters = _one_of("id", chosen.series)
+    return Task("Arkivdel", "Arkivdel", where, parameters)
+
+
+def _top(store: ExtractStore, chosen: Chosen) -> Iterator[Task]:
+    """The folders that lie directly in the series, and the records that do where no folders were asked for by name."""
+    classes = _classes(store, chosen)
+    kinds = (FOLDERS, RECORDS) if chosen.kind == FOLDERS else (chosen.kind,)
+    for (series,) in store.rows("SELECT id FROM unit WHERE kind = 'S' ORDER BY id"):
+        for kind in kinds:
+            for at, some in enumerate(classes):
+                told = [f"({chosen.where})"] if chosen.where else []
+                among, parameters = _one_of("refPrimaerKlasse.id", some) if some else ("", {})
+                where = " && ".join(["refArkivdel.id = @d", *told, *([f"({among})"] if among else [])])
+                yield Task(f"{kind}/{series}/{at}", kind, where, {"@d": series, **chosen.parameters, **parameters})
+
+
+def _classes(store: ExtractStore, chosen: Chosen) -> list[tuple[str, ...]]:
+    """The class asked for and all below it, in portions; one empty portion where every class is meant."""
+    if chosen.klasse is None:
+        return [()]
+    below = (
+        "WITH RECURSIVE below (id) AS (VALUES (?) UNION SELECT unit.id FROM unit JOIN below ON parent = below.id"
+        " WHERE kind = 'K') SELECT id FROM below ORDER BY id"
+    )
+    return list(_portions(str(row[0]) for row in store.rows(below, (key_of(chosen.klasse),))))
+
+
+def _records_and_their_folders(run: _Fetch, chosen: Chosen) -> None:
+    """Records that a query found, and upwards the folders they lie in."""
+    series = [str(row[0]) for row in run.store.rows("SELECT id FROM unit WHERE kind = 'S' ORDER BY id")]
+    in_series = " || ".join(
+        f"{path}refArkivdel.id = @d"
+        for path in ("", "refMappe.", *(f"refMappe.{'refForelderMappe.' * n}" for n in (1, 2)))
+    )
+    for one in series:
+        where = f"({in_series})" + (f" && ({chosen.where})" if chosen.where else "")
+        run.all_of([Task(f"{chosen.kind}/{one}", chosen.kind, where, {"@d": key_of(one), **chosen.parameters})])
+    missing = (
+        "SELECT DISTINCT parent FROM unit WHERE kind IN ('M', 'R') AND typeof(parent) = 'integer'"
+        " AND parent NOT IN (SELECT id FROM unit WHERE kind = 'M') ORDER BY parent"
+    )
+    while wanted := [str(row[0]) for row in run.store.rows(missing)]:
+        tasks = []
+        for some in _portions(iter(wanted)):
+            where, parameters = _one_of("id", some)
+            tasks.append(Task(f"above/{some[0]}/{len(some)}", FOLDERS, where, parameters))
+        before = len(wanted)
+        run.all_of(tasks)
+        if [str(row[0]) for row in run.store.rows(missing)] == wanted[:before]:
+            return  # what lies above may not be read; the report of references to nothing names it
+
+
+class _Fetch:
+    """Tasks at work: threads ask, this one stores."""
+
+    def __init__(self, archive: Archive, store: ExtractStore, tell: Listener, pause: Callable[[], None]) -> None:
+        self._archive = archive
+        self.store = store
+        self._tell = tell
+        self._pause = pause
+
+    def below(self, kind: str, reference: str, family: str) -> None:
+        """All objects of a kind whose reference leads to what the store holds of a family, also to what this adds."""
+        table, condition = _SOURCES[family]
+        seen = 0
+        while True:
+            found = self.store.rows(
+                f"SELECT rowid, id FROM {table} WHERE {condition} AND rowid > ? ORDER BY rowid LIMIT ?",  # noqa: S608  # our own names
+                (seen, _PARENTS * _WAITING_PAGES),
+            )
+            rows = list(found)
+            if not rows:
+                return
+            seen = int(str(rows[-1][0]))
+            tasks = []
+            for some in _portions(str(row[1]) for row in rows):
+                where, parameters = _one_of(f"{reference}.id", some)
+                tasks.append(Task(f"{kind}/{reference}/{some[0]}/{len(some)}", kind, where, parameters))
+            self.all_of(tasks)
+
+    def all_of(self, tasks: Iterable[Task]) -> None:
+        """Carries tasks out, several at a time; a fault of one ends all."""
+        waiting = [(task, done.last) for task in tasks if not (done := self.store.progress(task.name)).done]
+        coming: queue.Queue[_Portion | BaseException] = queue.Queue(_WAITING_PAGES)
+        stopping = threading.Event()
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fetch") as threads:
+            try:
+                for task, last in waiting:
+                    threads.submit(self._ask, task, last, coming, stopping)
+                self._store(coming, len(waiting))
+            finally:
+                stopping.set()
+                _drain(coming)
+
+    def _store(self, coming: queue.Queue[_Portion | BaseException], running: int) -> None:
+        while running:
+            portion = coming.get()
+            if isinstance(portion, BaseException):
+                raise portion
+            self.store.add({portion.table: portion.rows}, portion.task, portion.progress)
+            self._tell(Event("extract.fetched", {"type": portion.type, "count": len(portion.rows)}))
+            running -= portion.progress.done
+            self._pause()
+
+    def _ask(
+        self, task: Task, last: str, coming: queue.Queue[_Portion | BaseException], stopping: threading.Event
+    ) -> None:
+        try:
+            table = table_of(task.type)
+            for page in self._pages(task, last):
+                if stopping.is_set():
+                    return
+                last = page.objects[-1].id if page.objects else last
+                rows = [row_of(one) for one in page.objects if _belongs(one)]
+                coming.put(_Portion(task.name, task.type, table, rows, Progress(last, not page.has_more)))
+        except ArchiveRefused as fault:
+            # an archive that does not know the type holds nothing of it
+            known = task.type not in _ONLY_NEWER
+            coming.put(fault if known else _Portion(task.name, task.type, "part", [], Progress("", True)))
+        except BaseException as fault:  # noqa: BLE001  # carried to the thread that waits, which raises it
+            coming.put(fault)
+
+    def _pages(self, task: Task, last: str) -> Iterator[Page]:
+        where, parameters = task.where, dict(task.parameters)
+        if last:
+            where = f"({where}) && id = {{@last:@open]" if where else "id = {@last:@open]"
+            parameters |= {"@last": key_of(last), "@open": "*"}
+        return pages(self._archive, Query(task.type, where, parameters, order=(("id", "asc"),), limit=PAGE_SIZE))
+
+
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    task: str
+    type: str
+    table: str
+    rows: Sequence[Row]
+    progress: Progress
+
+
+def _drain(coming: queue.Queue[_Portion | BaseException]) -> None:
+    """Lets threads that wait for room go on, so that they see that it is over."""
+    while True:
+        try:
+            coming.get_nowait()
+        except queue.Empty:
+            return
+
+
+def _belongs(found: SavedObject) -> bool:
+    """False for what our own loads leave behind for themselves."""
+    return found.type != "EksternId" or not str(found.fields.get("eksterntSystem", "")).startswith(_OWN_SYSTEMS)
+
+
+def _one_of(path: str, ids: Sequence[str]) -> tuple[str, dict[str, Parameter]]:
+    parameters: dict[str, Parameter] = {f"@p{at}": key_of(one) for at, one in enumerate(ids)}
+    return " || ".join(f"{path} = {name}" for name in parameters), parameters
+
+
+def _portions(ids: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    coming = iter(ids)
+    while some := tuple(islice(coming, _PARENTS)):
+        yield some

@@ -1,0 +1,135 @@
+"""loependeJournal.xml and offentligJournal.xml out of the store: one pass, both files, constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from noarkit.extract.bundles import Bundles
+from noarkit.extract.output import Hashed, hashed
+from noarkit.extract.store import Key, key_of
+from noarkit.packages.noark5.content import Codes, Content, Thing
+from noarkit.packages.noark5.journals import DOCUMENTS, Case, JournalHead, Journals, ends
+from noarkit.packages.noark5.moments import Moments
+
+_KEPT_CASES = 20_000
+_FLUSH = 256
+_IN_CASE_FILES = "FROM unit u JOIN unit m ON m.id = u.parent AND m.kind = 'M' AND m.type = 'Saksmappe'"
+
+
+@dataclass(slots=True)
+class Journalled:
+    """The journals: their sha256 by document, how many entries, and what could not be told in them."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    entries: int = 0
+    outside_cases: int = 0
+    without_parties: int = 0
+
+
+def write_journals(
+    bundles: Bundles,
+    package: Path,
+    words: tuple[Codes, Moments],
+    period: tuple[str, str],
+    pause: Callable[[], None],
+) -> Journalled:
+    """Writes both journals where there are journal posts in case files; nothing where there are none."""
+    made = Journalled()
+    posts = _number(bundles, "SELECT count(*) FROM unit WHERE type = 'Journalpost'")
+    made.entries = _number(bundles, f"SELECT count(*) {_IN_CASE_FILES} WHERE u.type = 'Journalpost'")
+    made.outside_cases = posts - made.entries
+    if not made.entries:
+        return made
+
+    def missing() -> None:
+        made.without_parties += 1
+
+    journals = Journals(*words, missing)
+    fonds = next(unit for _, unit in bundles.units("", "F"))
+    creators = sorted((one for one in fonds.get("p", []) if one["t"] == "Arkivskaper"), key=_by_content)
+    head = JournalHead(*period, made.entries, tuple(creators))
+    with ExitStack() as stack:
+        files = [stack.enter_context(hashed(package / f"{name}.xml")) for name in DOCUMENTS]
+        for name, file in zip(DOCUMENTS, files, strict=True):
+            file.write(journals.head(name, head).encode())
+        _entries(bundles, journals, files, pause)
+        for name, file in zip(DOCUMENTS, files, strict=True):
+            file.write(ends(name).encode())
+            made.files[name] = file.sha256
+    return made
+
+
+def _entries(bundles: Bundles, journals: Journals, files: list[Hashed], pause: Callable[[], None]) -> None:
+    cases = _Cases(bundles, journals)
+    waiting: tuple[list[str], list[str]] = ([], [])
+    for parent, _, post in bundles.journal():
+        case = cases.of(parent)
+        if case is None:
+            continue
+        for held, told in zip(waiting, journals.entry(post, case), strict=True):
+            held.append(told)
+        if len(waiting[0]) >= _FLUSH:
+            _flush(waiting, files)
+            pause()
+    _flush(waiting, files)
+
+
+def _flush(waiting: tuple[list[str], list[str]], files: list[Hashed]) -> None:
+    for held, file in zip(waiting, files, strict=True):
+        file.write("".join(held).encode())
+        held.clear()
+
+
+class _Cases:
+    """Case files as the journals tell them, those met lately kept."""
+
+    def __init__(self, bundles: Bundles, journals: Journals) -> None:
+        self._bundles = bundles
+        self._journals = journals
+        self._kept: dict[Key, Case | None] = {}
+        self._screened: dict[Key, bool] = {}
+
+    def of(self, folder_id: Key) -> Case | None:
+        """The case file of that id; None for what is none."""
+        if folder_id not in self._kept:
+            if len(self._kept) >= _KEPT_CASES:
+                self._kept.clear()
+            self._kept[folder_id] = self._made(folder_id)
+        return self._kept[folder_id]
+
+    def _made(self, folder_id: Key) -> Case | None:
+        folder = self._bundles.unit(folder_id, "M")
+        if folder is None or folder["o"]["t"] != "Saksmappe":
+            return None
+        links = folder["o"]["l"]
+        klasse = self._bundles.unit(key_of(links["refPrimaerKlasse"]), "K") if "refPrimaerKlasse" in links else None
+        above = self._is_screened(links.get("refArkivdel"), "S") or self._class_is_screened(klasse)
+        return self._journals.case(folder, klasse, screened_above=above)
+
+    def _is_screened(self, unit_id: str | None, kind: str) -> bool:
+        if unit_id is None:
+            return False
+        key = key_of(unit_id)
+        if key not in self._screened:
+            unit = self._bundles.unit(key, kind)
+            self._screened[key] = unit is not None and "skjerming" in unit["o"]["f"]
+        return self._screened[key]
+
+    def _class_is_screened(self, klasse: Content | None) -> bool:
+        while klasse is not None:
+            if "skjerming" in klasse["o"]["f"]:
+                return True
+            above = klasse["o"]["l"].get("refForelderKlasse")
+            klasse = self._bundles.unit(key_of(above), "K") if above else None
+        return False
+
+
+def _by_content(creator: Thing) -> str:
+    return "\n".join(str(creator["f"].get(name, "")) for name in ("arkivskaperIdent", "arkivskaperNavn", "beskrivelse"))
+
+
+def _number(bundles: Bundles, sql: str) -> int:
+    return int(bundles.db.execute(sql).fetchone()[0])

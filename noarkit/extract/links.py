@@ -1,0 +1,109 @@
+"""Links that no object tells by itself: asked for at each end that has any, several at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from noarkit.archive.paging import objects
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Query
+from noarkit.extract.rows import data_of
+from noarkit.extract.store import ExtractStore, Progress, Row, key_of
+
+_AT_ONCE = 4
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Objects of `type` lead by `name` to objects of `target`, which lead back by `inverse`. With `inside` the target
+    is written within the source, so that all of it is kept; `swapped`: the target is what the link is kept under."""
+
+    type: str
+    name: str
+    target: str
+    inverse: str
+    inside: bool = False
+    swapped: bool = False
+
+
+_KINDS = (
+    _Kind(
+        "Klassifikasjonssystem",
+        "refArkivdelSomSekundaer",
+        "Arkivdel",
+        "refSekundaerKlassifikasjonssystem",
+        swapped=True,
+    ),
+    _Kind("AbstraktMappe", "refSekundaerKlasse", "Klasse", "refMappeSomSekundaer"),
+    _Kind("AbstraktRegistrering", "refSekundaerKlasse", "Klasse", "refRegistreringSomSekundaer"),
+    _Kind("AbstraktMappe", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraMappe"),
+    _Kind("AbstraktMappe", "refKryssreferanseTilRegistrering", "AbstraktRegistrering", "refKryssreferanseFraMappe"),
+    _Kind("AbstraktRegistrering", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraRegistrering"),
+    _Kind(
+        "AbstraktRegistrering",
+        "refKryssreferanseTilRegistrering",
+        "AbstraktRegistrering",
+        "refKryssreferanseFraRegistrering",
+    ),
+    _Kind("Saksmappe", "refPresedens", "Presedens", "refSaksmappe", inside=True),
+    _Kind("Journalpost", "refPresedens", "Presedens", "refJournalpost", inside=True),
+    _Kind("Avskrivning", "refTilknyttetJournalpost", "Journalpost", "refTilknyttetAvskrivning"),
+    _Kind("Arkivdel", "refArkivdelForloeper", "Arkivdel", "refArkivdelArvtaker"),
+    _Kind("Arkivdel", "refArkivdelArvtaker", "Arkivdel", "refArkivdelForloeper"),
+)
+_HELD: dict[str, str] = {
+    "AbstraktMappe": "SELECT 1 FROM unit WHERE id = ? AND kind = 'M'",
+    "Saksmappe": "SELECT 1 FROM unit WHERE id = ? AND kind = 'M'",
+    "AbstraktRegistrering": "SELECT 1 FROM unit WHERE id = ? AND kind = 'R'",
+    "Journalpost": "SELECT 1 FROM unit WHERE id = ? AND kind = 'R'",
+    "Klassifikasjonssystem": "SELECT 1 FROM unit WHERE id = ? AND kind = 'C'",
+    "Arkivdel": "SELECT 1 FROM unit WHERE id = ? AND kind = 'S'",
+    "Avskrivning": "SELECT 1 FROM part WHERE id = ? AND type = 'Avskrivning'",
+}
+
+
+def fetch_links(archive: Archive, store: ExtractStore, pause: Callable[[], None]) -> None:
+    """Fetches the links of all that the store holds. A kind of link is taken whole or asked for anew."""
+    for kind in _KINDS:
+        task = f"link/{kind.type}/{kind.name}"
+        done = store.progress(task)
+        if done.done:
+            continue
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="links") as threads:
+            last = done.last
+            for some in _sources(archive, store, kind, last):
+                found = threads.map(lambda source, kind=kind: list(_rows(archive, kind, source)), some)
+                rows = [row for rows in found for row in rows]
+                store.add({"link": rows}, task, Progress(some[-1], False))
+                pause()
+        store.add({}, task, Progress("", True))
+
+
+def _sources(archive: Archive, store: ExtractStore, kind: _Kind, last: str) -> Iterator[list[str]]:
+    """The ids of what the store holds and such a link leads from, in portions."""
+    where, after = f"{kind.name} != @none", {} if not last else {"@last": key_of(last), "@open": "*"}
+    if last:
+        where = f"({where}) && id = {{@last:@open]"
+    query = Query(kind.type, where, {"@none": None, **after}, order=(("id", "asc"),))
+    some: list[str] = []
+    for found in objects(archive, query):
+        if store.number(_HELD[kind.type], (key_of(found.id),)):
+            some.append(found.id)
+        if len(some) == _BATCH:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _rows(archive: Archive, kind: _Kind, source: str) -> Iterator[Row]:
+    query = Query(kind.target, f"{kind.inverse}.id = @i", {"@i": key_of(source)}, order=(("id", "asc"),))
+    for found in objects(archive, query):
+        uuid = str(found.fields.get("uuid", ""))
+        if kind.swapped:
+            yield (key_of(found.id), kind.inverse, key_of(source), source, "")
+        else:
+            yield (key_of(source), kind.name, key_of(found.id), uuid, data_of(found) if kind.inside else "")

@@ -1,0 +1,173 @@
+"""The report beside the package: what the form cannot say, entity by entity, and what was filled in by which rule.
+
+`PKG.not-in-form.json` holds the counts and the first finds of each kind, `PKG.not-in-form.csv` every find.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+
+from noarkit.extract.account import Seen
+from noarkit.extract.assemble import Assembled
+from noarkit.extract.carried import lost_fields
+from noarkit.extract.store import ExtractStore
+from noarkit.model.mapping import mapping
+from noarkit.packages.noark5.content import Thing
+from noarkit.safe.atomic import writing
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the report says beside what was written."""
+
+    seen: Seen
+    flaws: tuple[str, ...]
+    open_units: Mapping[str, int]
+
+
+def write_report(store: ExtractStore, target: Path, made: Assembled, said: Said) -> Path:
+    """Writes both files and says where the JSON is."""
+    table = target.parent / f"{target.name}.not-in-form.csv"
+    counts = _write_table(store, table)
+    path = target.parent / f"{target.name}.not-in-form.json"
+    content = json.dumps(_whole(store, made, said, counts), ensure_ascii=False, indent=1) + "\n"
+    with writing(path) as file:
+        file.write(content.encode())
+    return path
+
+
+def _whole(store: ExtractStore, made: Assembled, said: Said, counts: Mapping[str, int]) -> dict[str, object]:
+    words = mapping().words
+    fields: Counter[tuple[str, str]] = Counter()
+    for (kind, names), count in made.tally.met.items():
+        for name in names:
+            fields[kind, name] += count
+    return {
+        "format": _FORMAT,
+        "depositable": not [flaw for flaw in said.flaws if flaw != "no-changes"],
+        "flaws": list(said.flaws),
+        "as_seen_by": asdict(said.seen),
+        "open_units": dict(said.open_units),
+        "units": dict(sorted(made.tally.units.items())),
+        "not_in_form": _told(fields, words.reasons),
+        "entities": dict(sorted(counts.items())),
+        "defaults": [
+            {"type": kind, "element": element, "rule": rule, "count": count, "means": words.rules.get(rule, rule)}
+            for (kind, element, rule), count in sorted(made.tally.defaults.items())
+        ],
+        "placed_by_rule": {
+            "made_classes": made.placed.made_classes,
+            "made_folders": made.placed.made_folders,
+            "repeated_systems": made.placed.repeated_systems,
+            "systems_left_out": made.placed.left_out_systems,
+        },
+        "journals": {
+            "entries": made.journalled.entries,
+            "posts_outside_case_files": made.journalled.outside_cases,
+            "posts_without_parties": made.journalled.without_parties,
+        },
+        "changes": {
+            "entries": made.changes,
+            "left_out": _changes_left_out(store),
+            "unseen": store.fact("changes-unseen"),
+        },
+        "replaced_signs": made.replaced_signs,
+        "references_to_nothing": list(_to_nothing(store)),
+        "gaps": list(_gaps(store)),
+        "files_left_out": store.number("SELECT count(*) FROM version WHERE done = 2"),
+    }
+
+
+def _told(fields: Counter[tuple[str, str]], reasons: Mapping[str, str]) -> list[dict[str, object]]:
+    """Fields that have no element, each with its reason and how many objects have it set."""
+    found = []
+    for (kind, name), count in sorted(fields.items()):
+        told = mapping().types[kind].fields.get(name)
+        if told is not None and told.path is None and told.reason is not None:
+            found.append(
+                {"type": kind, "field": name, "count": count, "reason": told.reason, "means": reasons[told.reason]}
+            )
+    return found
+
+
+def _changes_left_out(store: ExtractStore) -> dict[str, int]:
+    rows = store.rows("SELECT name, value FROM fact WHERE name LIKE 'changes-left-out/%' ORDER BY name")
+    return {str(name).partition("/")[2]: int(str(value)) for name, value in rows}
+
+
+def _write_table(store: ExtractStore, path: Path) -> dict[str, int]:
+    """Every field of every object that has one and that the form cannot tell; counts by type and field."""
+    counts: Counter[str] = Counter()
+    with writing(path) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="")
+        table = csv.writer(text)
+        table.writerow(("type", "uuid", "field", "value"))
+        for thing, uuid in _things(store):
+            for name, value in lost_fields(thing):
+                counts[f"{thing['t']}.{name}"] += 1
+                table.writerow((thing["t"], uuid, name, value))
+        text.detach()
+    return dict(counts)
+
+
+def _things(store: ExtractStore) -> Iterator[tuple[Thing, str]]:
+    for table, order in (("unit", "uuid"), ("document", "uuid"), ("version", "uuid"), ("part", "type, uuid")):
+        for data, uuid in store.rows(f"SELECT data, uuid FROM {table} ORDER BY {order}"):  # noqa: S608  # our own names
+            yield orjson.loads(str(data)), str(uuid)
+
+
+def _to_nothing(store: ExtractStore) -> Iterator[dict[str, object]]:
+    """Objects whose parent is not among what was fetched: it is gone, or this account may not see it."""
+    for told, sql in (
+        (
+            "folder",
+            "SELECT count(*) FROM unit u WHERE kind = 'M' AND typeof(parent) = 'integer' AND NOT EXISTS"
+            " (SELECT 1 FROM unit m WHERE m.id = u.parent AND m.kind = 'M')",
+        ),
+        (
+            "record",
+            "SELECT count(*) FROM unit u WHERE kind = 'R' AND typeof(parent) = 'integer' AND NOT EXISTS"
+            " (SELECT 1 FROM unit m WHERE m.id = u.parent AND m.kind = 'M')",
+        ),
+        (
+            "class",
+            "SELECT count(*) FROM unit u WHERE klasse IS NOT NULL AND kind IN ('M', 'R') AND NOT EXISTS"
+            " (SELECT 1 FROM unit k WHERE k.id = u.klasse AND k.kind = 'K')",
+        ),
+        ("document", "SELECT count(*) FROM document d WHERE NOT EXISTS (SELECT 1 FROM unit u WHERE u.id = d.parent)"),
+        ("version", "SELECT count(*) FROM version v WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.id = v.parent)"),
+        (
+            "link",
+            "SELECT count(*) FROM link k WHERE k.data = '' AND k.name NOT LIKE 'refSekundaer%' AND NOT EXISTS"
+            " (SELECT 1 FROM unit u WHERE u.id = k.target)",
+        ),
+    ):
+        count = store.number(sql)
+        if count:
+            yield {"what": told, "count": count}
+
+
+def _gaps(store: ExtractStore) -> Iterator[dict[str, object]]:
+    """Years whose numbers of case files or journal posts leave some out."""
+    for series, kinds, year, number in (
+        ("sakssekvensnummer", "type = 'Saksmappe'", "saksaar", "sakssekvensnummer"),
+        ("journalsekvensnummer", "type = 'Journalpost'", "journalaar", "journalsekvensnummer"),
+    ):
+        sql = (
+            f"SELECT y, min(n), max(n), count(DISTINCT n) FROM (SELECT json_extract(data, '$.f.{year}') y,"  # noqa: S608  # our own names
+            f" json_extract(data, '$.f.{number}') n FROM unit WHERE {kinds}) WHERE y IS NOT NULL GROUP BY y ORDER BY y"
+        )
+        for told_year, low, high, count in store.rows(sql):
+            missing = int(str(high)) - int(str(low)) + 1 - int(str(count))
+            if missing:
+                yield {"series": series, "year": told_year, "from": low, "to": high, "missing": missing}

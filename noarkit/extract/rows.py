@@ -1,0 +1,174 @@
+"""An object of the archive as a row of the store: what it is, where it belongs, what it is sorted by.
+
+Sorting goes by number or name and then by uuid, never by the archive's own id: another archive that holds the same
+gives the same order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import orjson
+
+from noarkit.archive.values import SavedObject
+from noarkit.extract.store import Key, Row, key_of
+from noarkit.packages.noark5.paths import document_path
+
+FONDS, SERIES, SYSTEM, CLASS, FOLDER, RECORD, DOCUMENT, VERSION = "F", "S", "C", "K", "M", "R", "D", "V"
+
+_OWNERS: tuple[tuple[str, str], ...] = (
+    ("refRegistrering", RECORD),
+    ("refMappe", FOLDER),
+    ("refJournalpost", RECORD),
+    ("refArkivnotat", RECORD),
+    ("refDokument", DOCUMENT),
+    ("refDokumentversjon", VERSION),
+    ("refArkiv", FONDS),
+)
+_DIGITS = re.compile(r"\d+")
+_CLOSED_SERIES = ("P", "U")
+_CLOSED_CASES = ("A", "U")
+
+
+def table_of(type_name: str) -> str:
+    """The table that objects of a type or abstract type are stored in."""
+    if type_name in ("Dokument", "Dokumentversjon"):
+        return {"Dokument": "document", "Dokumentversjon": "version"}[type_name]
+    return "unit" if type_name in _UNITS or type_name in ("AbstraktMappe", "AbstraktRegistrering") else "part"
+
+
+def row_of(found: SavedObject) -> Row:
+    """The row of an object, for the table of its type."""
+    if found.type == "Dokument":
+        return _document(found)
+    if found.type == "Dokumentversjon":
+        return _version(found)
+    make = _UNITS.get(found.type)
+    return _part(found) if make is None else make(found)
+
+
+def data_of(found: SavedObject) -> str:
+    """What is kept of an object, as JSON."""
+    return orjson.dumps({"t": found.type, "i": found.id, "f": found.fields, "l": found.links}).decode()
+
+
+def _unit(kind: str, found: SavedObject, parent: Key, sort: str, klasse: Key | None, *, is_open: bool) -> Row:
+    uuid = str(found.fields.get("uuid", ""))
+    return (kind, parent, sort, key_of(found.id), uuid, found.type, int(is_open), klasse, data_of(found))
+
+
+def _fonds(found: SavedObject) -> Row:
+    return _unit(FONDS, found, "", "", None, is_open=_not_finalised(found) or found.fields.get("arkivstatus") != "A")
+
+
+def _series(found: SavedObject) -> Row:
+    is_open = found.fields.get("arkivdelstatus") not in _CLOSED_SERIES
+    return _unit(SERIES, found, _target(found, "refArkiv") or "", "", None, is_open=is_open)
+
+
+def _system(found: SavedObject) -> Row:
+    return _unit(SYSTEM, found, "", "", None, is_open=False)
+
+
+def _class(found: SavedObject) -> Row:
+    system = _target(found, "refKlassifikasjonssystem")
+    above = _target(found, "refForelderKlasse")
+    parent = f"c{system}" if above is None else above
+    return _unit(CLASS, found, parent, natural(str(found.fields.get("klasseIdent", ""))), system, is_open=False)
+
+
+def _folder(found: SavedObject) -> Row:
+    status = found.fields.get("saksstatus", "A")
+    is_open = _not_finalised(found) or status not in _CLOSED_CASES
+    year, number = found.fields.get("saksaar"), found.fields.get("sakssekvensnummer")
+    if isinstance(year, int) and isinstance(number, int):
+        sort = f"{year:04d}/{number:010d}"
+    else:
+        sort = natural(str(found.fields.get("mappeIdent", "")))
+    return _unit(FOLDER, found, *_place(found, "refForelderMappe", sort), is_open=is_open)
+
+
+def _record(found: SavedObject) -> Row:
+    status = found.fields.get("journalstatus", "A")
+    is_open = _not_finalised(found) or status not in _CLOSED_CASES
+    year, number = found.fields.get("journalaar"), found.fields.get("journalsekvensnummer")
+    if isinstance(year, int) and isinstance(number, int):
+        sort = f"{year:04d}/{number:010d}"
+    else:
+        sort = natural(str(found.fields.get("registreringsIdent", "")))
+    return _unit(RECORD, found, *_place(found, "refMappe", sort), is_open=is_open)
+
+
+def _place(found: SavedObject, above: str, sort: str) -> tuple[Key, str, Key | None]:
+    """The parent of a folder or record: another folder, or a series and the class in it."""
+    klasse = _target(found, "refPrimaerKlasse")
+    folder = _target(found, above)
+    if folder is not None:
+        return folder, sort, klasse
+    return place_in_series(_target(found, "refArkivdel"), klasse), sort, klasse
+
+
+def place_in_series(series: Key | None, klasse: Key | None) -> str:
+    """The parent of what lies directly in a series, under a class or under none."""
+    return f"{'' if series is None else series}/{'' if klasse is None else klasse}"
+
+
+def _document(found: SavedObject) -> Row:
+    number = found.fields.get("dokumentnummer")
+    is_open = found.fields.get("dokumentstatus") != "F"
+    uuid = str(found.fields.get("uuid", ""))
+    sort = number if isinstance(number, int) else 0
+    return (_target(found, "refRegistrering"), sort, key_of(found.id), uuid, int(is_open), data_of(found))
+
+
+def _version(found: SavedObject) -> Row:
+    fields = found.fields
+    number = fields.get("versjonsnummer")
+    uuid = str(fields.get("uuid", ""))
+    path = document_path(uuid, str(fields.get("format", "")), str(fields.get("filnavn", "")))
+    algorithm = str(fields.get("sjekksumAlgoritme", "")).upper().replace("-", "")
+    sha256 = str(fields["sjekksum"]).lower() if algorithm == "SHA256" and "sjekksum" in fields else None
+    sort = number if isinstance(number, int) else 0
+    file = str(fields.get("referanseDokumentfil", ""))
+    size = fields.get("filstoerrelse")
+    facts = (path, file, sha256, size if isinstance(size, int) else -1, 0)
+    return (_target(found, "refDokument"), sort, key_of(found.id), uuid, *facts, data_of(found))
+
+
+def _part(found: SavedObject) -> Row:
+    links = found.links
+    for name, family in _OWNERS:
+        if name in links:
+            uuid = str(found.fields.get("uuid", ""))
+            return (family, key_of(links[name]), found.type, key_of(found.id), uuid, data_of(found))
+    return ("", "", found.type, key_of(found.id), str(found.fields.get("uuid", "")), data_of(found))
+
+
+def natural(text: str) -> str:
+    """A text that sorts as people count: 2024/9 before 2024/10."""
+    return _DIGITS.sub(lambda digits: digits.group().zfill(12), text)
+
+
+def _not_finalised(found: SavedObject) -> bool:
+    return "avsluttetDato" not in found.fields
+
+
+def _target(found: SavedObject, name: str) -> Key | None:
+    target = found.links.get(name)
+    return None if target is None else key_of(target)
+
+
+_UNITS: Mapping[str, Callable[[SavedObject], Row]] = {
+    "Arkiv": _fonds,
+    "Arkivdel": _series,
+    "Klassifikasjonssystem": _system,
+    "Klasse": _class,
+    "Mappe": _folder,
+    "Saksmappe": _folder,
+    "Moetemappe": _folder,
+    "Basisregistrering": _record,
+    "Moeteregistrering": _record,
+    "Journalpost": _record,
+    "Arkivnotat": _record,
+}

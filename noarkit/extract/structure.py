@@ -1,0 +1,213 @@
+"""arkivstruktur.xml: the tree of units walked in order, each written as it is met, in constant memory.
+
+Where the archive lets stand side by side what the form does not (folders with and without a class in one series,
+folders beside records), what does not fit is put under a class or folder made for it, and counted.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from noarkit.extract.bundles import Bundles
+from noarkit.extract.output import Hashed
+from noarkit.extract.rows import place_in_series
+from noarkit.extract.store import Key, key_of
+from noarkit.packages.noark5.content import Content, Thing, parse
+from noarkit.packages.noark5.write import Writer, opening_of_structure
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_NAMESPACE = uuid.UUID("6f0d2c3a-6d4c-5a0e-9d55-7d1f2f5b8a10")
+_FLUSH = 512
+_CLASS_TITLE = "Uten klasse"
+_FOLDER_TITLE = "Registreringer uten mappe"
+
+
+@dataclass(slots=True)
+class Placed:
+    """What had to be placed by a rule: units made up to hold others, and systems that could not be written."""
+
+    made_classes: int = 0
+    made_folders: int = 0
+    repeated_systems: int = 0
+    left_out_systems: list[str] = field(default_factory=list)
+
+
+class StructureWalk:
+    """One walk of one fonds. `pause` is called now and then and may raise."""
+
+    def __init__(self, bundles: Bundles, writer: Writer, out: Hashed, pause: Callable[[], None]) -> None:
+        self.placed = Placed()
+        self._bundles = bundles
+        self._writer = writer
+        self._out = out
+        self._pause = pause
+        self._waiting: list[str] = [HEAD]
+        self._systems: set[Key] = set()
+
+    def write(self) -> None:
+        """Writes the whole document."""
+        writer = self._writer
+        for fonds_id, fonds in self._bundles.units("", "F"):
+            before, after = writer.halves(fonds)
+            self._put(opening_of_structure(before))
+            writer.above = writer.closing_of(fonds["o"])
+            for series_id, series in self._bundles.units(fonds_id, "S"):
+                self._series(series_id, series)
+            self._put(after)
+        self._flush()
+
+    def _series(self, series_id: Key, series: Content) -> None:
+        before, after = self._writer.halves(series)
+        self._put(before)
+        above = self._writer.above
+        self._writer.above = self._writer.closing_of(series["o"])
+        loose = [place_in_series(series_id, ""), *self._places_of_unknown_classes(series_id)]
+        systems = self._systems_of(series_id, series["o"])
+        has_loose = any(self._bundles.exists(place, kind) for place in loose for kind in "MR")
+        primary = "refPrimaerKlassifikasjonssystem" in series["o"]["l"]
+        if systems and not primary and has_loose and not self._uses_classes(series_id):
+            self.placed.left_out_systems += [str(one["o"]["f"].get("uuid")) for _, one in systems]
+            systems = []
+        if systems:
+            for at, (system_id, system) in enumerate(systems):
+                self._system(series_id, series["o"], system_id, system, loose if has_loose and at == 0 else [])
+        else:
+            self._inside(loose, series["o"])
+        self._writer.above = above
+        self._put(after)
+
+    def _systems_of(self, series_id: Key, series: Thing) -> list[tuple[Key, Content]]:
+        """The systems of a series that have classes: its primary one first, then others by uuid."""
+        wanted: dict[Key, None] = {}
+        if "refPrimaerKlassifikasjonssystem" in series["l"]:
+            wanted[key_of(series["l"]["refPrimaerKlassifikasjonssystem"])] = None
+        low, high = place_in_series(series_id, ""), f"{series_id}0"
+        used = (
+            "SELECT DISTINCT k.klasse FROM (SELECT DISTINCT klasse FROM unit WHERE parent >= ? AND parent < ?) u"
+            " JOIN unit k ON k.id = u.klasse AND k.kind = 'K'"
+        )
+        secondary = "SELECT target FROM link WHERE source = ? AND name = 'refSekundaerKlassifikasjonssystem'"
+        more = [row[0] for row in self._bundles.db.execute(used, (low, high))]
+        more += [row[0] for row in self._bundles.db.execute(secondary, (series_id,))]
+        primary = len(wanted)
+        wanted |= dict.fromkeys(more)
+        found = [(one, unit) for one in wanted if (unit := self._bundles.unit(one, "C")) is not None]
+        head, tail = found[:primary], found[primary:]
+        tail.sort(key=lambda one: str(one[1]["o"]["f"].get("uuid")))
+        return head + tail
+
+    def _uses_classes(self, series_id: Key) -> bool:
+        sql = "SELECT 1 FROM unit WHERE parent > ? AND parent < ? LIMIT 1"
+        return self._bundles.db.execute(sql, (place_in_series(series_id, ""), f"{series_id}0")).fetchone() is not None
+
+    def _places_of_unknown_classes(self, series_id: Key) -> Iterator[Key]:
+        sql = (
+            "SELECT DISTINCT parent FROM unit WHERE parent > ? AND parent < ? AND NOT EXISTS"
+            " (SELECT 1 FROM unit k WHERE k.id = unit.klasse AND k.kind = 'K') ORDER BY parent"
+        )
+        for row in self._bundles.db.execute(sql, (place_in_series(series_id, ""), f"{series_id}0")):
+            yield row[0]
+
+    def _system(self, series_id: Key, series: Thing, system_id: Key, system: Content, loose: list[Key]) -> None:
+        seed = ""
+        if system_id in self._systems:
+            seed = str(series["f"]["uuid"])
+            self.placed.repeated_systems += 1
+        self._systems.add(system_id)
+        if not loose and not self._bundles.exists(f"c{system_id}", "K"):
+            self.placed.left_out_systems.append(str(system["o"]["f"].get("uuid")))
+            return
+        before, after = self._writer.halves(_again(system, seed))
+        self._put(before)
+        self._classes(series_id, f"c{system_id}", seed)
+        if loose:
+            self.placed.made_classes += 1
+            before_class, after_class = self._writer.halves(_made("Klasse", series, _CLASS_TITLE))
+            self._put(before_class)
+            self._inside(loose, series)
+            self._put(after_class)
+        self._put(after)
+
+    def _classes(self, series_id: Key, parent: Key, seed: str) -> None:
+        for class_id, klasse in self._bundles.units(parent, "K"):
+            klasse = _again(klasse, seed)
+            before, after = self._writer.halves(klasse)
+            self._put(before)
+            if self._bundles.exists(class_id, "K"):
+                self._classes(series_id, class_id, seed)
+            else:
+                self._inside([place_in_series(series_id, class_id)], klasse["o"])
+            self._put(after)
+
+    def _inside(self, places: list[Key], holder: Thing) -> None:
+        """Folders and records at these places; where there are both, records go into a folder made for them."""
+        with_folders = any(self._bundles.exists(place, "M") for place in places)
+        with_records = any(self._bundles.exists(place, "R") for place in places)
+        for place in places if with_folders else []:
+            for folder_id, folder in self._bundles.units(place, "M"):
+                self._folder(folder_id, folder)
+        if with_records and with_folders:
+            self.placed.made_folders += 1
+            self._writer.tally.units["mappe"] += 1
+            before, after = self._writer.halves(_made("Mappe", holder, _FOLDER_TITLE))
+            self._put(before)
+            self._records(places)
+            self._put(after)
+        elif with_records:
+            self._records(places)
+
+    def _folder(self, folder_id: Key, folder: Content) -> None:
+        self._writer.tally.units["mappe"] += 1
+        before, after = self._writer.halves(folder)
+        self._put(before)
+        above = self._writer.above
+        self._writer.above = self._writer.closing_of(folder["o"])
+        if self._bundles.exists(folder_id, "M"):
+            self._inside([folder_id], folder["o"])
+        else:
+            self._records([folder_id])
+        self._writer.above = above
+        self._put(after)
+
+    def _records(self, places: list[Key]) -> None:
+        writer, cleaned, put = self._writer, self._bundles.cleaned, self._put
+        count = 0
+        for place in places:
+            for raw in self._bundles.records(place):
+                put(writer.whole(parse(raw, cleaned)))
+                count += 1
+        writer.tally.units["registrering"] += count
+
+    def _put(self, text: str) -> None:
+        self._waiting.append(text)
+        if len(self._waiting) >= _FLUSH:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._out.write("".join(self._waiting).encode())
+        self._waiting.clear()
+        self._pause()
+
+
+def made_uuid(holder_uuid: str, what: str) -> str:
+    """The uuid of a unit that is made up, or of a further copy of one: the same each time."""
+    return str(uuid.uuid5(_NAMESPACE, f"{holder_uuid}\n{what}"))
+
+
+def _again(content: Content, seed: str) -> Content:
+    """A unit that stands in the document once more, under a uuid of its own."""
+    if seed:
+        fields = content["o"]["f"]
+        fields["uuid"] = made_uuid(str(fields.get("uuid")), seed)
+    return content
+
+
+def _made(kind: str, holder: Thing, title: str) -> Content:
+    """A unit made up to hold what does not fit; it has the times and names of what it stands in."""
+    kept = ("opprettetDato", "opprettetAv", "avsluttetDato", "avsluttetAv")
+    fields: dict[str, object] = {name: holder["f"][name] for name in kept if name in holder["f"]}
+    ident = "klasseIdent" if kind == "Klasse" else "mappeIdent"
+    own = made_uuid(str(holder["f"].get("uuid")), kind)
+    return {"o": {"t": kind, "i": "", "f": {"uuid": own, ident: title, "tittel": title, **fields}, "l": {}}}

@@ -1,0 +1,175 @@
+"""loependeJournal.xml and offentligJournal.xml: each journal post as one entry of both, by year and number.
+
+What the archive withholds from the public is a mask in the public journal: of a unit that is screened, or that stands
+in one that is. Elements that came with the maintenance of 2023 are not written, so that either edition takes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from noarkit.model.mapping import mapping
+from noarkit.packages.noark5.content import Codes, Content, Thing
+from noarkit.packages.noark5.moments import Moments
+from noarkit.packages.noark5.screened import screened_parts
+from noarkit.packages.noark5.spec import PUBLIC_JOURNAL, RUNNING_JOURNAL
+from noarkit.packages.noark5.write import namespaces
+
+SELECTION = "journaldato"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalHead:
+    """What a journal begins with; `creators` are the arkivskapere of the fonds."""
+
+    start: str
+    end: str
+    entries: int
+    creators: tuple[Thing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case file with its class, as both journals tell them; `screened` where it or what is above it is."""
+
+    running: str
+    public: str
+    screened: bool
+
+
+class Journals:
+    """Entries as text, for the running journal and for the public one."""
+
+    def __init__(self, codes: Codes, moments: Moments, missing: Callable[[], None]) -> None:
+        words = mapping().words.texts
+        self._codes = codes
+        self._moments = moments
+        self._mask, self._unknown = words["masked"], words["unknown"]
+        self._missing = missing
+
+    def case(self, folder: Content, klasse: Content | None, *, screened_above: bool) -> Case:
+        """A case file; what is above it is its classes and its series."""
+        fields = folder["o"]["f"]
+        screened = screened_above or "skjerming" in fields
+        numbers = _one("saksaar", fields.get("saksaar", 0)) + _one(
+            "sakssekvensnummer", fields.get("sakssekvensnummer", 0)
+        )
+        running = public = ""
+        if klasse is not None:
+            of_class = klasse["o"]["f"]
+            ident, title = of_class.get("klasseIdent", self._unknown), of_class.get("tittel", self._unknown)
+            parts = _screened("Klasse") if "skjerming" in of_class else ""
+            running = f"<klasse>\n{_one('klasseID', ident)}{_one('tittel', title)}{parts}</klasse>\n"
+            hidden = screened_above
+            told = [self._mask if hidden else str(one) for one in (ident, title)]
+            public = f"<klasse>\n{_one('klasseID', told[0])}{_one('tittel', told[1])}</klasse>\n"
+        own = _screened("Saksmappe") if "skjerming" in fields else ""
+        title = _one("tittel", fields.get("tittel", self._unknown)) + _one(
+            "offentligTittel", fields.get("offentligTittel")
+        )
+        running += f"<saksmappe>\n{numbers}{title}{own}</saksmappe>\n"
+        public_title = _one("offentligTittel", self._public_title(fields, screened=screened))
+        public += f"<saksmappe>\n{numbers}{public_title}</saksmappe>\n"
+        return Case(running, public, screened)
+
+    def entry(self, post: Content, case: Case) -> tuple[str, str]:
+        """One journal post for each of the journals."""
+        fields = post["o"]["f"]
+        own = "skjerming" in fields
+        screened = own or case.screened
+        numbers = _one("systemID", fields.get("uuid")) + "".join(
+            _one(name, fields.get(name, 0)) for name in ("journalaar", "journalsekvensnummer", "journalpostnummer")
+        )
+        title = _one("tittel", fields.get("tittel", self._unknown)) + _one(
+            "offentligTittel", fields.get("offentligTittel")
+        )
+        public_title = _one("offentligTittel", self._public_title(fields, screened=screened))
+        screening = _screened("Journalpost") if own else ""
+        facts = self._facts(post)
+        parties = [one["f"] for one in post.get("p", []) if one["t"] == "Korrespondansepart"]
+        if not parties:
+            self._missing()
+            parties = [{}]
+        all_hidden = screened or fields.get("skjermKorrespondanseParterEInnsyn") is True
+        running = f"{numbers}{title}{screening}{facts}{self._parties(parties, mask=None, screening=screening)}"
+        public = f"{numbers}{public_title}{screening}{facts}{self._parties(parties, mask=all_hidden, screening='')}"
+        return (
+            f"<journalregistrering>\n{case.running}<journalpost>\n{running}</journalpost>\n</journalregistrering>\n",
+            f"<journalregistrering>\n{case.public}<journalpost>\n{public}</journalpost>\n</journalregistrering>\n",
+        )
+
+    def head(self, document: str, head: JournalHead) -> str:
+        """The root's tag and the head of a journal."""
+        creators = "".join(
+            f"<arkivskaper>\n{_one('arkivskaperID', one['f'].get('arkivskaperIdent', self._unknown))}"
+            f"{_one('arkivskaperNavn', one['f'].get('arkivskaperNavn', self._unknown))}"
+            f"{_one('beskrivelse', one['f'].get('beskrivelse'))}</arkivskaper>\n"
+            for one in head.creators
+        )
+        return (
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<{document} {namespaces(document)}>\n<journalhode>\n'
+            f"{_one('journalStartDato', head.start)}{_one('journalSluttDato', head.end)}{_one('seleksjon', SELECTION)}"
+            f"{_one('antallJournalposter', head.entries)}{creators}</journalhode>\n"
+        )
+
+    def _facts(self, post: Content) -> str:
+        fields, moments = post["o"]["f"], self._moments
+        out = [_one("journaldato", moments.day(fields.get("registreringsDato") or fields.get("opprettetDato", "")))]
+        if fields.get("dokumentetsDato"):
+            out.append(_one("dokumentetsDato", moments.day(fields["dokumentetsDato"])))
+        out.append(self._sign_off([one for one in post.get("p", []) if one["t"] == "Avskrivning"]))
+        code = fields.get("skjerming")
+        if code:
+            out.append(_one("tilgangsrestriksjon", self._codes.of("skjerming").get(str(code), code)))
+            out.append(_one("skjermingshjemmel", self._codes.authorities.get(str(code)) or self._unknown))
+        return "".join(out)
+
+    def _sign_off(self, found: list[Thing]) -> str:
+        """Of several, the earliest."""
+        if not found:
+            return ""
+        first = min(found, key=lambda one: (str(one["f"].get("opprettetDato")), str(one["f"].get("avskrivningsmaate"))))
+        fields = first["f"]
+        code = fields.get("avskrivningsmaate", self._unknown)
+        way = self._codes.of("avskrivningsmaate").get(str(code), code)
+        linked = sorted(link["u"] for link in first.get("k", []) if link["n"] == "refTilknyttetJournalpost")
+        return (
+            _one("avskrivningsdato", self._moments.day(fields.get("opprettetDato", "")))
+            + _one("avskrivningsmaate", way)
+            + _one("referanseAvskrivesAvJournalpost", linked[0] if linked else None)
+        )
+
+    def _parties(self, parties: Iterable[dict[str, object]], *, mask: bool | None, screening: str) -> str:
+        told = []
+        for fields in parties:
+            code = fields.get("korrespondanseparttype", self._unknown)
+            kind = self._codes.of("korrespondanseparttype").get(str(code), code)
+            name = fields.get("korrespondansepartNavn", self._unknown)
+            if mask or (mask is False and fields.get("skjermEInnsyn") is True):
+                name = self._mask
+            told.append(
+                f"<korrespondansepart>\n{_one('korrespondanseparttype', kind)}{_one('korrespondansepartNavn', name)}"
+                f"{screening}</korrespondansepart>\n"
+            )
+        return "".join(sorted(told))
+
+    def _public_title(self, fields: dict[str, object], *, screened: bool) -> object:
+        return fields.get("offentligTittel") or (self._mask if screened else fields.get("tittel"))
+
+
+def ends(document: str) -> str:
+    """The end of a journal."""
+    return f"</{document}>\n"
+
+
+DOCUMENTS = (RUNNING_JOURNAL, PUBLIC_JOURNAL)
+
+
+def _one(element: str, value: object) -> str:
+    return "" if value is None or value == "" else f"<{element}>{value}</{element}>\n"
+
+
+def _screened(kind: str) -> str:
+    """What is withheld first of a unit of a kind."""
+    return _one("skjermingMetadata", screened_parts(kind)[0])
