@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
@@ -51,7 +52,8 @@ class ProcessWorkers:
     def start(self, lease: Lease) -> None:
         child = next((child for child in self._children if child.shard is None), None) or self._spawn()
         child.shard = lease.shard
-        child.pipe.send(lease)
+        with suppress(ConnectionError):  # a child that is gone by now is told as lost when it is listened to
+            child.pipe.send(lease)
 
     def outcomes(self) -> list[tuple[int, Outcome]]:
         busy = {child.pipe: child for child in self._children if child.shard is not None}

@@ -124,7 +124,9 @@ class GraphBuilder:
             batch.records.append((number, item.record_key, "skipped", None, None, _json({"reason": item.reason})))
         elif isinstance(item, AlreadyThere):
             self._next_record += 1
-            batch.records.append((number, item.record_key, "already_there", None, None, None))
+            # a later plan compares with them
+            marks = [(one.locator, one.size_bytes, one.modified_ns) for one in item.contents]
+            batch.records.append((number, item.record_key, "already_there", None, None, _json({"contents": marks})))
         else:
             self._take_mapped(item, batch)
 

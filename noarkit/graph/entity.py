@@ -85,9 +85,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class AlreadyThere:
-    """A source record that an earlier run archived and that has not changed since."""
+    """A source record that an earlier run archived and that has not changed since; `contents` are what it holds."""
 
     record_key: str
+    contents: tuple[Content, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

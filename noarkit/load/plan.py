@@ -128,7 +128,7 @@ def _fill(what: Plan, store: GraphStore, tell: Listener) -> None:
             elif not isinstance(item, SourceRecord):
                 builder.add(item)
             elif was_archived(item):
-                builder.add(AlreadyThere(item.key))
+                builder.add(AlreadyThere(item.key, item.contents))
             else:
                 builder.add(_mapped(what, item))
             if read % _TELL_EVERY == 0:
@@ -247,14 +247,18 @@ class _Earlier:
         if self._db is None or not record.contents:
             return False
         row = self._db.execute(
-            "SELECT r.n, r.state, e.state FROM record r LEFT JOIN run.entity e ON e.n = r.root WHERE r.key = ?",
+            "SELECT r.n, r.state, e.state, r.data FROM record r LEFT JOIN run.entity e ON e.n = r.root WHERE r.key = ?",
             (record.key,),
         ).fetchone()
         if row is None or (row[1] != "already_there" and row[2] not in ("done", "already_there")):
             return False
-        was = self._db.execute(
-            "SELECT c.locator, c.size, c.modified_ns FROM entity e JOIN content c ON c.entity = e.n WHERE e.record = ?",
-            (row[0],),
-        ).fetchall()
+        if row[1] == "already_there":
+            was = [tuple(marks) for marks in orjson.loads(row[3] or "{}").get("contents", ())]
+        else:
+            was = self._db.execute(
+                "SELECT c.locator, c.size, c.modified_ns FROM entity e JOIN content c ON c.entity = e.n"
+                " WHERE e.record = ?",
+                (row[0],),
+            ).fetchall()
         now = {(content.locator, content.size_bytes, content.modified_ns) for content in record.contents}
         return bool(was) and now == set(was)

@@ -148,7 +148,7 @@ class Journey:
         schedule = schedule or Schedule()
         archive = archive or TroubledArchive(DirectArchive(service, self.account), schedule, self.time)
         source = source or Contents(self.contents, schedule).open
-        stopping = stopping or Stopping()
+        stopping = Stopping() if stopping is None else stopping
         control = Control(lambda: self.time.now, self.time.sleep, lambda: bool(stopping))
 
         def workers() -> InlineWorkers:

@@ -1,4 +1,4 @@
-"""A chunk's entities become actions: parents first, guard in front, anchor behind, and nothing the account may not write."""
+"""A chunk's entities become actions: parents first, guard in front, anchor behind, no more than the account may."""
 
 from __future__ import annotations
 

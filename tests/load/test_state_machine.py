@@ -92,7 +92,8 @@ class Loads(RuleBasedStateMachine):
 
     @rule()
     def renew(self) -> None:
-        """The archive is started again: what was only in its memory, tokens among it, is gone."""
+        """The archive is started again: tokens, and calls that it had not answered yet, are gone."""
+        self.journey.time.due.clear()
         self.service.close()
         self.service = self.journey.service()
 
