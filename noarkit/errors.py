@@ -77,8 +77,7 @@ GRAVITY = (7, 1, 10, 6, 9, 2, 8, 4, 5, 11, 130, 143, 3, 0)
 
 def gravest(*exit_codes: int) -> int:
     """The exit code that wins where several apply; an unknown code counts as unforeseen."""
-    known = [code if code in GRAVITY else 1 for code in exit_codes]
-    return min(known, key=GRAVITY.index, default=0)
+    return min((code if code in GRAVITY else 1 for code in exit_codes), key=GRAVITY.index, default=0)
 
 
 class NoarkitError(Exception):
@@ -93,8 +92,7 @@ class NoarkitError(Exception):
         self.data: Mapping[str, object] = data
 
     def __str__(self) -> str:
-        told = " ".join(f"{name}={value}" for name, value in self.data.items())
-        return f"{self.code} {type(self).__name__} {told}".rstrip()
+        return " ".join([self.code, type(self).__name__, *(f"{name}={value}" for name, value in self.data.items())])
 
     def __reduce__(self) -> tuple[object, ...]:
         return partial(type(self), **self.data), ()
@@ -329,8 +327,7 @@ class ArchiveStrange(ArchiveFault):
 
     @property
     def fate_unknown(self) -> bool:
-        # cut JSON under a good status may be the answer to a commit
-        return self.data.get("fate") == "unknown"
+        return self.data.get("fate") == "unknown"  # cut JSON under a good status may be the answer to a commit
 
 
 class ChecksumDiffers(ArchiveFault):
