@@ -14,13 +14,17 @@ tell `noarkit.events` to whoever listens.
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from noarkit.config import Config
+    from noarkit.deliveries import Wish, extract
     from noarkit.engine.assembly import IngestResult
     from noarkit.errors import NoarkitError
     from noarkit.events import Event, Listener
+    from noarkit.extract.run import Extracted
     from noarkit.journeys import close, ingest, plan, scan, verify
     from noarkit.load.close import Closed
     from noarkit.load.coordinator import Stopping
@@ -35,6 +39,7 @@ __all__ = [
     "Closed",
     "Config",
     "Event",
+    "Extracted",
     "IngestResult",
     "Listener",
     "NoarkitError",
@@ -43,8 +48,10 @@ __all__ = [
     "ScanReport",
     "Stopping",
     "Verified",
+    "Wish",
     "__version__",
     "close",
+    "extract",
     "ingest",
     "plan",
     "scan",
@@ -56,6 +63,7 @@ _HOMES = {
     "Closed": "noarkit.load.close",
     "Config": "noarkit.config",
     "Event": "noarkit.events",
+    "Extracted": "noarkit.extract.run",
     "IngestResult": "noarkit.engine.assembly",
     "Listener": "noarkit.events",
     "NoarkitError": "noarkit.errors",
@@ -64,7 +72,9 @@ _HOMES = {
     "ScanReport": "noarkit.sources.scan",
     "Stopping": "noarkit.load.coordinator",
     "Verified": "noarkit.load.verify",
+    "Wish": "noarkit.deliveries",
     "close": "noarkit.journeys",
+    "extract": "noarkit.deliveries",
     "ingest": "noarkit.journeys",
     "plan": "noarkit.journeys",
     "scan": "noarkit.journeys",
@@ -79,3 +89,14 @@ def __getattr__(name: str) -> object:
     found: object = getattr(importlib.import_module(home), name)
     globals()[name] = found
     return found
+
+
+class _Api(ModuleType):
+    """This module: a function of the API is not hidden by the package of the same name that does its work."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Api

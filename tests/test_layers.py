@@ -28,6 +28,7 @@ LAYERS = (
     ("embedded",),
     ("destination",),
     ("journeys",),
+    ("deliveries",),
     ("cli",),
     ("__main__",),
 )

@@ -10,8 +10,8 @@ from pathlib import Path
 import orjson
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.changes import write_changes
 from noarkit.extract.carried import carried
+from noarkit.extract.changes import write_changes
 from noarkit.extract.facts import PackageFacts
 from noarkit.extract.journal_files import Journalled, write_journals
 from noarkit.extract.output import hashed
@@ -130,7 +130,8 @@ def _write_schemas(package: Path, documents: Sequence[DescribedDocument], given:
 def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[str, str]:
     """The period agreed on, else that of the series, else from the first creation to the last closing."""
     of_series = bundles.db.execute(
-        "SELECT min(json_extract(data, '$.f.arkivperiodeStartDato')), max(json_extract(data, '$.f.arkivperiodeSluttDato'))"
+        "SELECT min(json_extract(data, '$.f.arkivperiodeStartDato')),"
+        " max(json_extract(data, '$.f.arkivperiodeSluttDato'))"
         " FROM unit WHERE kind = 'S'"
     ).fetchone()
     of_units = bundles.db.execute(

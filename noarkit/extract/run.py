@@ -77,8 +77,8 @@ class Extracted:
 
     @property
     def depositable(self) -> bool:
-        """True where nothing stands against depositing it."""
-        return not self.flaws
+        """True where nothing stands against depositing it; that nothing was ever changed does not."""
+        return not set(self.flaws) - {"no-changes"}
 
 
 def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = nobody) -> Extracted:
@@ -168,10 +168,7 @@ def _business(administration: Administration) -> tuple[VsmGroup, ...]:
         VsmGroup(
             group.id,
             group.name,
-            tuple(
-                VsmField(one.id, one.name, one.kind, one.values or ())
-                for one in sorted(group.fields, key=lambda one: one.id)
-            ),
+            tuple(VsmField(one.id, one.name, one.kind) for one in sorted(group.fields, key=lambda one: one.id)),
         )
         for group in groups
     )

@@ -6,7 +6,6 @@ folders beside records), what does not fit is put under a class or folder made f
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -15,13 +14,11 @@ from noarkit.extract.output import Hashed
 from noarkit.extract.rows import place_in_series
 from noarkit.extract.store import Key, key_of
 from noarkit.packages.noark5.content import Content, Thing, parse
+from noarkit.packages.noark5.made import CLASS_TITLE, FOLDER_TITLE, made_uuid
 from noarkit.packages.noark5.write import Writer, opening_of_structure
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
-_NAMESPACE = uuid.UUID("6f0d2c3a-6d4c-5a0e-9d55-7d1f2f5b8a10")
 _FLUSH = 512
-_CLASS_TITLE = "Uten klasse"
-_FOLDER_TITLE = "Registreringer uten mappe"
 
 
 @dataclass(slots=True)
@@ -124,7 +121,7 @@ class StructureWalk:
         self._classes(series_id, f"c{system_id}", seed)
         if loose:
             self.placed.made_classes += 1
-            before_class, after_class = self._writer.halves(_made("Klasse", series, _CLASS_TITLE))
+            before_class, after_class = self._writer.halves(_made("Klasse", series, CLASS_TITLE))
             self._put(before_class)
             self._inside(loose, series)
             self._put(after_class)
@@ -151,7 +148,7 @@ class StructureWalk:
         if with_records and with_folders:
             self.placed.made_folders += 1
             self._writer.tally.units["mappe"] += 1
-            before, after = self._writer.halves(_made("Mappe", holder, _FOLDER_TITLE))
+            before, after = self._writer.halves(_made("Mappe", holder, FOLDER_TITLE))
             self._put(before)
             self._records(places)
             self._put(after)
@@ -189,11 +186,6 @@ class StructureWalk:
         self._out.write("".join(self._waiting).encode())
         self._waiting.clear()
         self._pause()
-
-
-def made_uuid(holder_uuid: str, what: str) -> str:
-    """The uuid of a unit that is made up, or of a further copy of one: the same each time."""
-    return str(uuid.uuid5(_NAMESPACE, f"{holder_uuid}\n{what}"))
 
 
 def _again(content: Content, seed: str) -> Content:

@@ -1,0 +1,101 @@
+"""`noarkit extract`: makes a package of an archive; the same again goes on where the last stopped."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from noarkit import deliveries
+from noarkit.cli.options import Session, command, option
+from noarkit.cli.running import settings, working
+from noarkit.cli.show import size
+from noarkit.extract.run import Extracted
+from noarkit.extract.selection import Selection
+
+_DAY = click.DateTime(("%Y-%m-%d",))
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@command("extract", exits=(4, 5, 6, 7, 9, 10, 130, 143))
+@option("-o", "--output", type=_FOLDER, required=True, metavar="PKG")
+@option("--as", "form", type=click.Choice(deliveries.FORMS), default="noark5")
+@option("--arkiv", metavar="NAME")
+@option("--arkivdel", metavar="NAME")
+@option("--klasse", metavar="NAME")
+@option("--from", "since", type=_DAY, metavar="DATE")
+@option("--to", "until", type=_DAY, metavar="DATE")
+@option("--select", "query", metavar="QUERY")
+@option("--include-open", is_flag=True)
+@option("--schemas", type=_FOLDER, metavar="DIR")
+@option("--package", type=_FILE, metavar="FILE")
+@option("--carry-in-vsm", is_flag=True)
+@option("--archive", metavar="URL", variable=None)
+def extract_command(
+    session: Session,
+    *,
+    output: Path,
+    form: str,
+    arkiv: str | None,
+    arkivdel: str | None,
+    klasse: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    query: str | None,
+    include_open: bool,
+    schemas: Path | None,
+    package: Path | None,
+    carry_in_vsm: bool,
+    archive: str | None,
+) -> None:
+    """Extracts, and says what was made and what stands against depositing it."""
+    days = (since.date() if since else None, until.date() if until else None)
+    wish = deliveries.Wish(
+        Selection(arkiv, arkivdel, klasse, *days, query), package, schemas, include_open, carry_in_vsm
+    )
+    with working(session) as work:
+        made = deliveries.extract(
+            output,
+            wish,
+            form=form,
+            settings=settings(session, archive),
+            stopping=work.stopping,
+            tell=work.tell,
+        )
+    _tell(session, made)
+
+
+def _tell(session: Session, made: Extracted) -> None:
+    told, units = session.texts, made.units
+    lines = [
+        told.say("extract.made", path=made.package),
+        told.say(
+            "extract.holds",
+            folders=units.get("mappe", 0),
+            records=units.get("registrering", 0),
+            files=made.files,
+            size=size(made.bytes),
+        ),
+        told.say("extract.journals", count=made.journal_entries),
+        told.say("extract.changes", count=made.changes) if made.changes else told.say("extract.no-changes"),
+    ]
+    lines += [told.say(f"extract.flaw.{flaw}") for flaw in made.flaws if flaw != "no-changes"]
+    lines.append(told.say("extract.depositable" if made.depositable else "extract.not-depositable"))
+    lines.append(told.say("extract.report", path=made.report))
+    session.face.result(
+        "extracted",
+        "\n".join(lines),
+        package=str(made.package),
+        report=str(made.report),
+        units=units,
+        files=made.files,
+        bytes=made.bytes,
+        journal_entries=made.journal_entries,
+        changes=made.changes,
+        defaults=made.defaults,
+        depositable=made.depositable,
+        flaws=list(made.flaws),
+    )
+    session.face.count(read=units.get("registrering", 0), bytes=made.bytes)

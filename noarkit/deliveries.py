@@ -1,0 +1,87 @@
+"""The journeys of packages, each from its first step to its last: an archive becomes a package.
+
+Functions of the public API, which the command line calls too. They print nothing and never exit.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from noarkit.destination import destination, reached
+from noarkit.engine.workshop import opened
+from noarkit.errors import LimitReached, Paused, UsageFault
+from noarkit.events import Event, Listener, nobody
+from noarkit.extract.facts import read_facts
+from noarkit.extract.run import Extracted, Terms
+from noarkit.extract.run import extract as extract_package
+from noarkit.extract.selection import Selection
+from noarkit.journeys import Place, Site, site
+from noarkit.load.coordinator import Stopping
+
+FORMS = ("noark5",)
+PACKAGE_FILE = "package.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What an extract shall be: which part of the archive, and how it is delivered.
+
+    `package` names a `package.toml`; without one, that of the working folder is read where there is one. `schemas` is a
+    folder with the official schemas. `include_open` takes open units too, `carry` writes what the form has no element
+    for into business-specific metadata.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    package: Path | None = None
+    schemas: Path | None = None
+    include_open: bool = False
+    carry: bool = False
+
+
+def extract(
+    target: Place,
+    wish: Wish | None = None,
+    *,
+    form: str = "noark5",
+    archive: str | None = None,
+    settings: Site | None = None,
+    stopping: Stopping | None = None,
+    tell: Listener = nobody,
+) -> Extracted:
+    """Makes a package of an archive, or of a part of it; the same call again goes on where it was stopped.
+
+    Raises `NotDepositable` for open units, `PackageFault`, `ChecksumDiffers`, `UsageFault` where `target` is there
+    already, `Paused` where `stopping` asked for it, and faults of the archive.
+    """
+    if form not in FORMS:
+        raise UsageFault(what="unknown-form", where=form, do=", ".join(FORMS))
+    here, wanted, halt = site(archive, settings), wish or Wish(), stopping or Stopping()
+    facts = read_facts(wanted.package or _own_facts())
+    where = destination(here.config, here.environment)
+
+    def pause() -> None:
+        if halt:
+            raise Paused(signal=halt.reason) if halt.reason.startswith("SIG") else LimitReached(limit=halt.reason)
+
+    with reached(where) as way, closing(opened(way.settings)) as asked:
+        tell(Event("target", {"archive": way.name, "account": way.account}))
+        terms = Terms(
+            selection=wanted.selection,
+            facts=facts,
+            schemas=wanted.schemas,
+            include_open=wanted.include_open,
+            carry=wanted.carry,
+            zone=here.config.zone,
+            account=way.account,
+            now=lambda: datetime.fromtimestamp(here.now_s(), UTC),
+            pause=pause,
+        )
+        return extract_package(asked, Path(target), terms, tell=tell)
+
+
+def _own_facts() -> Path | None:
+    here = Path(PACKAGE_FILE)
+    return here if here.is_file() else None
