@@ -15,7 +15,7 @@ from noarkit.graph.entity import Content, Entity, FieldValue, Note
 from noarkit.packages.noark5 import values
 from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.fields import JOINED, Reading, Row, reading, unknown
-from noarkit.packages.noark5.nodes import Node, nodes, text, texts
+from noarkit.packages.noark5.nodes import Node, exact, nodes, text, texts
 from noarkit.packages.noark5.read import UUID, Unit, unit_key
 
 NO_PLACE = "W231"
@@ -259,13 +259,16 @@ class Maker:
         return self.codes.code(how.codes[name], filling) if name in how.codes else filling
 
     def _value(self, row: Row, node: Node, name: str) -> FieldValue:
+        if row.how in ("text", "many"):
+            told = exact(node, name)
+            if not told or told[0] == row.empty:
+                return None
+            return JOINED.join(told) if row.how == "many" else told[0]
         found = text(node, name)
         if found is None or found == row.empty:
             return None
         try:
             match row.how:
-                case "text":
-                    return found
                 case "time":
                     return values.timestamp(found, self.zone)
                 case "code":
@@ -274,8 +277,6 @@ class Maker:
                     return values.day(found)
                 case "number":
                     return values.number(found)
-                case "many":
-                    return JOINED.join(texts(node, name))
                 case "lines":
                     return "\n".join(texts(node, name))
         except values.Unreadable as fault:
@@ -296,7 +297,7 @@ class Maker:
     def _keywords(self, unit: Unit, link: str) -> list[Entity]:
         return [
             Entity(f"{unit.key}#k{place}", "Noekkelord", {"verdi": word}, unit.key, link, recipe_line=unit.line)
-            for place, word in enumerate(texts(unit.node, "noekkelord"), 1)
+            for place, word in enumerate(exact(unit.node, "noekkelord"), 1)
         ]
 
     def _sign_offs(self, unit: Unit, told: Told) -> Iterator[Entity]:

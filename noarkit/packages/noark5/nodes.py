@@ -50,6 +50,15 @@ def text(node: Node, name: str) -> str | None:
     return None
 
 
+def exact(node: Node, name: str) -> list[str]:
+    """The texts of all elements of a name as they stand; what is only the layout of the document is none."""
+    return [
+        value
+        for value in node.get(name, ())
+        if isinstance(value, str) and value and (not value.isspace() or "\n" not in value)
+    ]
+
+
 def texts(node: Node, name: str) -> list[str]:
     """The texts of all elements of a name."""
     return [found for value in node.get(name, ()) if isinstance(value, str) and (found := value.strip())]

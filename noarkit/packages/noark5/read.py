@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ import orjson
 from lxml import etree
 
 from noarkit.errors import PackageFault
+from noarkit.packages.noark5.made import made_uuid
 from noarkit.packages.noark5.nodes import LocalNames, Node, plain, text
 from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE
 from noarkit.safe import xml
@@ -25,6 +26,7 @@ from noarkit.safe import xml
 UnitKind = Literal["arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering"]
 _KINDS: tuple[UnitKind, ...] = ("arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering")
 _MAY_COME_AGAIN = ("klassifikasjonssystem", "klasse")
+_MADE_UP: Mapping[str, str] = {"klasse": "Klasse", "mappe": "Mappe"}
 _XSI_TYPE = f"{{{XSI_NAMESPACE}}}type"
 _WAITING = 500
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -58,6 +60,7 @@ class _Frame:
     element: etree._Element
     line: int
     key: str = ""
+    made_up: bool = False
     place: int = 0
     told: bool = False
     children: int = 0
@@ -163,14 +166,16 @@ class _Reader:
         around = self._open[:place]
         frame.key = self._key(frame, node, around)
         sink = next((one.waiting for one in reversed(around) if one.waiting is not None and not one.told), None)
+        own = () if frame.made_up else (self._unit(frame, node, around),)
         below = frame.waiting.units() if frame.waiting is not None else ()
-        for unit in chain((self._unit(frame, node, around),), below):
+        for unit in chain(own, below):
             if sink is None:
                 yield unit
             else:
                 sink.add(unit)
 
     def _unit(self, frame: _Frame, node: Node, around: list[_Frame]) -> Unit:
+        around = [one for one in around if not one.made_up]
         above = around[-1] if around else None
         return Unit(
             kind=frame.kind,
@@ -196,10 +201,17 @@ class _Reader:
             return frame.key
         own = text(node, "systemID")
         if own and self._is_its_own(unit_key(own), frame.kind):
+            frame.made_up = self._is_made_up(frame.kind, unit_key(own), around)
             return unit_key(own)
         above = around[-1] if around else None
         place = f"{self._key_of(above, around[:-1])}/{frame.place}" if above else STRUCTURE
         return f"{place}:{frame.kind}"
+
+    def _is_made_up(self, kind: UnitKind, key: str, around: list[_Frame]) -> bool:
+        """True for a class or folder that only the form needs; what it holds stands in what it stands in."""
+        what = _MADE_UP.get(kind)
+        holders = {one.key for one in around if one.kind in ("arkivdel", "klasse", "mappe")}
+        return what is not None and any(made_uuid(holder, what) == key for holder in holders)
 
     def _is_its_own(self, key: str, kind: UnitKind) -> bool:
         met, met_so = not self._first(f"unit {key}"), not self._first(f"{kind} {key}")

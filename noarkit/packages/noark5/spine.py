@@ -51,7 +51,7 @@ class Spine:
 
     def before(self, unit: Unit, told: Told) -> Iterator[Entity]:
         """What a folder or record needs to stand first."""
-        inside = bool(unit.klasse)
+        inside = bool(unit.klasse) or unit.above_kind == "klassifikasjonssystem"
         if not self._told_series:
             current = self._systems[-1][0].key if self._systems and inside else ""
             yield from self._tell_series(current, told)

@@ -6,6 +6,7 @@ What the form wants and the archive does not hold is filled by the rule the tabl
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -288,12 +289,13 @@ def _file_fact(name: str, opening: str, closing: str) -> Fill:
 
 def _several(name: str, between: str, opening: str, closing: str) -> Fill:
     """One element a part of the text; where a part would be empty, the whole text in one."""
+    apart = re.compile(rf"(?<!&amp)(?<!&lt)(?<!&gt)(?<!&#13){re.escape(between)}")  # an escaped sign ends so too
 
     def fill(content: Content) -> str:
         value = content["o"]["f"].get(name)
         if value is None or value == "":
             return ""
-        parts = str(value).split(between)
+        parts = apart.split(str(value))
         if "" in parts:
             parts = [str(value)]
         return "".join([f"{opening}{part}{closing}" for part in parts])
