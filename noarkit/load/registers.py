@@ -32,7 +32,7 @@ def prepare(archive: Archive, graph: GraphStore, *, rehearsal: bool) -> Codes:
     administration = Administration(archive)
     instead = _codes(administration, codes, rehearsal=rehearsal)
     if groups:
-        _groups(administration, groups, rehearsal=rehearsal)
+        _groups(administration, groups, needs.get("names") or {}, rehearsal=rehearsal)
     return instead
 
 
@@ -86,7 +86,11 @@ def _standing(administration: Administration) -> dict[str, dict[str, ListedCode]
 
 
 def _groups(
-    administration: Administration, wanted: Mapping[str, Mapping[str, BusinessKind]], *, rehearsal: bool
+    administration: Administration,
+    wanted: Mapping[str, Mapping[str, BusinessKind]],
+    names: Mapping[str, str],
+    *,
+    rehearsal: bool,
 ) -> None:
     there = {group.id: {one.id for one in group.fields} for group in administration.business_groups()}
     for group, fields in wanted.items():
@@ -95,8 +99,8 @@ def _groups(
             continue
         try:
             if group not in there:
-                administration.put_business_group(BusinessGroup(group, group))
+                administration.put_business_group(BusinessGroup(group, names.get(group, group)))
             for name, kind in missing.items():
-                administration.put_business_field(group, BusinessField(name, name, kind))
+                administration.put_business_field(group, BusinessField(name, names.get(f"{group}/{name}", name), kind))
         except (NotAllowed, ArchiveRefused) as fault:
             raise NotAllowed(call="put_business_field", description=f"field-missing {group}") from fault

@@ -2,30 +2,39 @@
 in it are fields.
 
 Ids of groups and fields are made of the elements' names; a field id that another group has is preceded by its group.
-The kinds of fields are those of the package's own schemas where they say so, else text.
+What our own schema in the package declares has the names and kinds that it says; all else is text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from collections.abc import Iterable, Iterator
 
 from noarkit.packages.noark5.nodes import Node
+from noarkit.packages.noark5.schemas import VsmGroup
 
-Kind = Literal["string", "long", "double", "timestamp", "boolean"]
 _NOT_ID = re.compile(r"[^a-z0-9]+")
 _LOOSE_GROUP = "metadata"
 
 
 class BusinessFields:
-    """Remembers which groups and fields were met: `groups`, `{group id: {field id: kind}}`."""
+    """Remembers which groups and fields are declared or were met: `groups`, `{group id: {field id: kind}}`.
 
-    def __init__(self, kinds: Mapping[str, Kind] | None = None) -> None:
-        self.groups: dict[str, dict[str, Kind]] = {}
-        self._kinds = kinds or {}
+    `names` are those that were declared: of a group by its id, of a field by `group/field`.
+    """
+
+    def __init__(self, declared: Iterable[VsmGroup] = ()) -> None:
+        self.groups: dict[str, dict[str, str]] = {}
+        self.names: dict[str, str] = {}
         self._owner: dict[str, str] = {}
+        for group in declared:
+            fields = self.groups.setdefault(group.id, {})
+            self.names[group.id] = group.name
+            for one in group.fields:
+                fields[one.id] = one.kind
+                self.names[f"{group.id}/{one.id}"] = one.name
+                self._owner[one.id] = group.id
 
     def read(self, found: Iterable[Node]) -> dict[str, object]:
         """The groups of one object in the form of a save; empty where nothing is said."""
@@ -40,7 +49,7 @@ class BusinessFields:
         field = element_id(name)
         if self._owner.setdefault(field, group) != group:
             field = f"{group}-{field}"
-        self.groups.setdefault(group, {}).setdefault(field, self._kinds.get(name, "string"))
+        self.groups.setdefault(group, {}).setdefault(field, "string")
         return field
 
 

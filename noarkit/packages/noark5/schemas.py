@@ -34,12 +34,14 @@ _BUSINESS_KINDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class VsmField:
-    """A field of business-specific metadata; `values` where no other may stand. Unknown kinds are read as text."""
+    """A field of business-specific metadata. Kinds that XML has no word for are text.
+
+    A fixed set of values is not declared: a value that was saved before the set became fixed is still the record's.
+    """
 
     id: str
     name: str
     kind: str = "string"
-    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,5 @@ def _vsm_field(field: VsmField) -> Iterator[str]:
     base = _BUSINESS_KINDS.get(field.kind, "xs:string")
     yield f'      <xs:element name="{field.id}" minOccurs="0" maxOccurs="unbounded">'
     yield f"        <xs:annotation><xs:documentation>{escape(field.name)}</xs:documentation></xs:annotation>"
-    facets = "".join(_enumeration(field.values))
-    yield f'        <xs:simpleType><xs:restriction base="{base}">{facets}</xs:restriction></xs:simpleType>'
+    yield f'        <xs:simpleType><xs:restriction base="{base}"/></xs:simpleType>'
     yield "      </xs:element>"

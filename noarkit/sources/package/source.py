@@ -16,7 +16,9 @@ from zoneinfo import ZoneInfo
 from noarkit.errors import PackageFault, SourceGone
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
+from noarkit.packages.noark5 import vsm
 from noarkit.packages.noark5.business import BusinessFields
+from noarkit.packages.noark5.declared import declared_groups
 from noarkit.packages.noark5.entities import Maker, Told, Untakable
 from noarkit.packages.noark5.read import Unit, units
 from noarkit.packages.noark5.spec import CHANGE_LOG, STRUCTURE
@@ -66,6 +68,7 @@ class ExtractSource:
         structure = self.root / f"{STRUCTURE}.xml"
         if not structure.is_file():
             raise SourceGone(where=str(self.root), why="ENOENT")
+        self.business = BusinessFields(declared_groups(self.root / vsm.SCHEMA_FILE, vsm.NAMESPACE))
         with closing(SeenInDatabase()) as seen:
             maker = Maker(ZoneInfo(self._zone), self._files, seen, self.codes, self.business)
             walk = _Walk(maker, Spine(maker))
@@ -85,10 +88,15 @@ class ExtractSource:
 
     def needs(self) -> dict[str, object]:
         """What the archive must have before the load: codes `{list: {code: [name, authority]}}`, groups of business
-        fields `{group: {field: kind}}`, and the change log that is to be kept."""
+        fields `{group: {field: kind}}` and their names, and the change log that is to be kept."""
         codes = {name: {code: list(told) for code, told in some.items()} for name, some in self.codes.new.items()}
         log = self.root / f"{CHANGE_LOG}.xml"
-        return {"codes": codes, "groups": self.business.groups, "change_log": str(log) if log.is_file() else None}
+        return {
+            "codes": codes,
+            "groups": self.business.groups,
+            "names": self.business.names,
+            "change_log": str(log) if log.is_file() else None,
+        }
 
     def default_recipe(self) -> str:
         """An extract needs none: only where its keys are known by, and its zone."""
