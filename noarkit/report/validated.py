@@ -1,0 +1,136 @@
+"""What a validation found, as the facts of one page, as JSON, and as rows for a table calculator."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, get_args
+
+from noarkit import __version__
+from noarkit.report.page import MOST_PLACES, render
+from noarkit.safe import atomic
+from noarkit.validate.findings import LEVELS, Count, Outcome, Place, Report
+from noarkit.words.texts import Texts, texts
+
+ReportFormat = Literal["html", "json", "csv"]
+REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
+VALIDATION_VERSION = 1
+
+_YEARS = ("N908", "N914")
+_CHARTED = {"N912", "N917", "N923"}
+_MOST_BARS = 12
+
+
+def write_validation(report: Report, path: Path, kind: ReportFormat, lang: str) -> None:
+    """Writes the report of a validation to `path`, whole or not at all."""
+    told = texts(lang)
+    if kind == "html":
+        text = render("validation.html", lang, validation_facts(report, told))
+    elif kind == "json":
+        text = json.dumps(validation_facts(report, told), ensure_ascii=False, indent=1) + "\n"
+    else:
+        text = _csv(report, told)
+    atomic.write_text(path, text, mode=0o600)
+
+
+def validation_facts(report: Report, told: Texts) -> dict[str, object]:
+    """All that the page shows, as plain JSON values, with every place that was kept."""
+    broken = {outcome.rule.code: outcome for outcome in report.outcomes}
+    return {
+        "report": "validation",
+        "version": VALIDATION_VERSION,
+        "noarkit": __version__,
+        "package": report.package,
+        "form": report.form,
+        "form_version": report.version,
+        "valid": report.valid,
+        "numbers": {level: report.number(level) for level in LEVELS if level != "info"},
+        "seconds": report.seconds,
+        "summary": {name: list(words) for name, words in report.summary.items()},
+        "rules": [
+            {
+                "code": rule.code,
+                "level": rule.level,
+                "area": rule.area,
+                "cites": list(rule.cites),
+                "title": told.text("rules", rule.code, "title"),
+                "count": broken[rule.code].count if rule.code in broken else 0,
+            }
+            for rule in report.rules
+            if rule.level != "info"
+        ],
+        "findings": [_finding(outcome, told) for outcome in report.outcomes],
+        "counts": [_count(count, told) for count in report.counts],
+        "shown": MOST_PLACES,
+    }
+
+
+def told_place(code: str, place: Place, told: Texts) -> str:
+    """What is wrong at one place, in a sentence."""
+    return told.fill(told.forms("rules", code, "told"), place.data)
+
+
+def _finding(outcome: Outcome, told: Texts) -> dict[str, object]:
+    rule = outcome.rule
+    return {
+        "code": rule.code,
+        "level": rule.level,
+        "cites": list(rule.cites),
+        "title": told.text("rules", rule.code, "title"),
+        "count": outcome.count,
+        "places": [
+            {
+                "file": place.file,
+                "line": place.line,
+                "system_id": place.system_id,
+                "told": told_place(rule.code, place, told),
+                "data": dict(place.data),
+            }
+            for place in outcome.places
+        ],
+    }
+
+
+def _count(count: Count, told: Texts) -> dict[str, object]:
+    code = count.rule.code
+    rows = [{"labels": list(labels), "count": number} for labels, number in count.rows]
+    labelled = [(" · ".join(word for word in labels if word) or "–", number) for labels, number in count.rows]
+    chart = "columns" if code in _YEARS else "bars" if code in _CHARTED else ""
+    if chart == "bars":
+        labelled = sorted(labelled, key=lambda row: -row[1])[:_MOST_BARS]
+    return {
+        "code": code,
+        "cites": list(count.rule.cites),
+        "title": told.text("rules", code, "title"),
+        "total": count.total,
+        "rest": count.rest,
+        "rows": rows,
+        "chart": chart,
+        "labelled": labelled if chart and len(labelled) > 1 else [],
+    }
+
+
+def _csv(report: Report, told: Texts) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=";", lineterminator="\r\n")
+    writer.writerow([told.say(f"validation.{name}") for name in ("code", "level", "file", "line", "unit", "what")])
+    for row in _rows(report, told):
+        writer.writerow([_harmless(cell) for cell in row])
+    return "\ufeff" + out.getvalue()
+
+
+def _rows(report: Report, told: Texts) -> Iterator[tuple[str, ...]]:
+    for outcome in report.outcomes:
+        code = outcome.rule.code
+        for place in outcome.places:
+            line = "" if place.line is None else str(place.line)
+            sentence = told_place(code, place, told)
+            yield code, told.say(f"level.{outcome.rule.level}"), place.file, line, place.system_id or "", sentence
+
+
+def _harmless(cell: str) -> str:
+    """A cell that no table calculator takes for a formula."""
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t") else cell
