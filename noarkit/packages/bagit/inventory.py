@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Self
 
-from noarkit.packages.bagit.spec import Listed, Wrong
+from noarkit.packages.bagit.spec import Hole, Listed, Wrong
 from noarkit.packages.bagit.storage import Stored
 from noarkit.safe.paths import twin_key
 
@@ -40,6 +40,7 @@ class Inventory:
             self._db.execute(f"PRAGMA {pragma}")
         digests = "".join(f", {column} TEXT" for column in self._columns)
         self._db.execute(f"CREATE TABLE listed (name TEXT PRIMARY KEY, raw TEXT, stored TEXT{digests}) WITHOUT ROWID")
+        self._db.execute("CREATE TABLE promised (name TEXT PRIMARY KEY) WITHOUT ROWID")
         self._db.execute("CREATE TABLE present (name TEXT PRIMARY KEY, size INTEGER, taken INTEGER) WITHOUT ROWID")
 
     def __enter__(self) -> Self:
@@ -92,6 +93,20 @@ class Inventory:
         while batch := [(one.name, one.size_bytes) for one in islice(source, _BATCH)]:
             self._insert("INSERT OR IGNORE INTO present VALUES (?, ?, NULL)", batch)
 
+    def take_promised(self, holes: Iterable[Hole | Wrong]) -> Iterator[Wrong]:
+        """Takes what `fetch.txt` promises; yields lines that are wrong, or promise the same twice."""
+        for hole in holes:
+            if isinstance(hole, Wrong):
+                yield hole
+            elif not self._insert("INSERT OR IGNORE INTO promised VALUES (?)", [(hole.name,)]):
+                yield Wrong(hole.line, "listed-twice", hole.name[:200])
+
+    def promised_unlisted(self) -> Iterator[str]:
+        """What is promised, and not listed by every manifest."""
+        all_of = " AND ".join(f"{column} IS NOT NULL" for column in self._columns) or "0"
+        query = f"SELECT name FROM promised EXCEPT SELECT name FROM listed WHERE {all_of} ORDER BY 1"  # noqa: S608  # ours
+        yield from (name for (name,) in self._db.execute(query))
+
     def match(self) -> Iterator[tuple[str, str, str]]:
         """Brings both sides together; yields name, stored name and why for those that are not spelt the same."""
         self._db.execute(
@@ -136,9 +151,10 @@ class Inventory:
         for name, stored, size, *found in self._db.execute(query):
             yield Pair(name, stored or name, -1 if size is None else size, tuple(found))
 
-    def missing(self) -> Iterator[str]:
-        """What is listed and not there."""
-        yield from (name for (name,) in self._db.execute("SELECT name FROM listed WHERE stored IS NULL ORDER BY name"))
+    def missing(self, *, promised: bool) -> Iterator[str]:
+        """What is listed and not there: what `fetch.txt` promises, or the rest."""
+        where = "stored IS NULL AND name IN promised" if promised else "stored IS NULL AND name NOT IN promised"
+        yield from (name for (name,) in self._db.execute(f"SELECT name FROM listed WHERE {where} ORDER BY name"))  # noqa: S608  # ours
 
     def unlisted(self) -> Iterator[str]:
         """What is there and listed nowhere."""
@@ -159,11 +175,6 @@ class Inventory:
         )
         self._db.execute("CREATE INDEX keys_key ON keys (key)")
         yield from self._db.execute("SELECT min(name), max(name) FROM keys GROUP BY key HAVING min(name) <> max(name)")
-
-    def is_listed(self, name: str) -> bool:
-        """True where every manifest lists the name."""
-        all_of = " AND ".join(f"{column} IS NOT NULL" for column in self._columns) or "0"
-        return self._one(f"SELECT EXISTS (SELECT 1 FROM listed WHERE name = ? AND {all_of})", name) == 1  # noqa: S608  # ours
 
     def find(self, name: str) -> Pair | None:
         """The file listed under that name, where it is there."""

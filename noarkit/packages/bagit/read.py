@@ -11,6 +11,7 @@ A bag that is not what it must be is refused at its first fault; `noarkit.valida
 from __future__ import annotations
 
 import io
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -92,10 +93,9 @@ class Bag:
     def entries(self) -> Iterator[BagEntry]:
         """Every payload file that the manifests list. `PackageFault` for one neither there nor promised."""
         inventory = self._whole()
-        holes = {hole.name for hole in self.holes()}
+        for name in inventory.missing(promised=False):
+            raise PackageFault(where=f"{self.where}: {name}", why="not-there")
         for pair in inventory.listed():
-            if pair.size_bytes < 0 and pair.name not in holes:
-                raise PackageFault(where=f"{self.where}: {pair.name}", why="not-there")
             digests = {
                 manifest.algorithm: digest
                 for manifest, digest in zip(self.manifests, pair.digests, strict=True)
@@ -278,8 +278,9 @@ def _inventory(storage: Storage, declared: Declared, manifests: Iterable[Manifes
                 if isinstance(line, Wrong):
                     raise _fault(storage.where, manifest.name, line)
         inventory.take_present(_plain(payload_files(storage), storage.where))
-        for _ in inventory.match():
-            pass
+        for wrong in inventory.take_promised(fetch_lines(storage, declared)):
+            raise _fault(storage.where, FETCH, wrong)
+        deque(inventory.match(), maxlen=0)
     except BaseException:
         inventory.close()
         raise

@@ -1,0 +1,76 @@
+"""The rules of `bag-info.txt` and of the addresses in `fetch.txt`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from noarkit.errors import PackageFault
+from noarkit.packages.bagit.read import info_lines
+from noarkit.packages.bagit.spec import FETCH, SINGLE_LABELS, Declared, Hole, Wrong, read_oxum
+from noarkit.packages.bagit.storage import Storage
+from noarkit.validate.findings import Hit, Tally, shown
+
+_OXUM = "payload-oxum"
+_SCHEMES = frozenset({"https", "http", "ftp", "ftps", "sftp"})
+_MOST_LABELS = 10_000
+
+
+def check_info(
+    storage: Storage, declared: Declared, octets: tuple[int, int], tally: Tally
+) -> dict[str, tuple[str, ...]]:
+    """Judges the metadata; returns what a report shows of it: the labels alone, for values may name persons."""
+    file = declared.info_name
+    seen: dict[str, str] = {}
+    try:
+        for entry in info_lines(storage, declared):
+            if isinstance(entry, Wrong):
+                _take(tally, "BAGIT-2.2.2-LINE", file, entry.line)
+                continue
+            line, label, value = entry
+            if label.casefold() in seen:
+                _repeated(tally, file, line, label)
+            if len(seen) < _MOST_LABELS:
+                seen.setdefault(label.casefold(), label)
+            if label.casefold() == _OXUM:
+                _oxum(tally, (file, line), value, octets)
+    except PackageFault as error:
+        if error.data.get("line") is None:
+            raise
+        _take(tally, "BAGIT-2.3-TEXT", file, int(str(error.data["line"])), why=error.data["why"])
+    return {"labels": tuple(seen.values())[:100]}
+
+
+def check_fetch_urls(holes: Iterable[Hole | Wrong], tally: Tally) -> None:
+    """An address that is none, or that nobody should follow."""
+    for hole in holes:
+        if isinstance(hole, Hole) and not _is_address(hole.url):
+            _take(tally, "BAGIT-5.2-URL", FETCH, hole.line, scheme=hole.url.partition(":")[0])
+
+
+def _is_address(url: str) -> bool:
+    try:
+        split = urlsplit(url)
+    except ValueError:
+        return False
+    return split.scheme.lower() in _SCHEMES and bool(split.hostname) and split.password is None
+
+
+def _repeated(tally: Tally, file: str, line: int, label: str) -> None:
+    if label.casefold() == _OXUM:
+        _take(tally, "BAGIT-2.2.2-OXUM-TWICE", file, line)
+    elif label.casefold() in SINGLE_LABELS:
+        _take(tally, "BAGIT-2.2.2-REPEATED", file, line, label=label)
+
+
+def _oxum(tally: Tally, at: tuple[str, int], value: str, octets: tuple[int, int]) -> None:
+    said = read_oxum(value)
+    if said is None:
+        _take(tally, "BAGIT-2.2.2-OXUM", *at, value=value)
+    elif said != octets:
+        counted = f"{octets[0]}.{octets[1]}"
+        _take(tally, "BAGIT-2.2.2-OXUM-DIFFERS", *at, expected=value, found=counted)
+
+
+def _take(tally: Tally, code: str, file: str, line: int, **data: object) -> None:
+    tally.take(Hit(code, file, line=line, data=shown(data)))

@@ -1,0 +1,317 @@
+"""Runs every rule over one bag: form, completeness and checksums, in a folder, zip or tar, in constant memory.
+
+    report = validate_bag(Path("delivery.zip"))
+
+What is hostile as an archive file (links, twins, bombs) is refused by the fault of its kind; everything else is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from noarkit.errors import PackageFault
+from noarkit.packages.bagit import read
+from noarkit.packages.bagit.crew import Crew, Task
+from noarkit.packages.bagit.digests import Hashed
+from noarkit.packages.bagit.inventory import Inventory, Pair
+from noarkit.packages.bagit.read import Manifest
+from noarkit.packages.bagit.spec import (
+    DECLARATION,
+    FETCH,
+    PAYLOAD,
+    SYSTEM_FILES,
+    WEAK,
+    Declared,
+    Wrong,
+    hash_name,
+    is_normal,
+    manifest_of,
+)
+from noarkit.packages.bagit.storage import Storage, Stored, open_storage
+from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.validate.bagit.metadata import check_fetch_urls, check_info
+from noarkit.validate.findings import Hit, Report, Tally, rules_of, shown
+
+RULES = rules_of("noarkit.validate.bagit")
+_PAYLOAD_WORDS = {
+    "not-payload": "BAGIT-2.1.3-OUTSIDE",
+    "listed-twice": "BAGIT-2.1.3-TWICE",
+}
+_TAG_WORDS = {
+    "payload-in-tag-manifest": "BAGIT-2.2.1-PAYLOAD",
+    "lists-tag-manifest": "BAGIT-2.2.1-ITSELF",
+    "listed-twice": "BAGIT-2.2.1-TWICE",
+}
+_FETCH_WORDS = {"not-payload": "BAGIT-2.2.3-TAG", "listed-twice": "BAGIT-2.2.3-TWICE"}
+_ODD_WORDS = {
+    "asterisk": "BAGIT-6.1.3-ASTERISK",
+    "dot-slash": "BAGIT-6.1.3-DOT-SLASH",
+    "bare-percent": "BAGIT-2.1.3-PERCENT",
+}
+_WINDOWS = frozenset('<>:"\\|?*') | frozenset(chr(number) for number in range(32))
+
+
+def validate_bag(
+    path: Path,
+    *,
+    limits: UnpackLimits = LIMITS,
+    width: int | None = None,
+    now_s: Callable[[], float] = time.perf_counter,
+) -> Report:
+    """All that can be said of the bag at `path`. Raises what `safe` refuses, `PackageFault` for what is no package."""
+    began = now_s()
+    tally = Tally(RULES)
+    storage = open_storage(path, limits)
+    try:
+        declared = _declaration(storage, tally)
+        version = declared.version if declared else ""
+        summary: dict[str, tuple[str, ...]] = {}
+        if declared is not None:
+            with _Check(storage, declared, tally, width) as check:
+                summary = check.run()
+    finally:
+        storage.close()
+    rules = tuple(RULES.values())
+    return Report(str(path), "bagit", version, summary, rules, tally.outcomes({}), (), now_s() - began)
+
+
+def _declaration(storage: Storage, tally: Tally) -> Declared | None:
+    found = read.declaration(storage)
+    if isinstance(found, Declared):
+        return found
+    code = "BAGIT-2.1.1-MISSING" if found.why == "missing" else "BAGIT-2.1.1-FORM"
+    _tell(tally, code, DECLARATION, found)
+    return None
+
+
+class _Check:
+    """One bag under the rules. Holds the databases of what is listed and there."""
+
+    def __init__(self, storage: Storage, declared: Declared, tally: Tally, width: int | None) -> None:
+        self._storage = storage
+        self._declared = declared
+        self._tally = tally
+        self._width = width
+        self._top = read.top_files(storage)
+        self._payload_manifests = self._manifests(tags=False)
+        self._tag_manifests = self._manifests(tags=True)
+        self._payload = Inventory(len(self._payload_manifests))
+        self._tags = Inventory(len(self._tag_manifests))
+
+    def __enter__(self) -> _Check:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._payload.close()
+        self._tags.close()
+
+    def run(self) -> dict[str, tuple[str, ...]]:
+        """Every rule, in an order in which each has what it needs."""
+        self._payload.take_present(self._present())
+        self._structure()
+        for tags in (False, True):
+            self._read_manifests(tags=tags)
+        self._fetch()
+        for inventory, file in ((self._payload, PAYLOAD), (self._tags, "")):
+            self._names(inventory, file)
+        octets, count = self._payload.octets()
+        info = check_info(self._storage, self._declared, (octets, count), self._tally)
+        self._completeness()
+        self._tag_completeness()
+        self._fixity()
+        algorithms = tuple(manifest.algorithm for manifest in self._payload_manifests)
+        return {"files": (str(count),), "bytes": (str(octets),), "algorithms": algorithms, **info}
+
+    def _manifests(self, *, tags: bool) -> list[Manifest]:
+        """The manifests that can be used; what is wrong with the names of the others is told."""
+        usable = []
+        for name in self._top:
+            found = manifest_of(name)
+            if found is None or found[1] is not tags:
+                continue
+            algorithm = found[0]
+            if not is_normal(algorithm) and self._declared.version == "1.0":
+                self._tally.add("BAGIT-2.4-NAME", name)
+            known = hash_name(algorithm)
+            if known is None:
+                self._tally.add("BAGIT-2.4-UNKNOWN", name, algorithm=algorithm)
+            else:
+                usable.append(Manifest(name, algorithm))
+                if known in WEAK:
+                    self._tally.add("BAGIT-2.4-WEAK", name, algorithm=algorithm)
+        return usable
+
+    def _present(self) -> Iterator[Stored]:
+        """The payload as one walk meets it; tag files go their own way."""
+        held: list[Stored] = []
+        for stored in self._storage.files():
+            name = stored.name
+            if stored.odd:
+                self._tally.add("BAGIT-2.1.2-ODD", name, kind=stored.odd)
+            elif not read.is_text(name):
+                is_payload = name.startswith(PAYLOAD + "/")
+                self._tally.add("BAGIT-2.1.3-UNLISTED" if is_payload else "BAGIT-2.2.1-UNLISTED", name)
+            elif name.startswith(PAYLOAD + "/"):
+                self._look_at_name(name)
+                yield stored
+            else:
+                held.append(stored)
+            if len(held) >= 5_000:
+                self._tags.take_present(held)
+                held = []
+        self._tags.take_present(held)
+
+    def _look_at_name(self, name: str) -> None:
+        if name.isalnum():
+            return
+        if name.rpartition("/")[2].lower() in SYSTEM_FILES:
+            self._tally.add("BAGIT-6.1-SYSTEM-FILE", name)
+        if not _WINDOWS.isdisjoint(name) or name.endswith((" ", ".")):
+            self._tally.add("BAGIT-6.1.2-WINDOWS", name)
+
+    def _structure(self) -> None:
+        folder = self._storage.folder
+        if folder is not None and not ((folder / PAYLOAD).is_dir() and not (folder / PAYLOAD).is_symlink()):
+            self._tally.add("BAGIT-2.1.2-DATA", PAYLOAD)
+        if not self._payload_manifests:
+            self._tally.add("BAGIT-2.1.3-NONE", "")
+
+    def _read_manifests(self, *, tags: bool) -> None:
+        inventory = self._tags if tags else self._payload
+        words = _TAG_WORDS if tags else _PAYLOAD_WORDS
+        other = "BAGIT-2.2.1-LINE" if tags else "BAGIT-2.1.3-LINE"
+        for column, manifest in enumerate(self._tag_manifests if tags else self._payload_manifests):
+            lines = read.manifest_lines(self._storage, manifest, self._declared, tags=tags)
+            with _Texts(self._tally, manifest.name):
+                for line in inventory.take_manifest(column, lines):
+                    if isinstance(line, Wrong):
+                        _tell(self._tally, _code(line, words, other), manifest.name, line)
+                    else:
+                        for odd in line.odd:
+                            _tell(self._tally, _ODD_WORDS[odd], manifest.name, Wrong(line.line, odd, line.name))
+
+    def _fetch(self) -> None:
+        with _Texts(self._tally, FETCH):
+            for wrong in self._payload.take_promised(read.fetch_lines(self._storage, self._declared)):
+                _tell(self._tally, _code(wrong, _FETCH_WORDS, "BAGIT-2.2.3-LINE"), FETCH, wrong)
+            check_fetch_urls(read.fetch_lines(self._storage, self._declared), self._tally)
+        for name in self._payload.promised_unlisted():
+            self._tally.add("BAGIT-2.2.3-UNLISTED", name)
+
+    def _names(self, inventory: Inventory, file: str) -> None:
+        for name, stored, why in inventory.match():
+            code = "BAGIT-2.1.3-PERCENT" if why == "raw" else "BAGIT-6.1.1-COMPOSITION"
+            self._tally.add(code, name, stored=stored)
+        for one, other in inventory.twins():
+            self._tally.add("BAGIT-6.1.1-TWIN", one, other=other, part=file)
+
+    def _completeness(self) -> None:
+        add = self._tally.add
+        for name in self._payload.missing(promised=False):
+            add("BAGIT-3-MISSING", name)
+        for name in self._payload.missing(promised=True):
+            add("BAGIT-3-HOLE", name)
+        for name in self._payload.unlisted():
+            add("BAGIT-2.1.3-UNLISTED", name)
+        if self._declared.version == "1.0":
+            for column, manifest in enumerate(self._payload_manifests):
+                for name in self._payload.partly_listed(column):
+                    add("BAGIT-3-EVERY", name, manifest=manifest.name)
+
+    def _tag_completeness(self) -> None:
+        for name in self._tags.missing(promised=False):
+            self._tally.add("BAGIT-3-TAG-MISSING", name)
+        for column, manifest in enumerate(self._tag_manifests):
+            left_out = set(self._tags.partly_listed(column)) | set(self._tags.unlisted())
+            for payload_manifest in self._payload_manifests:
+                if payload_manifest.name in left_out:
+                    self._tally.add("BAGIT-2.2.1-MANIFESTS", manifest.name, left_out=payload_manifest.name)
+        if self._tag_manifests:
+            for name in self._tags.unlisted():
+                if not (manifest_of(name) or ("", False))[1]:
+                    self._tally.add("BAGIT-2.2.1-UNLISTED", name)
+
+    def _fixity(self) -> None:
+        for inventory, manifests, code in (
+            (self._tags, self._tag_manifests, "BAGIT-3-TAG-CHECKSUM"),
+            (self._payload, self._payload_manifests, "BAGIT-3-CHECKSUM"),
+        ):
+            if manifests:
+                hashes = [hash_name(manifest.algorithm) or "" for manifest in manifests]
+                for pair, found in self._hashed(inventory, hashes):
+                    self._compare(pair, found, manifests, code)
+
+    def _compare(self, pair: Pair, found: Hashed, manifests: Sequence[Manifest], code: str) -> None:
+        if found.why:
+            self._tally.add("BAGIT-3-UNREADABLE", pair.name, why=found.why)
+        elif found.digests != pair.digests:
+            for expected, actual, manifest in zip(pair.digests, found.digests, manifests, strict=True):
+                if expected not in (None, actual):
+                    self._tally.add(code, pair.name, manifest=manifest.name, expected=expected, found=actual)
+
+    def _hashed(self, inventory: Inventory, hashes: Sequence[str]) -> Iterator[tuple[Pair, Hashed]]:
+        if self._storage.folder is None:
+            yield from _hashed_in_passing(self._storage, inventory, hashes)
+            return
+        waiting: deque[Pair] = deque()
+        with Crew(self._storage.folder, hashes, width=self._width) as crew:
+            for _, found in crew.work(_tasks(inventory.pairs(), waiting)):
+                yield waiting.popleft(), found
+
+
+def _tasks(pairs: Iterable[Pair], waiting: deque[Pair]) -> Iterator[Task]:
+    for pair in pairs:
+        waiting.append(pair)
+        yield Task(pair.stored, pair.size_bytes)
+
+
+def _hashed_in_passing(storage: Storage, inventory: Inventory, hashes: Sequence[str]) -> Iterator[tuple[Pair, Hashed]]:
+    for stored, content in storage.contents():
+        pair = inventory.expected(stored)
+        if pair is not None:
+            try:
+                yield pair, _hash(content, hashes)
+            except PackageFault as error:
+                yield pair, Hashed(str(error.data.get("why", "unreadable")))
+
+
+def _hash(content: Readable, hashes: Sequence[str]) -> Hashed:
+    running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+    size = 0
+    while block := content.read(BLOCK_BYTES):
+        size += len(block)
+        for one in running:
+            one.update(block)
+    return Hashed("", size, tuple(one.hexdigest() for one in running))
+
+
+class _Texts:
+    """Tells what is wrong with the letters of a tag file, and lets the other rules go on."""
+
+    def __init__(self, tally: Tally, file: str) -> None:
+        self._tally = tally
+        self._file = file
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, PackageFault) or error.data.get("line") is None:
+            return False
+        wrong = Wrong(int(str(error.data["line"])), str(error.data["why"]))
+        _tell(self._tally, "BAGIT-2.3-TEXT", self._file, wrong)
+        return True
+
+
+def _code(wrong: Wrong, words: dict[str, str], other: str) -> str:
+    return "BAGIT-5.1-PATH" if wrong.why.startswith("path:") else words.get(wrong.why, other)
+
+
+def _tell(tally: Tally, code: str, file: str, wrong: Wrong) -> None:
+    data = shown({"why": wrong.why.removeprefix("path:"), "name": wrong.detail or None})
+    tally.take(Hit(code, file, line=wrong.line or None, data=data))
