@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tests.server.wire import Reply, Wire
 
-JSON_ERRORS = {"X-Documaster-Error-Response-Type": "application/json"}
+JSON_ERRORS = {"X-Vendor-Error-Response-Type": "application/json"}
 
 
 @dataclass(frozen=True, slots=True)

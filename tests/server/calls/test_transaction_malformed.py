@@ -58,7 +58,7 @@ NOWHERE = "999999999"
 def test_a_malformed_body_is_400(scene: Scene, body: bytes, word: str) -> None:
     headers = {"Content-Type": "application/json"}
     plain = scene.wire.call(*CALL, body, headers=headers)
-    told = scene.wire.call(*CALL, body, headers=headers | {"X-Documaster-Error-Response-Type": "application/json"})
+    told = scene.wire.call(*CALL, body, headers=headers | {"X-Vendor-Error-Response-Type": "application/json"})
     assert (plain.status, plain.headers["content-type"]) == (400, "text/plain; charset=utf-8")
     assert word in plain.body.decode()
     assert (told.status, told.json()["status"]) == (400, 400)
