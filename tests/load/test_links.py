@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.archive.values import Action, Link, Query, SavedObject
+from noarkit.errors import AnswerLost
 from noarkit.graph.entity import Mapped
 from noarkit.graph.store import GraphStore
 from noarkit.load.journal import Journal
@@ -83,6 +84,25 @@ def test_every_late_link_is_made_once(root: Path, opened: Opened) -> None:
     again = Listening(service)
     journey.once(service, archive=again)
     assert again.made == []
+
+
+class LosesTheAnswer(Listening):
+    """Makes the links, and loses the answer to the first time."""
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        before = len(self.made)
+        saved = super().transaction(actions)
+        if before == 0 < len(self.made):
+            raise AnswerLost(call="transaction")
+        return saved
+
+
+def test_a_late_link_is_asked_for_before_it_is_sent_again(root: Path, opened: Opened) -> None:
+    journey = journey_of(root)
+    service = opened(journey)
+    archive = LosesTheAnswer(service)
+    assert journey.once(service, archive=archive).exit_code == 0
+    assert len(archive.made) == 6
 
 
 @pytest.mark.parametrize("kind", ["transaction:lost:after", "transaction:lost:late", "transaction:kill:after"])
