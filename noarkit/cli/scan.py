@@ -62,6 +62,6 @@ def _trouble(title: str, counts: Mapping[str, int], told: Texts) -> Iterator[str
 
 def meaning(told: Texts, code: str) -> str:
     """What a code of a fault or a warning means, in one sentence."""
-    if told.has("notes", code):
-        return told.text("notes", code)
+    if told.has("codes", code):
+        return told.text("codes", code)
     return (explain(code, told.lang) or [""])[0]

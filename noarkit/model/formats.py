@@ -11,6 +11,12 @@ from typing import Literal
 
 Standing = Literal["approved", "conditions", "unclear", "not-approved"]
 
+# many formats look like these from their first bytes; the name tells more
+_SAYS_LITTLE = frozenset(
+    {"text/plain", "text/xml", "application/xml", "application/zip", "application/octet-stream", "application/x-empty"}
+    | {"application/json", "inode/x-empty"}
+)
+
 STANDINGS: tuple[Standing, ...] = ("approved", "conditions", "unclear", "not-approved")
 
 
@@ -25,7 +31,9 @@ class Format:
 def judge(puid: str | None, ending: str, media_type: str | None) -> Format:
     """The format of a file; one that the regulation does not name goes by its media type or ending."""
     by_puid, by_ending, by_type = _known()
-    found = by_puid.get(puid or "") or by_ending.get(ending.lower()) or by_type.get(media_type or "")
+    of_type = None if media_type in _SAYS_LITTLE else by_type.get(media_type or "")
+    of_ending = by_ending.get(ending.lower()) if media_type in _SAYS_LITTLE or not media_type else None
+    found = by_puid.get(puid or "") or of_type or of_ending or by_type.get(media_type or "")
     if found is None:
         return Format(media_type or ending.lower() or "?", "not-approved")
     if puid and found.standing == "unclear":

@@ -94,7 +94,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "faults": _faults(db),
             "warnings": _warnings(db),
             "skipped": _skipped(db),
-            "identity_numbers": graph.count("note", "code = 'W223'"),
+            "identity_numbers": _records_noted(db, "W223"),
             "todays": _todays(db),
             "examples": _examples(db),
             "load": {
@@ -182,8 +182,10 @@ def _faults(db: sqlite3.Connection) -> list[dict[str, object]]:
 
 
 def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
-    rows = db.execute("SELECT code, count(*) FROM note GROUP BY code ORDER BY code").fetchall()
-    asked = "SELECT r.key, n.data FROM note n JOIN record r ON r.n = n.record WHERE n.code = ? ORDER BY r.n LIMIT ?"
+    rows = db.execute("SELECT code, count(DISTINCT record) FROM note GROUP BY code ORDER BY code").fetchall()
+    asked = (
+        "SELECT r.key, min(n.data) FROM note n JOIN record r ON r.n = n.record WHERE n.code = ? GROUP BY r.n LIMIT ?"
+    )
     return [
         {
             "code": code,
@@ -192,6 +194,10 @@ def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
         }
         for code, count in rows
     ]
+
+
+def _records_noted(db: sqlite3.Connection, code: str) -> int:
+    return int(db.execute("SELECT count(DISTINCT record) FROM note WHERE code = ?", (code,)).fetchone()[0])
 
 
 def _told(data: str | None) -> dict[str, object]:
