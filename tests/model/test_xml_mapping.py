@@ -10,6 +10,7 @@ import pytest
 from noarkit.model import Field, metamodel
 from noarkit.model.mapping import FieldMap, LinkMap, TypeMap, mapping
 from noarkit.model.xml_model import VERSIONS, Document, Element, Group, Version, xml_model
+from noarkit.words.texts import texts
 
 TABLE = mapping()
 MODEL = metamodel()
@@ -277,3 +278,10 @@ def test_what_is_not_in_the_form_does_not_grow_unseen() -> None:
     """A field that newly leaves the form, or newly finds a place in it, is a change that someone must have seen."""
     lost = [f"{one.type}/{each.path} {each.reason}" for one in TABLE.types.values() for each in one.lost]
     assert [line(one) for one in TABLE.not_in_form()] + lost == SNAPSHOT.read_text("utf-8").splitlines()
+
+
+def test_every_word_of_the_table_has_its_sentence_in_both_languages() -> None:
+    english, norwegian = texts("en"), texts("nb")
+    for table, words in (("mapping_reasons", TABLE.words.reasons), ("mapping_rules", TABLE.words.rules)):
+        assert english.tables[table] == words
+        assert set(map(str, norwegian.tables[table])) == set(words)
