@@ -83,7 +83,9 @@ def post(name: str, folder: str, number: int, **fields: object) -> list[Action]:
     return [
         Save("Journalpost", name, {**given, **fields}),  # type: ignore[dict-item]  # wire values
         Link("Journalpost", name, "refMappe", (folder,)),
-        Save("Korrespondansepart", f"{name}p", {"korrespondanseparttype": "EA", "korrespondansepartNavn": f"Fra {name}"}),
+        Save(
+            "Korrespondansepart", f"{name}p", {"korrespondanseparttype": "EA", "korrespondansepartNavn": f"Fra {name}"}
+        ),
         Link("Korrespondansepart", f"{name}p", "refRegistrering", (name,)),
     ]
 
@@ -101,7 +103,9 @@ def document(archive: HttpArchive, name: str, record: str, number: int, content:
     ]
 
 
-def closing(*, documents: tuple[str, ...] = (), posts: tuple[str, ...] = (), cases: tuple[str, ...] = ()) -> list[Action]:
+def closing(
+    *, documents: tuple[str, ...] = (), posts: tuple[str, ...] = (), cases: tuple[str, ...] = ()
+) -> list[Action]:
     """What closes everything, from below."""
     return [
         *(Save("Dokument", name, {"dokumentstatus": "F"}) for name in documents),
