@@ -85,6 +85,11 @@ class Bag:
             self._inventory.close()
         self._storage.close()
 
+    @property
+    def packed(self) -> bool:
+        """True for a bag in a zip or tar."""
+        return self._storage.folder is None
+
     def value(self, label: str) -> str | None:
         """The first value of a label of `bag-info.txt`, whatever its case."""
         wanted = label.casefold()

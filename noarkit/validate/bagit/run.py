@@ -18,10 +18,13 @@ from noarkit.packages.bagit import read
 from noarkit.packages.bagit.crew import Crew, Task
 from noarkit.packages.bagit.digests import Hashed
 from noarkit.packages.bagit.inventory import Inventory, Pair
+from noarkit.packages.bagit.profile import BagFacts, Profile, breaches
 from noarkit.packages.bagit.read import Manifest
 from noarkit.packages.bagit.spec import (
     DECLARATION,
     FETCH,
+    INFO,
+    OLD_INFO,
     PAYLOAD,
     SYSTEM_FILES,
     WEAK,
@@ -33,7 +36,7 @@ from noarkit.packages.bagit.spec import (
 )
 from noarkit.packages.bagit.storage import Storage, Stored, open_storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable
-from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 from noarkit.validate.bagit.metadata import check_fetch_urls, check_info
 from noarkit.validate.findings import Hit, Report, Tally, rules_of, shown
 
@@ -60,24 +63,41 @@ def validate_bag(
     path: Path,
     *,
     limits: UnpackLimits = LIMITS,
+    profile: Profile | None = None,
     width: int | None = None,
     now_s: Callable[[], float] = time.perf_counter,
 ) -> Report:
     """All that can be said of the bag at `path`. Raises what `safe` refuses, `PackageFault` for what is no package."""
     began = now_s()
     tally = Tally(RULES)
-    storage = open_storage(path, limits)
-    try:
-        declared = _declaration(storage, tally)
-        version = declared.version if declared else ""
-        summary: dict[str, tuple[str, ...]] = {}
-        if declared is not None:
-            with _Check(storage, declared, tally, width) as check:
-                summary = check.run()
-    finally:
-        storage.close()
+    version, summary = _judge(path, limits, tally, (profile, width))
     rules = tuple(RULES.values())
     return Report(str(path), "bagit", version, summary, rules, tally.outcomes({}), (), now_s() - began)
+
+
+def _judge(
+    path: Path, limits: UnpackLimits, tally: Tally, wanted: tuple[Profile | None, int | None]
+) -> tuple[str, dict[str, tuple[str, ...]]]:
+    profile, width = wanted
+    try:
+        storage = open_storage(path, limits)
+    except PackageFault as error:
+        if error.data.get("why") != "no-single-top-folder":
+            raise
+        tally.add("BAGIT-2-TOP", "")
+        return "", {}
+    try:
+        declared = _declaration(storage, tally)
+        if declared is None:
+            return "", {}
+        with _Check(storage, declared, tally, width) as check:
+            summary = check.run()
+            if profile is not None:
+                for breach in breaches(profile, check.facts(form_of(path) if path.is_file() else "")):
+                    tally.add("BAGIT-PROFILE", "", key=breach.key, value=breach.value)
+        return declared.version, summary
+    finally:
+        storage.close()
 
 
 def _declaration(storage: Storage, tally: Tally) -> Declared | None:
@@ -126,6 +146,25 @@ class _Check:
         self._fixity()
         algorithms = tuple(manifest.algorithm for manifest in self._payload_manifests)
         return {"files": (str(count),), "bytes": (str(octets),), "algorithms": algorithms, **info}
+
+    def facts(self, packed_as: str | None) -> BagFacts:
+        """What a profile may speak about."""
+        info = [entry for entry in read.info_lines(self._storage, self._declared) if not isinstance(entry, Wrong)]
+        tag_files = tuple(
+            stored.name
+            for stored in self._storage.files()
+            if not stored.name.startswith(PAYLOAD + "/") and not _is_required(stored.name)
+        )
+        return BagFacts(
+            self._declared.version,
+            tuple((label, value) for _, label, value in info),
+            frozenset(manifest.algorithm for manifest in self._payload_manifests),
+            frozenset(manifest.algorithm for manifest in self._tag_manifests),
+            tag_files,
+            FETCH in self._top,
+            self._payload.octets(),
+            packed_as or "",
+        )
 
     def _manifests(self, *, tags: bool) -> list[Manifest]:
         """The manifests that can be used; what is wrong with the names of the others is told."""
@@ -262,6 +301,11 @@ class _Check:
         with Crew(self._storage.folder, hashes, width=self._width) as crew:
             for _, found in crew.work(_tasks(inventory.pairs(), waiting)):
                 yield waiting.popleft(), found
+
+
+def _is_required(name: str) -> bool:
+    """Tag files that every bag has or may have: a profile's list of allowed ones does not speak of them."""
+    return name in (DECLARATION, INFO, OLD_INFO, FETCH) or manifest_of(name) is not None
 
 
 def _tasks(pairs: Iterable[Pair], waiting: deque[Pair]) -> Iterator[Task]:

@@ -1,0 +1,83 @@
+"""A second opinion on a bag: bagit-python looks at it in a process of its own, and knows nothing of what we found.
+
+It is asked about a folder; a packed bag is unpacked through `safe` into a folder of its own, which is removed again. A
+bag with unsafe paths is not shown to it, for it would follow them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
+from noarkit.validate.findings import Report
+
+TOOL = "bagit-python"
+_UNSAFE = frozenset({"BAGIT-5.1-PATH", "BAGIT-2.1.2-ODD"})
+_ASK = """
+import json, logging, sys, bagit
+logging.disable(logging.INFO)
+heard = []
+class Listen(logging.Handler):
+    def emit(self, record):
+        heard.append(record.getMessage())
+logging.getLogger("bagit").addHandler(Listen())
+logging.getLogger("bagit").propagate = False
+try:
+    bagit.Bag(sys.argv[1]).validate(processes=int(sys.argv[2]))
+    valid = True
+except bagit.BagError as error:
+    valid = False
+    heard.append(str(error))
+print(json.dumps([valid, heard[:100]]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What another tool says. `asked` is False where it was not shown the bag; `known` where we know why it errs."""
+
+    tool: str
+    asked: bool
+    valid: bool
+    messages: tuple[str, ...]
+    known: tuple[str, ...] = ()
+
+
+def second_opinion(
+    path: Path, report: Report | None = None, *, processes: int = 1, limits: UnpackLimits = LIMITS
+) -> Opinion:
+    """What bagit-python says of the bag at `path`; `report` is what we said of it, where it is at hand."""
+    if report is not None and not _UNSAFE.isdisjoint(report.codes):
+        return Opinion(TOOL, False, False, ())
+    if path.is_dir():
+        return _ask(path, processes)
+    with tempfile.TemporaryDirectory(prefix="noarkit-bag-") as folder:
+        unpack_to(path, Path(folder), limits=limits)
+        tops = list(Path(folder).iterdir())
+        return _ask(tops[0], processes) if len(tops) == 1 else Opinion(TOOL, False, False, ())
+
+
+def _ask(path: Path, processes: int) -> Opinion:
+    command = [sys.executable, "-c", _ASK, str(path), str(processes)]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)  # noqa: S603  # our interpreter and words
+    try:
+        valid, messages = json.loads(done.stdout)
+    except ValueError:
+        last = done.stderr.strip().splitlines()[-1:]
+        return Opinion(TOOL, True, False, tuple(last))
+    known = ("percent-encoding",) if not valid and _holds_percent(path) else ()
+    return Opinion(TOOL, True, bool(valid), tuple(map(str, messages)), known)
+
+
+def _holds_percent(path: Path) -> bool:
+    """It never decodes the percent sign in a manifest: such a bag is wrong to it alone."""
+    for manifest in path.glob("*manifest-*.txt"):
+        with manifest.open("rb") as file:
+            if any(b"%25" in line for line in file):
+                return True
+    return False
