@@ -19,9 +19,10 @@ from noarkit.extract.bundles import Bundles
 from noarkit.extract.output import hashed
 from noarkit.extract.store import ExtractStore, Progress, Row, key_of
 from noarkit.model.mapping import mapping
+from noarkit.model.xml_model import xml_model
 from noarkit.packages.noark5.content import Codes, xml_text
 from noarkit.packages.noark5.moments import Moments
-from noarkit.packages.noark5.spec import CHANGE_LOG
+from noarkit.packages.noark5.spec import CHANGE_LOG, WRITTEN_VERSION
 from noarkit.packages.noark5.write import namespaces
 
 ANCHORS = "noarkit:chunk"
@@ -101,6 +102,8 @@ def _changed(entry: Mapping[str, Json], codes: Codes) -> tuple[str, str, str] | 
     kind, field = str(entry.get("type")), str(entry.get("modifiedField"))
     mapped = mapping().types.get(kind)
     told = mapped.fields.get(field) if mapped else None
+    if told is None and field in xml_model(WRITTEN_VERSION).values:  # it came with an extract, told by its element
+        return field, _value(entry.get("oldValue"), field, {}), _value(entry.get("newValue"), field, {})
     if told is None or told.path is None:
         return None
     names = codes.of(field) if told.rule == "code" else {}

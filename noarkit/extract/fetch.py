@@ -144,10 +144,8 @@ def _classes(store: ExtractStore, chosen: Chosen) -> list[tuple[str, ...]]:
 def _records_and_their_folders(run: _Fetch, chosen: Chosen) -> None:
     """Records that a query found, and upwards the folders they lie in."""
     series = [str(row[0]) for row in run.store.rows("SELECT id FROM unit WHERE kind = 'S' ORDER BY id")]
-    in_series = " || ".join(
-        f"{path}refArkivdel.id = @d"
-        for path in ("", "refMappe.", *(f"refMappe.{'refForelderMappe.' * n}" for n in (1, 2)))
-    )
+    paths = ["", "refMappe.", *(("refMappe.refForelderMappe.",) if _lies_in_plain_folders(chosen.kind) else ())]
+    in_series = " || ".join(f"{path}refArkivdel.id = @d" for path in paths)
     for one in series:
         where = f"({in_series})" + (f" && ({chosen.where})" if chosen.where else "")
         run.all_of([Task(f"{chosen.kind}/{one}", chosen.kind, where, {"@d": key_of(one), **chosen.parameters})])
@@ -164,6 +162,13 @@ def _records_and_their_folders(run: _Fetch, chosen: Chosen) -> None:
         run.all_of(tasks)
         if [str(row[0]) for row in run.store.rows(missing)] == wanted[:before]:
             return  # what lies above may not be read; the report of references to nothing names it
+
+
+def _lies_in_plain_folders(kind: str) -> bool:
+    """True for records that may lie in a folder that lies in another."""
+    model = metamodel()
+    targets = {target for one in model.concrete(kind) for target in model.types[one].references["refMappe"].targets}
+    return "Mappe" in {concrete for target in targets for concrete in model.concrete(target)}
 
 
 class _Fetch:

@@ -52,8 +52,8 @@ def _register(archive: HttpArchive) -> None:
     for group, fields in (("bygg", ("gate", "etasjer")), ("annet", ("merke",))):
         administration.put_business_group(BusinessGroup(group, group.title()))
         for field in fields:
-            kind = "long" if field == "etasjer" else "string"
-            administration.put_business_field(group, BusinessField(field, field.title(), kind))
+            one = BusinessField(field, field.title(), "long" if field == "etasjer" else "string")
+            administration.put_business_field(group, one)
 
 
 def _between() -> list[Action]:

@@ -55,7 +55,7 @@ def judged(package: Path, schemas: Path, document: str) -> list[str]:
     name = "addml" if document == "arkivuttrekk" else document
     schema = etree.XMLSchema(etree.parse(schemas / f"{name}.xsd"))
     schema.validate(etree.parse(package / f"{document}.xml"))
-    return [str(error) for error in schema.error_log]
+    return str(schema.error_log).splitlines()
 
 
 DOCUMENTS = ("arkivuttrekk", "arkivstruktur", "loependeJournal", "offentligJournal")

@@ -1,0 +1,135 @@
+"""An extract that is stopped anywhere goes on to the same bytes; parts of an archive; open units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from noarkit.archive.paging import objects
+from noarkit.archive.values import Query, Save, SavedObject
+from noarkit.errors import NotDepositable, PackageFault, UsageFault
+from noarkit.extract.run import Terms, extract, work_folder
+from noarkit.extract.selection import Selection, parse_query
+from tests.extract.rich import fill
+from tests.extract.test_extract import contents, judged
+from tests.extract.world import World, world
+
+
+class Stopped(Exception):
+    """The process ended here."""
+
+
+def stopping_at(step: int) -> Callable[[], None]:
+    """A pause that ends the process at its n-th call."""
+    calls = iter(range(step))
+
+    def pause() -> None:
+        if next(calls, None) is None:
+            raise Stopped
+
+    return pause
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The rich archive."""
+    with world(tmp_path_factory.mktemp("resume") / "archive") as made:
+        fill(made.archive)
+        yield made
+
+
+def test_stopped_at_any_step_the_same_call_ends_in_the_same_bytes(live: World, tmp_path: Path) -> None:
+    whole = contents(extract(live.archive, tmp_path / "whole", Terms()).package)
+    target = tmp_path / "stopped"
+    stops = 0
+    for step in range(200):
+        try:
+            extract(live.archive, target, Terms(pause=stopping_at(step)))
+        except Stopped:
+            stops += 1
+            assert not target.exists(), "nothing stands under the name before all does"
+            continue
+        break
+    assert stops > 5
+    assert contents(target) == whole
+    assert not work_folder(target).exists()
+
+
+def test_a_store_of_another_selection_is_not_gone_on_with(live: World, tmp_path: Path) -> None:
+    target = tmp_path / "package"
+    with pytest.raises(Stopped):
+        extract(live.archive, target, Terms(pause=stopping_at(4)))
+    with pytest.raises(UsageFault):
+        extract(live.archive, target, Terms(Selection(arkivdel="Fagarkiv")))
+
+
+def test_what_is_there_already_is_never_replaced(live: World, tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    with pytest.raises(UsageFault):
+        extract(live.archive, tmp_path / "package", Terms())
+
+
+@pytest.mark.parametrize(
+    ("selection", "records"),
+    [
+        (Selection(arkivdel="Fagarkiv"), {"Løst ark"}),
+        (Selection(arkivdel="Saksarkiv"), {"Brev p1", "Brev p2", "Brev p3", "Notat", "Protokoll"}),
+        (Selection(arkivdel="Saksarkiv", klasse="22"), set()),
+        (Selection(query="Saksmappe: tittel = 'Sak c2'"), {"Brev p3"}),
+        (Selection(query="Journalpost: tittel %= '%p2' || tittel = 'Brev p3'"), {"Brev p2", "Brev p3"}),
+    ],
+)
+def test_a_part_of_an_archive_is_a_valid_package_of_that_part(
+    live: World, tmp_path: Path, selection: Selection, records: set[str]
+) -> None:
+    package = extract(live.archive, tmp_path / "part", Terms(selection)).package
+    text = (package / "arkivstruktur.xml").read_text("utf-8")
+    everything = {"Brev p1", "Brev p2", "Brev p3", "Notat", "Protokoll", "Løst ark"}
+    assert {name for name in everything if f"<tittel>{name}</tittel>" in text} == records
+    assert judged(package, package, "arkivstruktur") == []
+    assert judged(package, package, "arkivuttrekk") == []
+    files = {path.relative_to(package).as_posix() for path in package.glob("dokumenter/*/*")}
+    assert all(f"<referanseDokumentfil>{file}<" in text for file in files)
+    assert text.count("<referanseDokumentfil>") == len(files)
+
+
+def test_a_period_counts_its_last_day(live: World, tmp_path: Path) -> None:
+    today = extract(live.archive, tmp_path / "today", Terms(Selection(until=date(9998, 12, 31)))).units
+    before = extract(live.archive, tmp_path / "before", Terms(Selection(until=date(1990, 1, 1)))).units
+    assert today["mappe"] == 6
+    assert "mappe" not in before
+
+
+def test_an_unknown_name_and_an_unreadable_query_are_refused(live: World, tmp_path: Path) -> None:
+    with pytest.raises(PackageFault):
+        extract(live.archive, tmp_path / "none", Terms(Selection(arkivdel="Nobody")))
+    with pytest.raises(UsageFault):
+        parse_query("tittel = 'x'")
+
+
+def test_literals_of_a_query_travel_as_parameters() -> None:
+    kind, where, parameters = parse_query("Saksmappe: tittel = 'O''Hara' && saksaar = 2020 && saksdato = 2020-01-02")
+    assert kind == "Saksmappe"
+    assert where == "tittel = @s1 && saksaar = @s2 && saksdato = @s3"
+    assert parameters == {"@s1": "O'Hara", "@s2": 2020, "@s3": "2020-01-02"}
+
+
+def test_open_units_are_refused_unless_they_are_asked_for(tmp_path: Path) -> None:
+    with world(tmp_path / "archive") as made:
+        fill(made.archive)
+        (series,) = [one for one in _all(made, "Arkivdel") if one.fields["tittel"] == "Fagarkiv"]
+        made.archive.transaction([Save("Arkivdel", series.id, {"arkivdelstatus": "A"})])
+        with pytest.raises(NotDepositable) as caught:
+            extract(made.archive, tmp_path / "closed", Terms())
+        assert caught.value.data["count"] == 1
+        assert not work_folder(tmp_path / "closed").exists()
+        package = extract(made.archive, tmp_path / "open", Terms(include_open=True))
+        assert "open-units" in package.flaws
+        assert judged(package.package, package.package, "arkivstruktur") == []
+
+
+def _all(made: World, kind: str) -> list[SavedObject]:
+    return list(objects(made.archive, Query(kind, order=(("id", "asc"),))))
