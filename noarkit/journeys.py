@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from noarkit.destination import Destination, destination, reached
 from noarkit.engine import assembly
 from noarkit.engine.assembly import IngestResult, LoadOptions
 from noarkit.engine.limits import read_most_errors, read_until
+from noarkit.engine.runlog import logged
 from noarkit.engine.workshop import opened
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, nobody
@@ -34,10 +35,12 @@ from noarkit.load.gate import command_gate
 from noarkit.load.governor import Rate, read_rate
 from noarkit.load.plan import Plan, PlanResult
 from noarkit.load.plan import plan as make_plan
+from noarkit.load.reappeared import reappeared
 from noarkit.load.verify import Depth, Depths, Verified
 from noarkit.load.verify import verify as verify_run
 from noarkit.report import Context, write_certificate, write_plan_report, write_run_report
 from noarkit.report.lists import write_lists
+from noarkit.report.page import MOST_PLACES
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource, read_terms
 from noarkit.sources.port import Source, SourceIdentity
@@ -107,16 +110,21 @@ def plan(
         since=RunFolder(Path(since)) if since is not None else None,
         codes=codes,
     )
-    planned = make_plan(what, folder, tell, here.now_s)
-    context = Context(
-        recipe=str(recipe or ""),
-        archive=where.name,
-        asked=codes is not None,
-        hashed=hash_contents,
-        since=str(since or ""),
-    )
-    write_plan_report(folder, here.config.lang, context)
-    write_lists(folder, here.config.lang)
+    _refuse_planned(folder)
+    with logged(folder.path, tell, here.now_s, "plan") as told:
+        planned = make_plan(what, folder, told, here.now_s)
+        moved, moved_count = _moved(folder, what.since)
+        context = Context(
+            recipe=str(recipe or ""),
+            archive=where.name,
+            asked=codes is not None,
+            hashed=hash_contents,
+            since=str(since or ""),
+            reappeared=moved,
+            reappeared_count=moved_count,
+        )
+        write_plan_report(folder, here.config.lang, context)
+        write_lists(folder, here.config.lang)
     return planned
 
 
@@ -154,11 +162,11 @@ def ingest(
         todays_dates=todays_dates,
     )
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
-    with reached(where, rehearse=dry_run) as way:
-        tell(Event("target", {"archive": way.name, "account": way.account}))
+    with logged(folder.path, tell, here.now_s, "ingest") as told, reached(where, rehearse=dry_run) as way:
+        told(Event("target", {"archive": way.name, "account": way.account}))
         try:
             return assembly.ingest_run(
-                folder, source, way, options, stopping=stopping or Stopping(), tell=tell, now_s=here.now_s
+                folder, source, way, options, stopping=stopping or Stopping(), tell=told, now_s=here.now_s
             )
         finally:
             if not dry_run:
@@ -178,9 +186,11 @@ def close(
     folder = RunFolder(Path(run))
     folder.plan()
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
-    with reached(where) as way:
-        tell(Event("target", {"archive": way.name, "account": way.account}))
-        return assembly.close_run(folder, way, stopping=stopping or Stopping(), tell=tell, now_s=here.now_s)
+    with logged(folder.path, tell, here.now_s, "close") as told, reached(where) as way:
+        told(Event("target", {"archive": way.name, "account": way.account}))
+        closed = assembly.close_run(folder, way, stopping=stopping or Stopping(), tell=told, now_s=here.now_s)
+    _report(folder, here.config.lang)
+    return closed
 
 
 def verify(
@@ -200,11 +210,14 @@ def verify(
     folder = RunFolder(Path(run))
     source = reopen(source_of(folder))
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
-    with reached(where) as way, closing(opened(way.settings)) as asked:
-        tell(Event("target", {"archive": way.name, "account": way.account}))
+    with ExitStack() as stack:
+        told = stack.enter_context(logged(folder.path, tell, here.now_s, "verify"))
+        way = stack.enter_context(reached(where))
+        asked = stack.enter_context(closing(opened(way.settings)))
+        told(Event("target", {"archive": way.name, "account": way.account}))
         assembly.same_archive(folder, asked, way.name)
         began_s = here.now_s()
-        result = verify_run(folder, source, asked, Depths(depth, sample), tell)
+        result = verify_run(folder, source, asked, Depths(depth, sample), told)
         result.certificate = write_certificate(
             folder,
             result,
@@ -254,6 +267,22 @@ def _codes(where: Destination, *, must: bool, may: bool) -> dict[str, frozenset[
         if must:
             raise
         return None
+
+
+def _refuse_planned(folder: RunFolder) -> None:
+    if (folder.path / "plan.json").exists():
+        raise UsageFault(what="plan-exists", where=str(folder.path))
+
+
+def _moved(folder: RunFolder, since: RunFolder | None) -> tuple[tuple[tuple[str, str], ...], int]:
+    """The first records whose content is known under another key, and how many there are."""
+    first: list[tuple[str, str]] = []
+    count = 0
+    for pair in reappeared(folder, since) if since is not None else ():
+        count += 1
+        if count <= MOST_PLACES:
+            first.append(pair)
+    return tuple(first), count
 
 
 def _report(folder: RunFolder, lang: str) -> None:

@@ -1,25 +1,32 @@
-"""Writes schemas/noark5/<version>/ from the tables, and leaves nothing there that the tables do not make."""
+"""Writes schemas/ from the tables: noark5/<version>/ of an extract, and events.json of the lines of --json.
+
+Nothing is left below schemas/noark5 that the tables do not make.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
+from noarkit.cli.contract import schema
 from noarkit.model.xml_model import VERSIONS
 from noarkit.packages.noark5.schemas import schemas
 
 PLACE = Path(__file__).resolve().parent.parent / "schemas" / "noark5"
+EVENTS = PLACE.parent / "events.json"
 
 
 def wanted() -> dict[Path, bytes]:
-    """Every file that belongs below schemas/noark5, and what it holds."""
-    return {PLACE / version / name: made for version in VERSIONS for name, made in schemas(version).items()}
+    """Every file that is made, and what it holds."""
+    files = {PLACE / version / name: made for version in VERSIONS for name, made in schemas(version).items()}
+    return {**files, EVENTS: (json.dumps(schema(), indent=1, ensure_ascii=False) + "\n").encode()}
 
 
 def stale() -> list[Path]:
     """The files that are missing, differ or belong to no version."""
     files = wanted()
-    found = {path for path in PLACE.rglob("*") if path.is_file()}
+    found = {path for path in (*PLACE.rglob("*"), EVENTS) if path.is_file()}
     return sorted(
         {path for path, made in files.items() if path not in found or path.read_bytes() != made} | found - set(files)
     )

@@ -25,10 +25,12 @@ def help_command(session: Session, topic: str | None) -> None:
         text = _command_help(topic)
     elif topic.upper() in fault_kinds():
         text = _fault_help(fault_kinds()[topic.upper()], told)
+    elif topic.upper() in told.tables["codes"]:
+        text = f"{topic.upper()}  {told.text('codes', topic.upper())}"
     elif topic in topics:
         text = topic_help(topic, told)
     else:
-        near = difflib.get_close_matches(topic, [*COMMANDS, *topics, *fault_kinds()], 1)
+        near = difflib.get_close_matches(topic, [*COMMANDS, *topics, *fault_kinds(), *told.tables["codes"]], 1)
         where = f"{PROGRAM} help {topic}"
         raise UsageFault(what="no-such-topic", where=where, proposal=f"{PROGRAM} help {near[0]}" if near else None)
     session.face.result("help", text, topic=topic, text=text)

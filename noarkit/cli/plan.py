@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -11,7 +12,9 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import is_run, settings, working
 from noarkit.cli.show import size
 from noarkit.errors import UsageFault
+from noarkit.load.folder import RunFolder
 from noarkit.load.plan import PlanResult
+from noarkit.report import plan_report
 from noarkit.words.texts import grouped
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -58,6 +61,20 @@ def plan_command(
     return 3 if planned.records.get("set_aside") else 0
 
 
+def _noted(session: Session, folder: RunFolder) -> Iterator[str]:
+    """What a person should know before loading, and what nobody could check."""
+    told, facts = session.texts, plan_report(folder)
+    warnings = [(str(one["code"]), int(one["count"])) for one in facts.get("warnings", [])]
+    if warnings:
+        codes = ", ".join(f"{code} {grouped(count)}" for code, count in warnings)
+        yield told.say("plan.noted", count=sum(count for _, count in warnings), codes=codes)
+    moved = facts.get("context", {}).get("reappeared_count", 0)
+    if moved:
+        yield told.say("plan.moved", count=moved)
+    if not facts.get("context", {}).get("asked"):
+        yield told.say("plan.unasked")
+
+
 def tell_plan(session: Session, planned: PlanResult) -> None:
     """What a plan holds, in a few lines."""
     face, told, folder = session.face, session.texts, planned.folder
@@ -65,6 +82,7 @@ def tell_plan(session: Session, planned: PlanResult) -> None:
     made = ", ".join(f"{grouped(number)} {kind}" for kind, number in planned.entities.items())
     lines = [told.say("plan.read", count=sum(planned.records.values()), made=made or "–")]
     lines += [told.say(f"plan.{name}", count=count[name]) for name in count if name != "mapped" and count[name]]
+    lines += _noted(session, folder)
     lines.append(told.say("plan.cut", shards=planned.shards, chunks=grouped(planned.chunks), size=size(planned.bytes)))
     lines.append(told.say("plan.frozen", path=folder.graph, sha256=planned.sha256))
     lines.append(told.say("plan.look", path=folder.path / "plan.html"))

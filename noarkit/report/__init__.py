@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any  # facts read back from JSON
 
 from noarkit.load.folder import RunFolder
 from noarkit.load.verify import Verified
@@ -20,13 +21,13 @@ from noarkit.report.page import render
 from noarkit.report.planned import Context, context_of, plan_facts
 from noarkit.safe import atomic
 
-__all__ = ["Context", "write_certificate", "write_plan_report", "write_reports", "write_run_report"]
+__all__ = ["Context", "plan_report", "write_certificate", "write_plan_report", "write_reports", "write_run_report"]
 
 
 def write_plan_report(folder: RunFolder, lang: str, context: Context | None = None) -> list[Path]:
     """plan.html and plan-report.json; without a context that of the last time is kept."""
     if context is None:
-        context = context_of(_read(folder.path / "plan-report.json").get("context"))
+        context = context_of(plan_report(folder).get("context"))
     return _write(folder, "plan", "plan-report", plan_facts(folder, context), lang)
 
 
@@ -71,9 +72,10 @@ def _write(
     return [html, values]
 
 
-def _read(path: Path) -> dict[str, object]:
+def plan_report(folder: RunFolder) -> dict[str, Any]:
+    """The facts of plan-report.json as they were written; nothing where there is none."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads((folder.path / "plan-report.json").read_text("utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

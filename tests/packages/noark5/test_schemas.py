@@ -44,7 +44,8 @@ def test_the_schemas_that_lie_in_the_house_are_those_that_the_tables_make() -> N
     module = importlib.util.module_from_spec(script)
     script.loader.exec_module(module)
     assert module.stale() == []
-    assert {path.relative_to(OURS).parts[0] for path in module.wanted()} == set(VERSIONS)
+    below = [path.relative_to(OURS) for path in module.wanted() if OURS in path.parents]
+    assert {path.parts[0] for path in below} == set(VERSIONS)
 
 
 def test_a_set_of_schemas_holds_every_file_of_a_delivery() -> None:

@@ -1,0 +1,165 @@
+"""The contract of --json: every event a line can be, and what each must hold. `schemas/events.json` is made of it.
+
+Fields are added, never taken away and never changed. A kind is `count` (a whole number from 0), `number`, `text`,
+`flag`, `counts` (names with counts), `object` or `list`; with a `?` the field may be null or missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from noarkit.errors import GRAVITY
+
+Json = dict[str, object]
+
+# what the core says while it works
+CORE: Mapping[str, Mapping[str, str]] = {
+    "target": {"archive": "text", "account": "text?"},
+    "source_read": {"items": "count"},
+    "source_scanned": {"read": "count", "records": "count", "bytes": "count"},
+    "read": {"records": "count"},
+    "planned": {"records": "counts", "entities": "counts"},
+    "preflight": {"identity": "text?", "honours_versions": "flag", "sets_system_fields": "flag", "fresh": "flag"},
+    "load_began": {"objects": "count", "done": "count", "bytes": "count", "bytes_done": "count"},
+    "in_doubt": {"chunks": "count"},
+    "shard_started": {"shard": "count", "kind": "text", "attempt": "count"},
+    "shard_done": {"shard": "count"},
+    "shard_stopped": {"shard": "count", "code": "text"},
+    "chunk_done": {"shard": "count", "chunk": "text", "made": "count", "already": "count", "bytes": "count"},
+    "chunk_in_doubt": {"shard": "count", "chunk": "text", "code": "text"},
+    "set_aside": {"shard": "count", "bundle": "count", "code": "text"},
+    "refused": {"shard": "count", "bundle": "count", "code": "text"},
+    "bytes": {"bytes": "count"},
+    "archive_retry": {"call": "text", "code": "text", "wait_s": "number"},
+    "closed": {"objects": "count"},
+    "not_closed": {"type": "text", "id": "text", "code": "text"},
+    "walked": {"records": "count"},
+    "asked": {"keys": "count"},
+    "compared": {"files": "count", "bytes": "count"},
+}
+
+# what a command found or did
+RESULTS: Mapping[str, Mapping[str, str]] = {
+    "check": {"check": "text", "state": "text"},
+    "closed_run": {"run": "text", "closed": "counts", "refused": "count"},
+    "config": {"path": "text"},
+    "made": {"path": "text"},
+    "kept": {"path": "text"},
+    "plan": {
+        "run": "text",
+        "sha256": "text",
+        "records": "counts",
+        "entities": "counts",
+        "bytes": "count",
+        "chunks": "count",
+        "shards": "count",
+    },
+    "problem": {"file": "text", "recipe_line": "count", "level": "text", "problem": "text", "told": "text"},
+    "report": {"path": "text"},
+    "run": {"run": "text", "path": "text"},
+    "scan": {
+        "where": "text",
+        "source_kind": "text",
+        "read": "count",
+        "records": "count",
+        "contents": "count",
+        "bytes": "count",
+        "kinds": "counts",
+        "years": "counts",
+        "set_aside": "counts",
+        "skipped": "counts",
+        "noted": "counts",
+    },
+    "serving": {"url": "text", "token_url": "text", "clients": "text"},
+    "setting": {"key": "text", "value": "text?", "origin": "text"},
+    "status": {"run": "text", "state": "text", "read": "count", "archived": "count", "open": "count"},
+    "verified": {
+        "run": "text",
+        "depth": "text",
+        "good": "flag",
+        "compared": "object",
+        "differences": "count",
+        "certificate": "text",
+    },
+    "fault": {
+        "code": "text",
+        "exit": "count",
+        "transient": "flag",
+        "what": "text",
+        "where": "text",
+        "so_what": "text",
+        "do": "text",
+        "data": "object",
+    },
+}
+
+# the last line of all
+SUMMARY: Mapping[str, str] = {
+    "state": "text",
+    "seconds": "number",
+    "exit": "count",
+    "run": "text?",
+    "read": "count?",
+    "archived": "count?",
+    "already_there": "count?",
+    "set_aside": "count?",
+    "refused": "count?",
+    "skipped": "count?",
+    "in_doubt": "count?",
+    "bytes": "count?",
+}
+
+# fields whose values are words of a short list
+_WORDS: Mapping[tuple[str, str], tuple[str | int, ...]] = {
+    ("summary", "state"): ("done", "paused", "failed"),
+    ("summary", "exit"): tuple(sorted(GRAVITY)),
+    ("check", "state"): ("ok", "note", "fault", "skipped"),
+    ("setting", "origin"): ("flag", "environment", "profile", "file", "default"),
+    ("status", "state"): ("planned", "running", "open", "done"),
+    ("verified", "depth"): ("counts", "ids", "bytes"),
+    ("problem", "level"): ("error", "warning"),
+}
+
+_KINDS: Mapping[str, Json] = {
+    "count": {"type": "integer", "minimum": 0},
+    "number": {"type": "number", "minimum": 0},
+    "text": {"type": "string"},
+    "flag": {"type": "boolean"},
+    "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+    "object": {"type": "object"},
+    "list": {"type": "array"},
+}
+
+
+def events() -> dict[str, Mapping[str, str]]:
+    """Every event there is, with its fields."""
+    return {**CORE, **RESULTS, "summary": SUMMARY}
+
+
+def schema() -> Json:
+    """The JSON Schema of one line."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A line of noarkit --json",
+        "description": "Each line of stdout is one event. Fields are added, never changed; the last is the summary.",
+        "type": "object",
+        "required": ["event"],
+        "properties": {"event": {"type": "string", "pattern": "^[a-z][a-z0-9_-]*$"}},
+        "allOf": [
+            {"if": {"properties": {"event": {"const": name}}}, "then": _event(name, fields)}
+            for name, fields in sorted(events().items())
+        ],
+    }
+
+
+def _event(name: str, fields: Mapping[str, str]) -> Json:
+    must = [field for field, kind in fields.items() if not kind.endswith("?")]
+    return {"required": must, "properties": {field: _field(name, field, kind) for field, kind in fields.items()}}
+
+
+def _field(event: str, name: str, kind: str) -> Json:
+    words = _WORDS.get((event, name))
+    if words is not None:
+        return {"enum": list(words)}
+    plain = _KINDS[kind.removesuffix("?")]
+    return {"anyOf": [plain, {"type": "null"}]} if kind.endswith("?") else dict(plain)

@@ -1,0 +1,81 @@
+"""run.log: a line of JSON for everything that happens to a run, readable by its owner alone.
+
+It holds ids, codes and counts. Keys, paths and descriptions may name people, so a key is told as the head of its hash,
+and everything else that is not known to be harmless is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from noarkit.errors import DiskFull, NoarkitError
+from noarkit.events import Event, Listener, everybody
+
+_HARMLESS = frozenset(
+    {
+        "code",
+        "kind",
+        "chunk",
+        "identity",
+        "state",
+        "call",
+        "type",
+        "id",
+        "archive",
+        "account",
+        "depth",
+        "limit",
+        "signal",
+    }
+)
+_HASHED = frozenset({"key", "locator"})
+
+
+@contextmanager
+def logged(folder: Path, tell: Listener, now_s: Callable[[], float], job: str) -> Iterator[Listener]:
+    """A listener that tells `tell`, and writes the same into the run's log; begin, end and faults of a job as well."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(folder / "run.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    log = _Log(handle, now_s)
+    try:
+        log(Event(f"{job}_begins"))
+        yield everybody(tell, log)
+        log(Event(f"{job}_ends"))
+    except NoarkitError as fault:
+        log(Event("fault", {"code": fault.code, "exit": fault.exit_code, **fault.data}))
+        raise
+    finally:
+        os.close(handle)
+
+
+class _Log:
+    def __init__(self, handle: int, now_s: Callable[[], float]) -> None:
+        self._handle = handle
+        self._now_s = now_s
+
+    def __call__(self, event: Event, /) -> None:
+        moment = datetime.fromtimestamp(self._now_s(), UTC).isoformat(timespec="milliseconds")
+        line = json.dumps({"time": moment, "event": event.name, **harmless(event.data)}) + "\n"
+        try:
+            os.write(self._handle, line.encode())
+        except OSError as error:
+            raise DiskFull(where="run.log") from error
+
+
+def harmless(data: Mapping[str, object]) -> dict[str, object]:
+    """What of an event's data may stand in a log."""
+    kept: dict[str, object] = {}
+    for name, value in data.items():
+        if isinstance(value, bool | int | float) or (name in _HARMLESS and isinstance(value, str)):
+            kept[name] = value
+        elif name in _HASHED and isinstance(value, str):
+            kept[f"{name}_hash"] = hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:16]
+        elif isinstance(value, Mapping) and all(isinstance(count, int) for count in value.values()):
+            kept[name] = dict(value)
+    return kept
