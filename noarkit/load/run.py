@@ -16,6 +16,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.load import preflight, registers
 from noarkit.load.coordinator import Coordinator, Given, Stopping, Workers
 from noarkit.load.folder import RunFolder
+from noarkit.load.history import keep_history
 from noarkit.load.journal import Journal
 from noarkit.load.lease import Guard, RunFacts
 from noarkit.load.numbers import Numbers, numbers
@@ -73,6 +74,8 @@ def load(
                 exit_code = Coordinator(given, workers, stopping).run()
             finally:
                 workers.close()
+            if exit_code in (0, 3) and not terms.rehearsal:
+                keep_history(folder, graph, journal, archive, tell)
         finally:
             journal.close()
             graph.close()

@@ -66,7 +66,7 @@ def _leaves(node: Node) -> Iterator[tuple[str, str, str]]:
             if isinstance(value, dict):
                 yield from ((element_id(name), path, text) for path, text in _texts(value, ""))
             elif value is not None and value.strip():
-                yield _LOOSE_GROUP, name, value.strip()
+                yield _LOOSE_GROUP, name, value
 
 
 def _texts(node: Node, above: str) -> Iterator[tuple[str, str]]:
@@ -75,5 +75,5 @@ def _texts(node: Node, above: str) -> Iterator[tuple[str, str]]:
         for value in held:
             if isinstance(value, dict):
                 yield from _texts(value, path)
-            elif value is not None and value.strip():
-                yield path, value.strip()
+            elif value and (not value.isspace() or "\n" not in value):
+                yield path, value

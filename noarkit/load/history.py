@@ -1,0 +1,86 @@
+"""The change log of an extract goes with it: into the archive's own log where it takes entries, else beside the run.
+
+Entries that stand in the archive's log already are passed over there, so that the same call may be made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Json
+from noarkit.errors import ArchiveNotFound, ArchiveRefused, NotAllowed
+from noarkit.events import Event, Listener
+from noarkit.graph.store import GraphStore
+from noarkit.load.folder import RunFolder
+from noarkit.load.journal import Journal
+from noarkit.model.mapping import mapping
+from noarkit.packages.noark5.changes_read import ReadChange, read_changes
+from noarkit.packages.noark5.values import Unreadable, timestamp
+from noarkit.safe.atomic import write_bytes
+
+KEPT_FILE = "kept-changelog.xml"
+_MARK = "change_log"
+
+
+def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive: Archive, tell: Listener) -> None:
+    """Keeps the change log that the plan's source came with, once. Raises archive faults that may be tried again."""
+    named = orjson.loads(graph.meta("needs") or "{}").get("change_log")
+    if named is None or journal.meta(_MARK) is not None or not Path(named).is_file():
+        return
+    zone = ZoneInfo(graph.meta("zone") or "Europe/Oslo")
+    kept = "archive"
+    count = 0
+    try:
+        count = Administration(archive).import_changes(_entries(Path(named), graph, zone))
+    except (ArchiveNotFound, ArchiveRefused, NotAllowed):
+        kept = KEPT_FILE
+        write_bytes(folder.path / KEPT_FILE, Path(named).read_bytes())
+    journal.remember(**{_MARK: kept})
+    tell(Event("change_log_kept", {"where": kept, "entries": count}))
+
+
+def _entries(path: Path, graph: GraphStore, zone: ZoneInfo) -> Iterator[Mapping[str, Json]]:
+    """The entries of units that the plan holds, in the form of the archive's log."""
+    graph.db.execute("CREATE TEMP TABLE IF NOT EXISTS kept_ids (uuid TEXT PRIMARY KEY, type TEXT) WITHOUT ROWID")
+    graph.db.execute(
+        "INSERT OR IGNORE INTO kept_ids SELECT json_extract(fields, '$.uuid'), type FROM entity"
+        " WHERE json_extract(fields, '$.uuid') IS NOT NULL"
+    )
+    for change in read_changes(path):
+        row = graph.db.execute("SELECT type FROM kept_ids WHERE uuid = ?", (change.unit.lower(),)).fetchone()
+        if row is None:
+            continue
+        try:
+            at = timestamp(change.at, zone)
+        except Unreadable:
+            continue
+        yield _entry(change, str(row[0]), at)
+
+
+def _entry(change: ReadChange, kind: str, at: str) -> Mapping[str, Json]:
+    field = field_of(kind, change.element)
+    return {
+        "systemId": change.unit.lower(),
+        "revisionType": "UPDATE",
+        "modifiedDate": at,
+        "modifiedBy": change.actor or "-",
+        "modifiedByUserId": f"imported: {change.actor}",
+        "modifiedField": field,
+        "modifiedFieldType": "string",
+        "oldValue": {field: change.old},
+        "newValue": {field: change.new},
+    }
+
+
+def field_of(kind: str, element: str) -> str:
+    """The field of a type that an element stands for; the element's own name where there is none."""
+    for one in mapping().types[kind].fields.values():
+        if one.path is not None and one.path.rpartition("/")[2] == element:
+            return one.name
+    return element

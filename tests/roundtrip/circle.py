@@ -1,0 +1,168 @@
+"""The circle: a package into an archive, the archive into a package, and again; in one process, without a socket."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from noarkit.archive.answers import Asked, refused_answer
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Call, Json
+from noarkit.engine.inline import InlineWorkers
+from noarkit.events import Event, nobody
+from noarkit.extract.run import Extracted, extract
+from noarkit.extract.run import Terms as ExtractTerms
+from noarkit.graph.store import GraphStore
+from noarkit.load.close import Closed, close
+from noarkit.load.contents import no_gate
+from noarkit.load.coordinator import Stopping
+from noarkit.load.folder import RunFolder
+from noarkit.load.numbers import Numbers
+from noarkit.load.plan import Plan, PlanResult, plan
+from noarkit.load.run import Terms, load
+from noarkit.load.work import Bench, Control
+from noarkit.server import wire as served
+from noarkit.server.service import Service, all_routes, open_service
+from noarkit.sources.package import EXTERNAL_SYSTEM, ExtractSource, find_extract
+from tests.load.direct import DirectArchive
+
+BEGUN = datetime(2026, 1, 1, 12, tzinfo=UTC)
+NOW = 1_767_268_800.0
+
+
+class WholeArchive(DirectArchive):
+    """The service in this process with every call it has."""
+
+    def __init__(self, service: Service, account: str = "admin") -> None:
+        super().__init__(service, account)
+        self._routes = [(re.compile(_pattern(route.path)), route) for route in all_routes()]
+
+    def call(self, call: Call) -> Json:
+        """Any other call."""
+        path, asked = "/".join(part.replace("/", "\0") for part in call.path), Asked(call.name, changes=call.changes)
+        for pattern, route in self._routes:
+            found = pattern.fullmatch(path)
+            if found is not None and route.method == call.method:
+                parts = {name: value.replace("\0", "/") for name, value in found.groupdict().items()}
+                given = served.Call(self._service, self._caller, path=parts, query=dict(call.query), body=call.body)
+                try:
+                    answer = route.handler(given)
+                except served.Refusal as refusal:
+                    told = refusal.description.encode()
+                    raise refused_answer(refusal.status, told, None, asked, NOW) from refusal
+                raw = answer.raw if answer.raw is not None else orjson.dumps(answer.body)
+                told_back: Json = orjson.loads(raw)
+                return told_back
+        raise AssertionError(f"no such call: {call.method} {path}")
+
+
+def _pattern(path: str) -> str:
+    return re.sub(r"\\?\{(\w+)\\?\}", r"(?P<\1>[^/]+)", re.escape(path.strip("/")))
+
+
+@contextmanager
+def archive_in(place: Path) -> Iterator[WholeArchive]:
+    """The archive in a folder, made where there is none."""
+    service = open_service(place, None, lambda: NOW)
+    try:
+        yield WholeArchive(service)
+    finally:
+        service.close()
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What one way into an archive came to."""
+
+    plan: PlanResult
+    numbers: Numbers
+    closed: Closed
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True)
+class _Workshop:
+    bench: Bench
+
+    def __call__(self) -> _Workshop:
+        return self
+
+    def __enter__(self) -> Bench:
+        return self.bench
+
+    def __exit__(self, *_: object) -> None:
+        self.bench.graph.close()
+
+
+def source_in(place: Path) -> ExtractSource:
+    """The extract in a folder, which must be there."""
+    found = find_extract(str(place))
+    assert found is not None
+    return found
+
+
+def plan_extract(package: Path, run: Path) -> PlanResult:
+    """A frozen plan of a package."""
+    source = source_in(package)
+    what = Plan(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM)
+    return plan(what, RunFolder(run), nobody, lambda: NOW)
+
+
+def ingest(package: Path, run: Path, archive: Archive) -> Ingested:
+    """Plans, loads and closes a package."""
+    planned = plan_extract(package, run)
+    folder, told = RunFolder(run), list[Event]()
+    bench = Bench(archive, GraphStore.open(folder.graph), source_in(package).open, no_gate)
+    control = Control(lambda: NOW, lambda seconds: None, lambda: False)
+    loaded = load(
+        folder,
+        archive,
+        lambda: InlineWorkers(_Workshop(bench), control),
+        Terms("direct", 0.0),
+        stopping=Stopping(),
+        tell=told.append,
+        now_s=lambda: NOW,
+    )
+    closed = close(folder, archive, stopping=Stopping(), tell=told.append, now_s=lambda: NOW)
+    return Ingested(planned, loaded.numbers, closed, tuple(told))
+
+
+def extract_to(archive: Archive, target: Path, *, include_open: bool = False) -> Extracted:
+    """The archive as a package; begun at the same time each time."""
+    return extract(archive, target, ExtractTerms(now=lambda: BEGUN, include_open=include_open))
+
+
+def files_of(package: Path) -> Mapping[str, bytes]:
+    """Every file of a package by its path."""
+    return {path.relative_to(package).as_posix(): path.read_bytes() for path in package.rglob("*") if path.is_file()}
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Two packages that should be one, and what the ways into the archives came to."""
+
+    first: Path
+    second: Path
+    ways: tuple[Ingested, ...]
+
+
+def circle_of_package(package: Path, place: Path) -> Circle:
+    """package → archive A → extract → archive B → extract."""
+    with archive_in(place / "a") as archive:
+        there = ingest(package, place / "run-a", archive)
+        extract_to(archive, place / "first", include_open=True)
+    return Circle(place / "first", *circle_of_extract(place / "first", place, there))
+
+
+def circle_of_extract(first: Path, place: Path, *before: Ingested) -> tuple[Path, tuple[Ingested, ...]]:
+    """extract → archive B → extract."""
+    with archive_in(place / "b") as archive:
+        back = ingest(first, place / "run-b", archive)
+        extract_to(archive, place / "second", include_open=True)
+    return place / "second", (*before, back)
