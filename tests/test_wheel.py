@@ -21,6 +21,11 @@ DATA = (
     "noarkit/schemas/events.json",
     "noarkit/model/noark5.txt",
     "noarkit/model/code-lists.toml",
+    "noarkit/model/noark5-xml.txt",
+    "noarkit/model/noark5-mapping.txt",
+    "noarkit/packages/noark5/official-schemas.txt",
+    "noarkit/packages/noark5/addml.txt",
+    "noarkit/schemas/noark5/5.0/arkivstruktur.xsd",
     "noarkit/server/starter-codes.toml",
     "noarkit/py.typed",
 )
