@@ -29,7 +29,7 @@ from noarkit.safe.beneath import Beneath
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.paths import Names
 
-Source = Path | Callable[[], AbstractContextManager[Readable]]
+Source = str | Path | Callable[[], AbstractContextManager[Readable]]
 File = tuple[str, Source, int | None, str]
 
 _FAULTS: dict[str, type[SourceFault]] = {
@@ -94,7 +94,7 @@ class FolderBuild:
         for name, source, size, stamp in files:
             if self._progress.resumed and self._stands(name, source, stamp):
                 continue
-            if isinstance(source, Path):
+            if isinstance(source, (str, Path)):
                 yield Task(name, _size_of(source) if size is None else size, str(source))
             else:
                 with source() as content:
@@ -206,12 +206,12 @@ class ArchiveBuild:
         self._sink = open_sink(self.path, *self._shape, base)
 
     def _take_one(self, name: str, source: Source, size: int | None, stamp: str) -> None:
-        if not isinstance(source, Path):
+        if not isinstance(source, (str, Path)):
             with source() as content:
                 self._add(name, "payload", content, size, stamp)
             return
         try:
-            file = source.open("rb", buffering=0)
+            file = Path(source).open("rb", buffering=0)  # noqa: SIM115  # the next step is its `with`
         except OSError as error:
             raise _fault(name, "gone" if isinstance(error, FileNotFoundError) else "unreadable") from error
         with file:
@@ -315,19 +315,19 @@ def _written(home: Beneath, hashes: Sequence[str], what: tuple[str, Kind, str], 
     return Done(name, kind, stamp, hashing.size_bytes, hashing.digests())
 
 
-def _size_of(source: Path) -> int:
+def _size_of(source: str | Path) -> int:
     try:
-        return source.stat().st_size
+        return Path(source).stat().st_size
     except OSError:
         return 0  # whoever opens it tells what is wrong
 
 
 def _stamp(source: Source, stamp: str) -> str:
     """What is said of a source now; empty where nothing is known."""
-    if not isinstance(source, Path):
+    if not isinstance(source, (str, Path)):
         return stamp
     try:
-        return stamp_of(source.stat())
+        return stamp_of(Path(source).stat())
     except OSError:
         return ""
 

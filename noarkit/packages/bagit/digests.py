@@ -80,9 +80,10 @@ def _hash_one(home: Beneath, hashes: Sequence[str], name: str) -> Hashed:
     except OSError as error:
         return Hashed("gone" if isinstance(error, FileNotFoundError) else "unreadable")
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             return Hashed("not-a-file")
-        return _pass(descriptor, None, hashes)
+        return _pass(descriptor, None, hashes, found.st_size)
     except OSError:
         return Hashed("unreadable")
     finally:
@@ -103,7 +104,7 @@ def _copy_one(home: Beneath, hashes: Sequence[str], source: str, name: str) -> H
         except (UnsafePath, IsADirectoryError):
             return Hashed("unsafe")
         try:
-            done = _pass(descriptor, target, hashes)
+            done = _pass(descriptor, target, hashes, before.st_size)
         finally:
             os.close(target)
         stamp = stamp_of(before)
@@ -114,18 +115,20 @@ def _copy_one(home: Beneath, hashes: Sequence[str], source: str, name: str) -> H
         os.close(descriptor)
 
 
-def _pass(source: int, target: int | None, hashes: Sequence[str]) -> Hashed:
+def _pass(source: int, target: int | None, hashes: Sequence[str], expected: int) -> Hashed:
+    """Reads to the end; a file of the `expected` size in one step, without room for a large one."""
     running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+    step = min(BLOCK_BYTES, expected + 1)
     size = 0
-    while block := os.read(source, BLOCK_BYTES):
+    while block := os.read(source, step):
         size += len(block)
         for one in running:
             one.update(block)
         if target is not None:
             _write_all(target, block)
-        if len(block) < BLOCK_BYTES and size < BLOCK_BYTES and not os.read(source, 1):
+        if size == expected and len(block) < step:
             break
-    return Hashed("", size, tuple(one.hexdigest() for one in running))
+    return Hashed("", size, tuple([one.hexdigest() for one in running]))
 
 
 def _write_all(target: int, block: bytes) -> None:

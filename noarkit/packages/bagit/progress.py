@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -91,18 +91,20 @@ class Progress:
         """How many files stand in the bag."""
         return int(self._db.execute("SELECT count(*) FROM done").fetchone()[0])
 
-    def add(self, rows: Iterable[Done], length: int = 0) -> None:
+    def add(self, rows: Sequence[Done], length: int = 0) -> None:
         """Files that stand in the bag now, up to a mark at `length`. Raises `UnsafeMember` for a name that is there."""
         self._db.execute("BEGIN")
         try:
-            for one in rows:
-                try:
-                    self._db.execute(_INSERT, _row(one))
-                except sqlite3.IntegrityError as error:
-                    raise UnsafeMember(where=one.name, why="duplicate") from error
+            self._db.executemany(_INSERT, map(_row, rows))
             self.put("length", str(length))
-        finally:
-            self._db.execute("COMMIT")
+        except sqlite3.IntegrityError as error:
+            self._db.execute("ROLLBACK")
+            raise UnsafeMember(where=self._twice(rows), why="duplicate") from error
+        self._db.execute("COMMIT")
+
+    def _twice(self, rows: Sequence[Done]) -> str:
+        names = [row.name for row in rows]
+        return next((name for name in names if names.count(name) > 1 or self.find(name)), "")
 
     def find(self, name: str) -> tuple[Done, bool] | None:
         """A file by its name, and whether this build has met it in its source already."""

@@ -31,6 +31,7 @@ from noarkit.packages.bagit.spec import (
     Wrong,
     digest_letters,
     hash_name,
+    is_text,
     manifest_of,
     read_declaration,
     read_fetch,
@@ -297,13 +298,8 @@ def _plain(files: Iterable[Stored], where: str) -> Iterator[Stored]:
     for stored in files:
         if stored.odd:
             raise PackageFault(where=f"{where}: {stored.name}", why=stored.odd)
-        if stored.name.isascii() or is_text(stored.name):
+        if is_text(stored.name):
             yield stored
-
-
-def is_text(name: str) -> bool:
-    """False for a name with bytes that are no letters: no manifest can list it."""
-    return not any("\ud800" <= sign <= "\udfff" for sign in name)
 
 
 def _fault(where: str, file: str, wrong: Wrong) -> PackageFault | HostileInput:

@@ -225,6 +225,17 @@ def _manifest_line(number: int, line: str, declared: Declared, expected: tuple[i
     return Listed(number, found[1].lower(), name, raw, tuple(odd))
 
 
+def is_text(name: str) -> bool:
+    """False for a name with bytes that are no letters: no manifest can list it."""
+    if name.isascii():
+        return True
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def path_fault(name: str) -> str | None:
     """Why a path of a manifest cannot be used; None for one that can. `path:` stands before a path that is unsafe."""
     try:

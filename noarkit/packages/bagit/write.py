@@ -29,6 +29,7 @@ from noarkit.packages.bagit.spec import (
     PAYLOAD,
     WRITTEN_VERSION,
     encode_path,
+    is_text,
     manifest_name,
     manifest_of,
     path_fault,
@@ -52,7 +53,7 @@ class BagFile:
     """
 
     name: str
-    source: Path | Opener
+    source: str | Path | Opener
     size_bytes: int | None = None
     stamp: str = ""
 
@@ -125,8 +126,9 @@ def files_below(root: Path) -> Iterator[BagFile]:
 
 
 def _bag_files(root: Path, found: list[tuple[str, int]]) -> Iterator[BagFile]:
+    above = os.path.join(root, "")  # noqa: PTH118  # joining texts is ten times quicker, for millions of files
     for name, size in found:
-        yield BagFile(name, root / name, size)
+        yield BagFile(name, above + name, size)
     found.clear()
 
 
@@ -174,14 +176,14 @@ def _made(target: Path, progress: Progress) -> MadeBag:
     return MadeBag(target, count, octets, progress.resumed, tuple(progress.twins()))
 
 
-def _named(files: Iterable[BagFile]) -> Iterator[tuple[str, Path | Opener, int | None, str]]:
+def _named(files: Iterable[BagFile]) -> Iterator[tuple[str, str | Path | Opener, int | None, str]]:
     """Files under their whole names, which are judged here."""
     for file in files:
         name = f"{PAYLOAD}/{file.name}"
         wrong = path_fault(name)
         if wrong:
             raise UnsafePath(where=file.name, why=wrong.removeprefix("path:"))
-        if any("\ud800" <= sign <= "\udfff" for sign in name):
+        if not is_text(name):
             raise UnsafePath(where=file.name, why="not-utf-8")
         yield name, file.source, file.size_bytes, file.stamp
 

@@ -32,6 +32,7 @@ from noarkit.packages.bagit.spec import (
     Wrong,
     hash_name,
     is_normal,
+    is_text,
     manifest_of,
 )
 from noarkit.packages.bagit.storage import Storage, Stored, open_storage
@@ -192,7 +193,7 @@ class _Check:
             name = stored.name
             if stored.odd:
                 self._tally.add("BAGIT-2.1.2-ODD", name, kind=stored.odd)
-            elif not read.is_text(name):
+            elif not is_text(name):
                 is_payload = name.startswith(PAYLOAD + "/")
                 self._tally.add("BAGIT-2.1.3-UNLISTED" if is_payload else "BAGIT-2.2.1-UNLISTED", name)
             elif name.startswith(PAYLOAD + "/"):
