@@ -166,7 +166,13 @@ def ingest(
         told(Event("target", {"archive": way.name, "account": way.account}))
         try:
             return assembly.ingest_run(
-                folder, source, way, options, stopping=stopping or Stopping(), tell=told, now_s=here.now_s
+                folder,
+                source,
+                way,
+                options,
+                stopping=Stopping() if stopping is None else stopping,
+                tell=told,
+                now_s=here.now_s,
             )
         finally:
             if not dry_run:
@@ -188,7 +194,9 @@ def close(
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with logged(folder.path, tell, here.now_s, "close") as told, reached(where) as way:
         told(Event("target", {"archive": way.name, "account": way.account}))
-        closed = assembly.close_run(folder, way, stopping=stopping or Stopping(), tell=told, now_s=here.now_s)
+        closed = assembly.close_run(
+            folder, way, stopping=Stopping() if stopping is None else stopping, tell=told, now_s=here.now_s
+        )
     _report(folder, here.config.lang)
     return closed
 
