@@ -14,7 +14,7 @@ from pathlib import Path
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Json, Parameter, Query
-from noarkit.errors import ArchiveNotFound, ArchiveRefused, NotAllowed
+from noarkit.errors import ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed
 from noarkit.extract.bundles import Bundles
 from noarkit.extract.output import hashed
 from noarkit.extract.store import ExtractStore, Progress, Row, key_of
@@ -28,6 +28,7 @@ from noarkit.packages.noark5.write import namespaces
 ANCHORS = "noarkit:chunk"
 _TASK = "changes"
 _BATCH = 500
+_TOLD = ("UPDATE", "MOVE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Ca
     store.db.execute("DELETE FROM change")
     own, left, rows = own_accounts(archive), Counter[str](), []
     try:
-        for entry in _entries(archive, store):
+        for entry in _entries(archive, store, own):
             row = _row(entry, store, codes, own, left)
             if row is not None:
                 rows.append(row)
@@ -72,17 +73,26 @@ def own_accounts(archive: Archive) -> frozenset[str]:
         known.append(str(found[0].fields.get("opprettetAvBrukerIdent", "")))
 
 
-def _entries(archive: Archive, store: ExtractStore) -> Iterator[Mapping[str, Json]]:
+def _entries(archive: Archive, store: ExtractStore, own: frozenset[str]) -> Iterator[Mapping[str, Json]]:
+    """The entries that may matter: at once from an archive that can, else tree by tree."""
     administration = Administration(archive)
-    for (fonds,) in list(store.rows("SELECT id FROM unit WHERE kind = 'F'")):
-        yield from administration.all_changes(str(fonds), "Arkiv")
+    try:
+        coming = administration.exported_changes(kinds=_TOLD, not_by=sorted(own))
+        first = next(coming, None)
+    except (ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed):
+        for (fonds,) in list(store.rows("SELECT id FROM unit WHERE kind = 'F'")):
+            yield from administration.all_changes(str(fonds), "Arkiv")
+        return
+    if first is not None:
+        yield first
+        yield from coming
 
 
 def _row(
     entry: Mapping[str, Json], store: ExtractStore, codes: Codes, own: frozenset[str], left: Counter[str]
 ) -> Row | None:
     kind = entry.get("revisionType")
-    if kind in ("CREATE", "DELETE"):
+    if kind not in _TOLD:
         return None
     if entry.get("modifiedByUserId") in own:
         left["own-load"] += 1

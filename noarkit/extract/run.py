@@ -101,6 +101,7 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         seen = run.fetched()
         run.check_open()
         given = Given(terms.facts, run.codes, schemas, terms.zone, begun, _business(run.administration), terms.carry)
+        tell(Event("extract.documents-wanted", {"count": store.number("SELECT count(*) FROM version")}))
         fetch_documents(archive, store, package, tell=tell, pause=terms.pause)
         tell(Event("extract.assembling", {"where": str(target)}))
         made = assemble(store.path, package, given, terms.pause)

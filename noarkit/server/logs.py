@@ -70,7 +70,7 @@ def routes() -> list[Route]:
 
 def change_log(call: Call) -> Answer:
     """`{"results", "total"}`: what happened to an object, and below it."""
-    _check_permission(call)
+    check_permission(call)
     members = object_member(call.body, "the body")
     offset, limit = _page(members)
     named = text_member(members, "id", None)
@@ -92,13 +92,13 @@ def change_log(call: Call) -> Answer:
             (listed, limit, offset),
         )
         names = [column[0] for column in rows.description]
-        results = [_change(dict(zip(names, row, strict=True))) for row in rows.fetchall()]
+        results = [told_change(dict(zip(names, row, strict=True))) for row in rows.fetchall()]
     return Answer(body={"results": results, "total": total})
 
 
 def access_log(call: Call) -> Answer:
     """`{"results", "hasMore"}`: who read what."""
-    _check_permission(call)
+    check_permission(call)
     members = object_member(call.body, "the body")
     offset, limit = _page(members)
     conditions = [*_when_and_who(members), *_uuids(members, "objectUUIDs")]
@@ -125,7 +125,7 @@ def access_log(call: Call) -> Answer:
 
 def download_log(call: Call) -> Answer:
     """`{"results", "hasMore"}`: who downloaded what."""
-    _check_permission(call)
+    check_permission(call)
     members = object_member(call.body, "the body")
     offset, limit = _page(members)
     conditions = [*_when_and_who(members), *_uuids(members, "dokumentversjonUUIDs")]
@@ -218,7 +218,8 @@ def _may_read(db: sqlite3.Connection, rights: Rights, object_id: int) -> bool:
     return rights.reads_everything
 
 
-def _change(row: Mapping[str, str | int | None]) -> dict[str, object]:
+def told_change(row: Mapping[str, str | int | None]) -> dict[str, object]:
+    """A row of the change log as the wire tells it."""
     told: dict[str, object] = {
         "id": str(row["object_id"]),
         "systemId": row["system_id"],
@@ -270,7 +271,8 @@ def _may_read_uuid(call: Call, type_name: str, uuid: str) -> bool:
         return gone is not None and _may_read(db, call.caller.rights, gone)
 
 
-def _check_permission(call: Call) -> None:
+def check_permission(call: Call) -> None:
+    """Refuses with 403 who may not look into the logs."""
     if PERMISSION not in call.caller.rights.service:
         raise Refusal(403, f'the service permission "{PERMISSION}" is missing.')
 

@@ -18,6 +18,7 @@ from noarkit.server import (
     access,
     bulk,
     business_metadata,
+    change_export,
     change_import,
     code_lists,
     downloads,
@@ -65,6 +66,7 @@ AREAS: tuple[Area, ...] = (
     access,
     fulltext,
     logs,
+    change_export,
     change_import,
     bulk,
 )

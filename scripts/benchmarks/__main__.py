@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-NAMES = ("archive", "ingest")
+NAMES = ("archive", "ingest", "extract")
 
 
 def main() -> None:

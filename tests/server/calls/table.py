@@ -12,6 +12,7 @@ STREAMS = (("POST", "upload"), ("GET", "download"))
 # Calls of our own, beyond the wire format, with the test module that holds them.
 OWN = {
     ("POST", "light-pdf/set"): "tests.server.test_downloads",
+    ("POST", "logs/change-log/export"): "tests.server.test_change_export",
     ("POST", "logs/change-log/import"): "tests.server.test_logs",
 }
 

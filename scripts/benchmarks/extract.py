@@ -1,0 +1,199 @@
+"""From the embedded archive to a package: metadata, documents, and writing the structure beside a hand-joined writer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.values import Action, Link, Save, bytes_to_upload
+from noarkit.events import Event
+from noarkit.extract.bundles import Bundles
+from noarkit.extract.codes import read_codes
+from noarkit.extract.output import hashed
+from noarkit.extract.run import Terms, extract, work_folder
+from noarkit.extract.structure import StructureWalk
+from noarkit.packages.noark5.content import Content, parse
+from noarkit.packages.noark5.moments import Moments
+from noarkit.packages.noark5.write import Writer
+from scripts.benchmarks.archive import Bench, opened
+from scripts.benchmarks.figures import machine, peak_mb, tell
+
+RECORDS = 20_000
+_IN_A_CASE = 20
+_AT_ONCE = 120
+
+
+def run(rounds: int, *, small: bool, only: str) -> None:
+    """Every figure, as rows of one table."""
+    print(f"\nextract: {machine()}, medians of {rounds} rounds\n")
+    print("| figure | ours | floor | ratio | floor is |\n|---|---|---|---|---|")
+    with opened(small) as bench:
+        count = bench.share(RECORDS)
+        fill(bench, count)
+        if only in "end to end":
+            _end_to_end(bench, count, rounds)
+        if only in "writing":
+            _writing(bench, count, rounds)
+
+
+def fill(bench: Bench, count: int) -> None:
+    """Journal posts with a party, a document and a version of 4 KB, in case files."""
+    archive = bench.archive
+    made = archive.transaction(_spine())
+    series, klasse = made["d"].id, made["k"].id
+    actions: list[Action] = []
+    case = ""
+    for number in range(count):
+        if number % _IN_A_CASE == 0:
+            case = f"c{number}"
+            actions += _case(case, series, klasse)
+        file_id = archive.upload(bytes_to_upload(os.urandom(2048).hex().encode(), "a.txt")).id
+        actions += _post(number, case, file_id)
+        if number % _AT_ONCE == _AT_ONCE - 1 or number == count - 1:
+            archive.transaction(actions)
+            actions = []
+    archive.transaction([Save("Arkivdel", series, {"arkivdelstatus": "P"})])
+
+
+def _spine() -> list[Action]:
+    return [
+        Save("Arkivskaper", "s", {"arkivskaperIdent": "1", "arkivskaperNavn": "creator"}),
+        Save("Arkiv", "a", {"tittel": "fonds"}),
+        Link("Arkivskaper", "s", "refArkiv", ("a",)),
+        Save("Arkivdel", "d", {"tittel": "series"}),
+        Link("Arkivdel", "d", "refArkiv", ("a",)),
+        Save("Klassifikasjonssystem", "y", {"tittel": "system"}),
+        Link("Arkivdel", "d", "refPrimaerKlassifikasjonssystem", ("y",)),
+        Save("Klasse", "k", {"klasseIdent": "1", "tittel": "class"}),
+        Link("Klasse", "k", "refKlassifikasjonssystem", ("y",)),
+    ]
+
+
+def _case(name: str, series: str, klasse: str) -> list[Action]:
+    return [
+        Save("Saksmappe", name, {"tittel": f"Sak {name}", "administrativEnhet": "ADM", "saksansvarlig": "Kari"}),
+        Link("Saksmappe", name, "refArkivdel", (series,)),
+        Link("Saksmappe", name, "refPrimaerKlasse", (klasse,)),
+    ]
+
+
+def _post(number: int, case: str, file_id: str) -> list[Action]:
+    post, party, document, version = (f"{letter}{number}" for letter in "pqdv")
+    told = {"tittel": f"Søknad om bruksendring nr. {number}", "journalposttype": "I", "dokumentetsDato": "2021-03-04"}
+    more = {"mottattDato": "2021-03-05T08:09:10.000Z", "beskrivelse": "Ett & annet", "offentligTittel": "Søknad"}
+    sender = {"korrespondanseparttype": "EA", "korrespondansepartNavn": "Kari Nordmann", "postnummer": "0150"}
+    file = {"variantformat": "A", "format": "txt", "referanseDokumentfil": file_id}
+    return [
+        Save("Journalpost", post, {**told, **more}),
+        Link("Journalpost", post, "refMappe", (case,)),
+        Save("Korrespondansepart", party, {**sender, "poststed": "Oslo", "epostadresse": "kari@example.org"}),
+        Link("Korrespondansepart", party, "refRegistrering", (post,)),
+        Save("Dokument", document, {"tittel": "Søknad", "tilknyttetRegistreringSom": "H", "dokumenttype": "B"}),
+        Link("Dokument", document, "refRegistrering", (post,)),
+        Save("Dokumentversjon", version, file),
+        Link("Dokumentversjon", version, "refDokument", (document,)),
+    ]
+
+
+def _end_to_end(bench: Bench, count: int, rounds: int) -> None:
+    metadata, whole = [], []
+    for number in range(rounds):
+        target = bench.folder / f"package-{number}"
+        marks: dict[str, float] = {}
+
+        def mark(event: Event, /, marks: dict[str, float] = marks) -> None:
+            name = "first" if event.name == "extract.documents" and "first" not in marks else event.name
+            marks[name] = time.perf_counter()
+
+        began = time.perf_counter()
+        extract(bench.archive, target, Terms(include_open=True), tell=mark)
+        ended = time.perf_counter()
+        documents = marks["extract.assembling"] - marks["extract.documents-wanted"]
+        metadata.append(count / (ended - began - documents))
+        whole.append(count / (ended - began))
+        shutil.rmtree(target)
+    tell("extract of metadata", statistics.median(metadata), "records/s", what="all but the documents")
+    tell("extract with a 4 KB document each", statistics.median(whole), "records/s", what="all of it")
+    tell("peak memory", peak_mb(os.getpid()), "MiB", what="the client, with this script")
+
+
+def _writing(bench: Bench, count: int, rounds: int) -> None:
+    """arkivstruktur.xml alone, from a store that is full; the floor joins the same elements by hand, without rules."""
+    store = _store(bench)
+    codes = read_codes(Administration(bench.archive))
+    ours, floors = [], []
+    for _ in range(rounds):
+        bundles = Bundles(store)
+        began = time.perf_counter()
+        with hashed(bench.folder / "structure.xml") as out:
+            StructureWalk(bundles, Writer(codes, Moments("Europe/Oslo"), ""), out, lambda: None).write()
+        ours.append(count / (time.perf_counter() - began))
+        began = time.perf_counter()
+        with hashed(bench.folder / "by-hand.xml") as out:
+            for text in _by_hand(bundles):
+                out.write(text.encode())
+        floors.append(count / (time.perf_counter() - began))
+        bundles.close()
+    ratio = statistics.median(one / other for one, other in zip(ours, floors, strict=True))
+    tell("writing arkivstruktur", statistics.median(ours), "records/s", statistics.median(floors), "joined by hand", ratio)
+
+
+def _store(bench: Bench) -> Path:
+    """The store of an extract that was stopped before it was assembled."""
+
+    class Enough(Exception):
+        """It is full."""
+
+    def stop(event: Event, /) -> None:
+        if event.name == "extract.assembling":
+            raise Enough
+
+    target = bench.folder / "stopped"
+    try:
+        extract(bench.archive, target, Terms(include_open=True), tell=stop)
+    except Enough:
+        pass
+    store = work_folder(target) / "fetched.db"
+    with sqlite3.connect(store) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return store
+
+
+_PARTY = ("korrespondansepartNavn", "postnummer", "poststed", "epostadresse")
+_VERSION = ("uuid", "versjonsnummer", "variantformat", "format", "opprettetDato", "opprettetAv")
+_DOCUMENT = ("uuid", "dokumenttype", "dokumentstatus", "tittel", "opprettetDato", "opprettetAv", "dokumentmedium")
+_POST = (
+    *("uuid", "opprettetDato", "opprettetAv", "registreringsIdent", "tittel", "offentligTittel", "beskrivelse"),
+    *("dokumentmedium", "journalaar", "journalsekvensnummer", "journalpostnummer", "journalposttype"),
+    *("journalstatus", "registreringsDato", "dokumentetsDato", "mottattDato"),
+)
+
+
+def _by_hand(bundles: Bundles) -> Iterator[str]:
+    """The same rows, read, escaped and parsed; then the fields there are, joined: no rules, no codes, no times."""
+    for (case,) in bundles.db.execute("SELECT id FROM unit WHERE kind = 'M' ORDER BY sort, uuid"):
+        yield "".join([_record_by_hand(parse(raw, bundles.cleaned)) for raw in bundles.records(case)])
+
+
+def _record_by_hand(post: Content) -> str:
+    out = ["<registrering>", *_fields(post["o"]["f"], _POST)]
+    for party in post["p"]:
+        out += ["<korrespondansepart>", *_fields(party["f"], _PARTY), "</korrespondansepart>"]
+    for document in post["d"]:
+        out += ["<dokumentbeskrivelse>", *_fields(document["o"]["f"], _DOCUMENT)]
+        for version in document["v"]:
+            facts = f"<fil>{version['path']}</fil><sjekksum>{version['sha256']}</sjekksum><str>{version['size']}</str>"
+            out += ["<dokumentobjekt>", *_fields(version["o"]["f"], _VERSION), facts, "</dokumentobjekt>"]
+        out.append("</dokumentbeskrivelse>")
+    out.append("</registrering>\n")
+    return "".join(out)
+
+
+def _fields(fields: dict[str, object], names: tuple[str, ...]) -> list[str]:
+    return [f"<{name}>{fields[name]}</{name}>\n" for name in names]
