@@ -24,8 +24,10 @@ VOID = "Utgår"
 _SENDERS = frozenset({"Avsender", "Medavsender", "Intern avsender"})
 _RECEIVERS = frozenset({"Mottaker", "Gruppemottaker", "Kopimottaker", "Intern mottaker", "Intern kopimottaker"})
 _HIDDEN_TITLE = "Skjerming tittel registrering - utvalgte ord"
-_CASE_FIELDS = ("saksaar", "sakssekvensnummer", "saksstatus")
-_ENTRY_FIELDS = ("journalaar", "journalsekvensnummer", "journalstatus")
+_HELD = {
+    "saksmappe": frozenset({"journalpost", "arkivnotat", "basisregistrering"}),
+    "moetemappe": frozenset({"moeteregistrering", "basisregistrering"}),
+}
 _NUMBER = {name: number for number, name in enumerate(UNITS)}
 
 
@@ -96,8 +98,6 @@ def close_mappe(sight: Sight, frame: Frame, parent: Frame) -> None:
             sight.hit("N322", frame.at, value=status)
     if status != VOID and not (frame.inner.get("mappe") or frame.inner.get("registrering")):
         sight.label("N910")
-    if not frame.type and any(name in values for name in _CASE_FIELDS):
-        sight.hit("N106", frame.at, element="mappe")
 
 
 def close_registrering(sight: Sight, frame: Frame, parent: Frame) -> None:
@@ -116,8 +116,8 @@ def close_registrering(sight: Sight, frame: Frame, parent: Frame) -> None:
         sight.label("N916")
     if inner.get("dokumentbeskrivelse") and not inner.get("Hoveddokument"):
         sight.label("N940")
-    if not frame.type and any(name in values for name in _ENTRY_FIELDS):
-        sight.hit("N106", frame.at, element="registrering")
+    if frame.type not in _HELD.get(parent.type, {frame.type}):
+        sight.hit("N106", frame.at, element=frame.type or "registrering", folder=parent.type)
 
 
 def close_dokumentbeskrivelse(sight: Sight, frame: Frame, parent: Frame) -> None:

@@ -1,0 +1,193 @@
+"""One way to break each rule: a single change of a good package, before or after it is described."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from noarkit.model.xml_model import Version
+from samples.packages.changes import (
+    CHANGES,
+    DESCRIPTION,
+    NOWHERE,
+    PUBLIC,
+    RUNNING,
+    STRUCTURE,
+    Change,
+    added,
+    all_of,
+    astray,
+    edit,
+    element,
+    fewer_entries,
+    first_document,
+    gone,
+    head,
+    miscounted,
+    more_entries,
+    moved,
+    moved_record,
+    no_documents,
+    other_line_ends,
+    other_schema,
+    replaced,
+    rewritten,
+    said,
+    swapped_entries,
+    without_vsm,
+)
+from samples.packages.describe import seal
+from samples.packages.good import PDF, VSM, Draft, good_draft, unit_id
+
+ELSEWHERE = unit_id("elsewhere")
+SOFT = said("utgaaendeSkille", "mykt")
+_INFO = '<property name="info">\n<properties>\n'
+_NOTE = '<property name="note">\n<value>?</value>\n</property>\n'
+_SYSTEM_NAME = '<additionalElement name="systemName">.*?</additionalElement>\n'
+_DOCUMENT_COUNT = r'(<property name="antallDokumentfiler" dataType="integer">\n<value>)\d+'
+_KEPT = "(<dokumentbeskrivelse>.*?</kassasjon>\n)(<sletting>)"
+_DISPOSED = (
+    "<utfoertKassasjon>\n<kassertDato>2019-03-04T10:00:00</kassertDato>\n<kassertAv>Kari Nordmann</kassertAv>\n"
+    "</utfoertKassasjon>\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """A broken package. `before` changes what is described, `after` what was described.
+
+    `official` = only a package with the official schemas can be broken so.
+    """
+
+    code: str
+    what: str
+    before: Change | None = None
+    after: Change | None = None
+    version: Version = "5.0"
+    official: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return f"{self.code}-{self.what}"
+
+    def draft(self, make: Callable[[Version], Draft] = good_draft) -> Draft:
+        """The package, broken and described."""
+        draft = make(self.version)
+        if self.before is not None:
+            self.before(draft)
+        seal(draft)
+        if self.after is not None:
+            self.after(draft)
+        return draft
+
+
+def both(change: Callable[..., Change], *how: str) -> Change:
+    """The same change of both journals."""
+    return all_of(change(RUNNING, *how), change(PUBLIC, *how))
+
+
+BAD: tuple[Bad, ...] = (
+    Bad("N001", "no-description", before=without_vsm, after=gone(DESCRIPTION)),
+    Bad("N002", "named-file-missing", after=gone(CHANGES)),
+    Bad("N003", "journal-missing", before=gone(PUBLIC, "offentligJournal.xsd")),
+    Bad("N004", "unlisted-file", after=added("notat.txt", b"?")),
+    Bad("N005", "path-outside", before=astray),
+    Bad("N006", "document-type", before=edit(CHANGES, "<endringslogg ", "<!DOCTYPE endringslogg>\n<endringslogg ")),
+    Bad("N007", "malformed", before=edit(CHANGES, "</endringslogg>", "</endringslog>")),
+    Bad("N008", "latin-1", before=edit(CHANGES, 'encoding="UTF-8"', 'encoding="ISO-8859-1"')),
+    Bad("N009", "empty-element", before=element("beskrivelse", "")),
+    Bad("N010", "empty-value-in-log", before=replaced(CHANGES, ">før<", "><"), version="3.1"),
+    Bad("N011", "no-change-log", before=gone(CHANGES, "endringslogg.xsd")),
+    Bad("N101", "schema-missing", after=gone("addml.xsd")),
+    Bad("N102", "schema-of-ours"),
+    Bad("N103", "not-valid", before=element("saksaar", "i fjor")),
+    Bad("N104", "schema-not-named", after=other_schema),
+    Bad("N105", "schema-changed", before=edit("endringslogg.xsd", "?>", "?><!-- -->")),
+    Bad("N106", "record-of-other-type", before=moved_record),
+    Bad("N107", "vsm-flag-wrong", before=said("inneholderVirksomhetsspesifikkeMetadata", "false")),
+    Bad("N108", "vsm-without-schema", before=edit(STRUCTURE, VSM, "https://example.org/annet", 1000)),
+    Bad("N109", "vsm-not-valid", before=replaced(STRUCTURE, ">12</gnr>", ">tolv</gnr>")),
+    Bad("N110", "vsm-unexplained", before=replaced("eiendom.xsd", "<xs:annotation>.*</xs:annotation>", "")),
+    Bad("N201", "property-missing", after=replaced(DESCRIPTION, _SYSTEM_NAME, "")),
+    Bad("N202", "property-unreadable", before=said("inngaaendeSkille", "delvis")),
+    Bad("N203", "checksum-missing", after=replaced(DESCRIPTION, '<property name="algorithm">.*?</property>\n', "")),
+    Bad("N204", "algorithm-unknown", after=edit(DESCRIPTION, ">SHA-256<", ">CRC32<")),
+    Bad("N205", "checksum-wrong", after=edit(CHANGES, "Ola", "Per")),
+    Bad("N206", "count-missing", after=edit(DESCRIPTION, "<value>mappe<", "<value>mapper<")),
+    Bad("N207", "mapper-miscounted", after=miscounted("mappe")),
+    Bad("N208", "registreringer-miscounted", after=miscounted("registrering")),
+    Bad("N209", "changes-miscounted", after=miscounted("endring")),
+    Bad("N210", "entries-miscounted", after=miscounted("journalregistrering")),
+    Bad("N211", "files-miscounted", after=replaced(DESCRIPTION, _DOCUMENT_COUNT, r"\g<1>99")),
+    Bad("N212", "screening-flag-wrong", before=said("inneholderSkjermetInformasjon", "false")),
+    Bad("N213", "disposal-flag-wrong", before=said("inneholderDokumenterSomSkalKasseres", "false")),
+    Bad("N214", "disposed-flag-wrong", before=said("omfatterDokumenterSomErKassert", "false")),
+    Bad("N215", "order-of-properties", after=edit(DESCRIPTION, _INFO, f"{_INFO}{_NOTE}")),
+    Bad("N216", "log-count-missing", after=edit(DESCRIPTION, "<value>endring<", "<value>endringer<")),
+    Bad("N217", "other-line-ends", after=other_line_ends, official=True),
+    Bad("N301", "id-twice", before=edit(STRUCTURE, unit_id("dokument notat 1"), unit_id("dokument registrering 1"))),
+    Bad("N302", "class-repeated", before=edit(STRUCTURE, unit_id("klasse 3"), unit_id("klasse 2"))),
+    Bad("N303", "id-no-uuid", before=edit(STRUCTURE, unit_id("dokument notat 1"), "dok-1"), version="3.1"),
+    Bad("N304", "arkivdel-unknown", before=element("referanseArkivdel", NOWHERE)),
+    Bad("N305", "class-unknown", before=element("referanseSekundaerKlassifikasjon", NOWHERE)),
+    Bad("N306", "cross-reference-unknown", before=element("referanseTilMappe", NOWHERE)),
+    Bad("N307", "answer-unknown", before=element("referanseAvskrivesAvJournalpost", NOWHERE)),
+    Bad("N308", "meeting-unknown", before=element("referanseForrigeMoete", NOWHERE)),
+    Bad("N309", "predecessor-elsewhere", before=element("referanseForloeper", NOWHERE)),
+    Bad("N310", "reference-to-other-kind", before=element("referanseArkivdel", unit_id("mappe 1"))),
+    Bad("N311", "class-with-classes-and-mapper", before=moved("mappe", "mappe 2")),
+    Bad("N312", "class-with-classes-and-records", before=moved("registrering", "registrering 1")),
+    Bad("N320", "arkiv-open", before=element("arkivstatus", "Opprettet")),
+    Bad("N321", "arkivdel-open", before=element("arkivdelstatus", "Aktiv periode")),
+    Bad("N322", "case-open", before=element("saksstatus", "Under behandling")),
+    Bad("N323", "letter-open", before=element("journalstatus", "Ekspedert")),
+    Bad("N324", "document-open", before=element("dokumentstatus", "Dokumentet er under redigering")),
+    Bad("N325", "closed-before-opened", before=element("avsluttetDato", "2019-01-02T10:00:00")),
+    Bad("N326", "void-with-file", before=edit(STRUCTURE, ">Arkivert<", ">Utgår<")),
+    Bad("N327", "letter-without-sender", before=element("korrespondanseparttype", "Kopimottaker")),
+    Bad("N328", "disposed-with-file", before=replaced(STRUCTURE, _KEPT, rf"\1{_DISPOSED}\2")),
+    Bad("N330", "code-unknown", before=element("variantformat", "Kladdeformat")),
+    Bad("N331", "key-for-code", before=element("variantformat", "A")),
+    Bad(
+        "N340",
+        "outside-period",
+        before=replaced(STRUCTURE, "(<dokumentbeskrivelse>.*?<opprettetDato>)2019", r"\g<1>2018"),
+    ),
+    Bad("N341", "date-unlikely", before=element("forfallsdato", "2919-03-04")),
+    Bad("N350", "name-unlikely", before=element("avskrevetAv", "4711")),
+    Bad("N401", "document-missing", before=first_document(lambda content: None)),
+    Bad("N402", "document-changed", before=first_document(lambda content: content[:-1] + b"?")),
+    Bad("N403", "size-wrong", before=replaced(STRUCTURE, "(<filstoerrelse>)", r"\g<1>9")),
+    Bad("N404", "size-no-number", before=replaced(STRUCTURE, "(</filstoerrelse>)", r" byte\1"), version="3.1"),
+    Bad("N405", "document-unreferenced", before=added("dokumenter/ekstra.pdf", PDF)),
+    Bad("N406", "document-empty", before=rewritten(b"")),
+    Bad("N407", "format-other", before=element("format", "tiff")),
+    Bad("N408", "first-bytes-other", before=rewritten(b"GIF89a pdfaid")),
+    Bad("N409", "no-pdf-a", before=rewritten(b"%PDF-1.4 plain")),
+    Bad("N410", "format-not-archival", before=rewritten(b"x", ending="doc")),
+    Bad("N411", "algorithm-other", before=rewritten(PDF, "sha512", "SHA-512")),
+    Bad("N412", "algorithm-unknown-to-all", before=element("sjekksumAlgoritme", "CRC-16")),
+    Bad(
+        "N413",
+        "backslash",
+        before=edit(STRUCTURE, "<referanseDokumentfil>dokumenter/", "<referanseDokumentfil>dokumenter\\"),
+    ),
+    Bad("N414", "no-documents", before=no_documents),
+    Bad("N501", "heads-differ", before=all_of(SOFT, head(PUBLIC, "journalSluttDato", "2019-12-30"))),
+    Bad("N502", "head-miscounted", before=head(RUNNING, "antallJournalposter", "7")),
+    Bad("N504", "period-of-heads", before=both(head, "journalStartDato", "2019-02-01")),
+    Bad("N505", "order-of-entries", before=swapped_entries),
+    Bad("N506", "entry-unknown", before=both(more_entries, NOWHERE)),
+    Bad("N507", "letter-not-in-journals", before=both(fewer_entries)),
+    Bad(
+        "N508", "journals-differ", before=all_of(SOFT, more_entries(RUNNING, NOWHERE), more_entries(PUBLIC, ELSEWHERE))
+    ),
+    Bad("N509", "entry-differs", before=edit(RUNNING, ">Brev nummer 2<", ">Brev nummer 22<")),
+    Bad("N510", "entry-twice", before=both(more_entries)),
+    Bad("N511", "screened-title-shown", before=edit(PUBLIC, "Brev *****", "Brev nummer 2")),
+    Bad("N512", "entry-outside-period", before=all_of(SOFT, both(head, "journalSluttDato", "2019-03-02"))),
+    Bad("N601", "change-of-nothing", before=edit(CHANGES, unit_id("mappe 1"), NOWHERE)),
+    Bad("N602", "change-without-id", before=edit(CHANGES, unit_id("mappe 1"), NOWHERE), version="3.1"),
+    Bad("N603", "change-of-no-field", before=edit(CHANGES, ">saksdato<", ">sakstid<")),
+)
