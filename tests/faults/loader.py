@@ -146,7 +146,7 @@ def run(job: Job, stopping: Stopping) -> Loaded:
     if job.only_plan:
         return Loaded(numbers_of(folder), 0, "planned")
     credentials = Credentials(job.account, Secret(job.secret))
-    settings = ArchiveSettings(job.url, credentials, patience=Patience(2.0, 2.0, 2.0))
+    settings = ArchiveSettings(job.url, credentials, patience=Patience(5.0, 20.0, 20.0))
     policy = Policy(first_s=0.05, most_s=0.2, patience_s=job.patience_s)
     workshop = LocalWorkshop(folder.graph, settings, tree.open, policy=policy)
 

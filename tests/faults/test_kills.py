@@ -42,9 +42,9 @@ def test_a_coordinator_killed_again_and_again_loses_and_doubles_nothing(protecti
     honours_versions, account = PROTECTIONS[protection]
     here = world(60, honours_versions=honours_versions, account=account)
     here.serve()
-    killed_again_and_again(here, 8 * MORE, random.Random(protection))
+    killed_again_and_again(here, 6 * MORE, random.Random(protection))
     here.check(here.until_done())
-    assert here.kills == 8 * MORE
+    assert here.kills == 6 * MORE
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
@@ -97,7 +97,7 @@ def test_an_archive_killed_under_load_and_started_again_holds_each_key_once(prot
     honours_versions, account = PROTECTIONS[protection]
     here = world(60, honours_versions=honours_versions, account=account)
     chance = random.Random(protection)
-    for _ in range(3 * MORE):
+    for _ in range(2 * MORE):
         here.serve()
         command = here.start(**SLOW)
         command.until_event("chunk_done" if chance.random() < 0.7 else "preflight")

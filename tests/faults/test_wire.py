@@ -46,7 +46,7 @@ def test_whatever_the_wire_does_each_key_arrives_once(script: str, protection: s
     here = world(90, honours_versions=honours_versions, account=account)
     rules = SCRIPTS[script]
     here.serve(*rules)
-    end = here.until_done(patience_s=3.0, chunk_actions=40)
+    end = here.until_done(patience_s=3.0, chunk_actions=40, deadline_s=1.5)
     here.check(end)
     fired = [json.loads(line)["rule"] for line in (here.archive / "faults.log").read_text().splitlines()]
     assert set(fired) == set(range(1, len(rules) + 1)), "some trouble never came"

@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 
 from noarkit.archive.values import Action, Link, Query, SavedObject
-from noarkit.errors import AnswerLost
+from noarkit.errors import AnswerLost, ArchiveRefused
 from noarkit.graph.entity import Mapped
 from noarkit.graph.store import GraphStore
 from noarkit.load.journal import Journal
+from noarkit.load.lookup import owners_of_keys
+from noarkit.load.numbers import outcomes
 from noarkit.server.service import Service
 from noarkit.server.settings import Settings
 from tests.load.conftest import Opened
 from tests.load.direct import DirectArchive
-from tests.load.journey import Journey, copied, record
+from tests.load.journey import SYSTEM, Journey, copied, record
 from tests.load.trouble import Schedule
 
 LINK = "refKryssreferanseTilRegistrering"
@@ -141,3 +143,23 @@ def test_a_link_to_a_record_that_was_set_aside_waits_until_that_one_is_loaded(ro
     second = journey.once(service, archive=archive)
     assert (second.numbers.set_aside, second.numbers.archived) == (0, 6)
     assert len(archive.made) == 2
+
+
+class RefusesOne(Listening):
+    """Refuses every transaction that links the record of one key."""
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        linked = {action.id for action in actions if isinstance(action, Link) and action.reference == LINK}
+        if linked and owners_of_keys(self, SYSTEM, ["2"])["2"].id in linked:
+            raise ArchiveRefused(call="transaction", status=400)
+        return super().transaction(actions)
+
+
+def test_a_link_that_the_archive_refuses_is_told_and_the_others_are_made(root: Path, opened: Opened) -> None:
+    journey = journey_of(root)
+    service = opened(journey)
+    archive = RefusesOne(service)
+    loaded = journey.once(service, archive=archive)
+    assert (len(archive.made), loaded.numbers.refused, loaded.numbers.add_up) == (5, 1, True)
+    (told,) = outcomes(journey.folder, "refused")
+    assert (told.key, told.code, told.data["link"]) == ("2", "F310", LINK)
