@@ -58,7 +58,8 @@ def extract(
     """
     if form not in FORMS:
         raise UsageFault(what="unknown-form", where=form, do=", ".join(FORMS))
-    here, wanted, halt = site(archive, settings), wish or Wish(), stopping or Stopping()
+    here, wanted = site(archive, settings), wish or Wish()
+    halt = Stopping() if stopping is None else stopping  # one that nobody asked yet is false
     facts = read_facts(wanted.package or _own_facts())
     where = destination(here.config, here.environment)
 
