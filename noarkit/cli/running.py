@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -41,11 +42,11 @@ def working(session: Session) -> Iterator[Work]:
     stopping = Stopping()
 
     def first_signal() -> None:
-        progress.close()
-        face.tell("run.stopping")
+        if not face.as_json and face.verbosity >= 0:
+            _write_now(session.texts.say("run.stopping"))
 
     def asked() -> None:
-        sys.stderr.write(progress.line() + "\n")
+        _write_now(progress.line())
 
     def target(event: Event, /) -> None:
         if event.name == "target":
@@ -57,6 +58,11 @@ def working(session: Session) -> Iterator[Work]:
             yield Work(session, stopping, progress, tell)
     finally:
         progress.close()
+
+
+def _write_now(line: str) -> None:
+    """A line on stderr from within a signal handler, which may have come in the middle of another line."""
+    os.write(2, f"\n{line}\n".encode())
 
 
 def settings(session: Session, archive: str | None) -> Site:
