@@ -1,7 +1,7 @@
 """The change log: what was changed in the units of the package, by whom, from what to what.
 
 Left out by rule, and counted: that something was made or deleted; changes by accounts that loaded with noarkit, who
-are known by the anchors they left; changes of what the form has no element for.
+are known by the anchors and guards they left; changes of what the form has no element for.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from noarkit.packages.noark5.spec import CHANGE_LOG, WRITTEN_VERSION
 from noarkit.packages.noark5.write import namespaces
 
 ANCHORS = "noarkit:chunk"
+GUARDS = "noarkit: run guards (not part of any series)"
+_GUARDED = "refKlassifikasjonssystem.tittel = @s"
 _TASK = "changes"
 _BATCH = 500
 _TOLD = ("UPDATE", "MOVE")
@@ -64,13 +66,15 @@ def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Ca
 def own_accounts(archive: Archive) -> frozenset[str]:
     """The accounts that loaded with noarkit into this archive."""
     known: list[str] = []
-    while True:
-        where = " && ".join(["eksterntSystem = @s", *(f"opprettetAvBrukerIdent != @a{n}" for n in range(len(known)))])
-        parameters: dict[str, Parameter] = {"@s": ANCHORS, **{f"@a{n}": name for n, name in enumerate(known)}}
-        found = archive.query(Query("EksternId", where, parameters, limit=1)).objects
-        if not found:
-            return frozenset(known)
-        known.append(str(found[0].fields.get("opprettetAvBrukerIdent", "")))
+    for kind, mark, value in (("EksternId", "eksterntSystem = @s", ANCHORS), ("Klasse", _GUARDED, GUARDS)):
+        while True:
+            where = " && ".join([mark, *(f"opprettetAvBrukerIdent != @a{n}" for n in range(len(known)))])
+            parameters: dict[str, Parameter] = {"@s": value, **{f"@a{n}": name for n, name in enumerate(known)}}
+            found = archive.query(Query(kind, where, parameters, limit=1)).objects
+            if not found:
+                break
+            known.append(str(found[0].fields.get("opprettetAvBrukerIdent", "")))
+    return frozenset(known)
 
 
 def _entries(archive: Archive, store: ExtractStore, own: frozenset[str]) -> Iterator[Mapping[str, Json]]:

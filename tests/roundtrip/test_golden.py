@@ -20,4 +20,8 @@ def test_a_package_comes_out_of_a_second_archive_as_it_came_out_of_the_first(
     for way in circle.ways:
         assert way.numbers.archived == way.numbers.read > 0
         assert way.closed.refused == 0
-    assert files_of(circle.first) == files_of(circle.second)
+    first, second = files_of(circle.first), files_of(circle.second)
+    assert sorted(first) == sorted(second)
+    assert [name for name in first if first[name] != second[name]] == []
+    # the change log of the package stands in both
+    assert (package / "endringslogg.xml").exists() == ("endringslogg.xml" in first)

@@ -24,6 +24,7 @@ STANDS_ELSEWHERE = "W233"
 ID_NOT_KEPT = "W235"
 
 _BUSINESS = "virksomhetsspesifikkeMetadata"
+_BETWEEN: Mapping[str, str] = {"text": "", "many": JOINED, "lines": "\n"}
 _NOTHING: Mapping[str, str] = {}
 _FOLDERS: Mapping[str, str] = {"saksmappe": "Saksmappe", "moetemappe": "Moetemappe"}
 _RECORDS: Mapping[str, str] = {
@@ -259,11 +260,11 @@ class Maker:
         return self.codes.code(how.codes[name], filling) if name in how.codes else filling
 
     def _value(self, row: Row, node: Node, name: str) -> FieldValue:
-        if row.how in ("text", "many"):
+        if row.how in _BETWEEN:
             told = exact(node, name)
             if not told or told[0] == row.empty:
                 return None
-            return JOINED.join(told) if row.how == "many" else told[0]
+            return told[0] if row.how == "text" else _BETWEEN[row.how].join(told)
         found = text(node, name)
         if found is None or found == row.empty:
             return None
@@ -277,8 +278,6 @@ class Maker:
                     return values.day(found)
                 case "number":
                     return values.number(found)
-                case "lines":
-                    return "\n".join(texts(node, name))
         except values.Unreadable as fault:
             raise Untakable("F206", why="unreadable-value", field=name, kind=str(fault)) from None
         return found.lower() if UUID.fullmatch(found) else None

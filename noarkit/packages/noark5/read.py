@@ -133,9 +133,10 @@ class _Reader:
 
     def begin(self, kind: UnitKind, element: etree._Element) -> Iterator[Unit]:
         """A unit begins: the ones around it are whole by now, but for folders."""
-        for frame in self._open:
+        for place, frame in enumerate(self._open):
             if not frame.told and frame.kind != "mappe":
                 yield from self._tell(frame)
+            self._key_of(frame, self._open[:place])
         kind_of = element.get(_XSI_TYPE, "").rpartition(":")[2].strip()
         line = element.sourceline
         frame = _Frame(kind, kind_of, element, line if isinstance(line, int) else 0)

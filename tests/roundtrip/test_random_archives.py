@@ -1,0 +1,36 @@
+"""Whatever an archive holds: what comes out of it, and out of another that it went into, is the same bytes."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.roundtrip.circle import archive_in, circle_of_extract, extract_to, files_of
+from tests.roundtrip.worlds import build
+
+EXAMPLES = 200 if os.environ.get("NOARKIT_DEEP") == "1" else 12
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(min_value=0, max_value=2**32))
+def test_any_archive_comes_out_of_a_second_one_as_it_came_out_of_the_first(seed: int) -> None:
+    place = Path(tempfile.mkdtemp(prefix="noarkit-circle-"))
+    try:
+        with archive_in(place / "a") as archive:
+            world = build(random.Random(seed), archive)
+            extract_to(archive, place / "first")
+        second, (way,) = circle_of_extract(place / "first", place)
+        assert way.numbers.archived == way.numbers.read == world.units()
+        assert way.closed.refused == 0
+        there, back = files_of(place / "first"), files_of(second)
+        assert sorted(there) == sorted(back)
+        for name, content in there.items():
+            assert content.decode("utf-8", "replace") == back[name].decode("utf-8", "replace"), name
+    finally:
+        shutil.rmtree(place)
