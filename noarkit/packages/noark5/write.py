@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from noarkit.model.mapping import mapping
 from noarkit.packages.noark5 import vsm
@@ -20,20 +21,44 @@ from noarkit.packages.noark5.screened import screened_parts
 from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE, namespace
 
 Fill = Callable[[Content], str]
-Op = tuple[int, str, str, str, Fill | None, Fill | None]
+Convert = Callable[[object], object]
 
-_TEXT, _CODE, _INSTANT, _DAY, _FILL = range(5)
-_HOW: Mapping[str, int] = {
-    "text": _TEXT,
-    "number": _TEXT,
-    "uuid": _TEXT,
-    "code": _CODE,
-    "instant": _INSTANT,
-    "date": _DAY,
-    "day": _DAY,
-}
 _FILE_FACTS: Mapping[str, str] = {"sjekksum": "sha256", "filstoerrelse": "size", "referanseDokumentfil": "path"}
+_MISSING: Mapping[str, str] = {"number": "zero", "instant": "closing-time", "date": "closing-day", "day": "closing-day"}
 _DISPOSED = "K"
+_MOST_SHAPES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """An element made of one field; `convert` where the value is not written as it is, `fallback` where it must be."""
+
+    name: str
+    opening: str
+    closing: str
+    convert: Convert | None
+    fallback: Fill | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Elements made by `fill`; only where one of the fields `needs` is set, if any are named."""
+
+    fill: Fill
+    needs: tuple[str, ...] = ()
+
+
+Op = _Field | _Made
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The operations for things with the same fields set: one template, and what goes into its places."""
+
+    template: str
+    values: Callable[[dict[str, object]], tuple[object, ...]]
+    converts: tuple[tuple[int, Convert], ...]
+    fills: tuple[tuple[int, Fill], ...]
 
 
 @dataclass(slots=True)
@@ -72,16 +97,19 @@ class Writer:
         self._unknown = texts["unknown"]
         self._carried = carried
         self._compiled: dict[str, tuple[str, tuple[Op, ...], tuple[Op, ...], str]] = {}
+        self._shapes: dict[tuple[str, int, tuple[str, ...]], _Shape] = {}
 
     def whole(self, content: Content) -> str:
         """A thing with all that stands within it."""
-        opening, before, after, closing = self._plan(content["o"]["t"])
-        return f"{opening}{self._filled(content, before, counted=True)}{self._filled(content, after)}{closing}"
+        thing = content["o"]
+        return self._filled(content, (thing["t"], 2, tuple(thing["f"])), counted=True)
 
     def halves(self, content: Content) -> tuple[str, str]:
         """A unit as what stands before the units below it, and what stands after them."""
-        opening, before, after, closing = self._plan(content["o"]["t"])
-        return opening + self._filled(content, before, counted=True), self._filled(content, after) + closing
+        thing = content["o"]
+        names = tuple(thing["f"])
+        before = self._filled(content, (thing["t"], 0, names), counted=True)
+        return before, self._filled(content, (thing["t"], 1, names))
 
     def closing_of(self, thing: Thing) -> Closing:
         """How a unit was closed, or what was above it."""
@@ -99,65 +127,75 @@ class Writer:
             found = self._compiled[type_name] = (plan.opening, before, after, plan.closing)
         return found
 
-    def _filled(self, content: Content, ops: tuple[Op, ...], *, counted: bool = False) -> str:
-        fields = content["o"]["f"]
+    def _filled(self, content: Content, key: tuple[str, int, tuple[str, ...]], *, counted: bool = False) -> str:
         if counted:
-            key = (content["o"]["t"], tuple(fields))
             met = self.tally.met
-            met[key] = met.get(key, 0) + 1
-        local, day, out = self._moments.local, self._moments.day, []
-        for how, name, opening, closing, fill, fallback in ops:
-            if how == _FILL:
-                out.append(fill(content))  # type: ignore[misc]  # an operation of this kind has one
-                continue
-            value = fields.get(name)
-            if value is None or value == "":
-                if fallback is not None:
-                    out.append(f"{opening}{fallback(content)}{closing}")
-                continue
-            if how == _CODE:
-                value = self._codes.names[name].get(value, value)  # type: ignore[call-overload]  # codes are texts
-            elif how == _INSTANT:
-                value = local(value)
-            elif how == _DAY:
-                value = day(value)
-            out.append(f"{opening}{value}{closing}")
-        return "".join(out)
+            met[key[0], key[2]] = met.get((key[0], key[2]), 0) + 1
+        shape = self._shapes.get(key) or self._shaped(key)
+        values = list(shape.values(content["o"]["f"]))
+        if "" in values:  # an empty text is no text
+            return self._without_empty(content, key)
+        for at, convert in shape.converts:
+            values[at] = convert(values[at])
+        for at, fill in shape.fills:
+            values[at] = fill(content)
+        return shape.template % tuple(values)
+
+    def _without_empty(self, content: Content, key: tuple[str, int, tuple[str, ...]]) -> str:
+        kept = {name: value for name, value in content["o"]["f"].items() if value != ""}
+        whole: Content = {**content, "o": {**content["o"], "f": kept}}
+        return self._filled(whole, (key[0], key[1], tuple(kept)))
+
+    def _shaped(self, key: tuple[str, int, tuple[str, ...]]) -> _Shape:
+        """The shape for a type, one of its halves or both (2), and the fields that are set."""
+        type_name, half, names = key
+        opening, before, after, closing = self._plan(type_name)
+        ops = before + after if half == 2 else (before, after)[half]
+        shape = _shape(ops, frozenset(names), "" if half == 1 else opening, "" if half == 0 else closing)
+        if len(self._shapes) >= _MOST_SHAPES:
+            self._shapes.clear()
+        self._shapes[key] = shape
+        return shape
 
     def _op(self, plan: Plan, part: Part) -> Op:
         if isinstance(part, Leaf):
             return self._leaf(plan, part)
         if isinstance(part, Block):
-            return (_FILL, "", "", "", self._block(plan, part), None)
+            return self._block(plan, part)
         if isinstance(part, Nested):
-            return (_FILL, "", "", "", self._nested(plan, part), None)
-        return (_FILL, "", "", "", _referring(part), None)
+            return _Made(self._nested(plan, part))
+        return _Made(_referring(part))
 
     def _leaf(self, plan: Plan, leaf: Leaf) -> Op:
         opening, closing = (f"<{leaf.element}>", f"</{leaf.element}>\n") if leaf.element else ("", "")
-        fact = _FILE_FACTS.get(leaf.field) if plan.type == "Dokumentversjon" else None
-        if fact is not None:
-            return (_FILL, "", "", "", _file_fact(fact, opening, closing), None)
+        if plan.type == "Dokumentversjon" and leaf.field in _FILE_FACTS:
+            return _Made(_file_fact(_FILE_FACTS[leaf.field], opening, closing))
         if plan.type == "Dokumentversjon" and leaf.field == "sjekksumAlgoritme":
-            return (_FILL, "", "", "", lambda _: f"{opening}SHA-256{closing}", None)
+            return _Made(lambda _: f"{opening}SHA-256{closing}")
         fallback = self._fallback(plan.type, leaf) if leaf.mandatory else None
-        if leaf.rule in _HOW and leaf.field:
-            how = _HOW[leaf.rule]
-            if how == _CODE and leaf.field not in self._codes.names:
-                how = _TEXT
-            return (how, leaf.field, opening, closing, None, fallback)
-        return (_FILL, "", "", "", self._by_rule(plan.type, leaf, opening, closing), None)
+        if leaf.field and leaf.rule in _PLAIN:
+            return _Field(leaf.field, opening, closing, self._convert(leaf), fallback)
+        return self._by_rule(plan.type, leaf, opening, closing)
 
-    def _by_rule(self, type_name: str, leaf: Leaf, opening: str, closing: str) -> Fill:
+    def _convert(self, leaf: Leaf) -> Convert | None:
+        if leaf.rule == "instant":
+            return self._moments.local
+        if leaf.rule in ("date", "day"):
+            return self._moments.day
+        names = self._codes.of(leaf.field) if leaf.rule == "code" else {}
+        return (lambda value: names.get(str(value), str(value))) if names else None
+
+    def _by_rule(self, type_name: str, leaf: Leaf, opening: str, closing: str) -> _Made:
         if leaf.rule in ("list", "lines"):
-            return _several(leaf.field, "; " if leaf.rule == "list" else "\n", opening, closing)
+            several = _several(leaf.field, "; " if leaf.rule == "list" else "\n", opening, closing)
+            return _Made(several, (leaf.field,))
         if leaf.rule == "business":
-            return self._business
+            return _Made(self._business, () if self._carried is not None else (leaf.field,))
         if leaf.rule == "screened-parts":
             told = "".join(f"{opening}{one}{closing}" for one in screened_parts(type_name))
-            return lambda _: told
+            return _Made(lambda _: told)
         rule = self._rule(leaf.rule)
-        return lambda content: f"{opening}{rule(content)}{closing}"
+        return _Made(lambda content: f"{opening}{rule(content)}{closing}")
 
     def _fallback(self, type_name: str, leaf: Leaf) -> Fill:
         name = leaf.fallback or _MISSING.get(leaf.rule, "unknown")
@@ -194,27 +232,31 @@ class Writer:
         began = fields.get("avsluttetDato") or fields.get("opprettetDato") or self.above.time
         return self._moments.years_later(began, fields.get("bevaringstid", 0))
 
-    def _block(self, plan: Plan, block: Block) -> Fill:
+    def _block(self, plan: Plan, block: Block) -> _Made:
         ops = tuple(self._leaf(plan, leaf) for leaf in block.leaves)
-        triggers = tuple(leaf.field for leaf in block.leaves if leaf.field)
         opening, closing, tally = f"<{block.element}>\n", f"</{block.element}>\n", self.tally
+        shapes: dict[tuple[str, ...], _Shape] = {}
 
         def fill(content: Content) -> str:
             fields = content["o"]["f"]
-            for name in triggers:
-                if fields.get(name) not in (None, ""):
-                    break
-            else:
-                return ""
             if block.element == "skjerming":
                 tally.screened += 1
             elif block.element == "utfoertKassasjon":
                 tally.disposed += 1
             elif fields.get("kassasjonsvedtak") == _DISPOSED:
                 tally.disposals += 1
-            return f"{opening}{self._filled(content, ops)}{closing}"
+            key = tuple(fields)
+            shape = shapes.get(key)
+            if shape is None:
+                shape = shapes[key] = _shape(ops, frozenset(key), opening, closing)
+            values = list(shape.values(fields))
+            for at, convert in shape.converts:
+                values[at] = convert(values[at])
+            for at, made in shape.fills:
+                values[at] = made(content)
+            return shape.template % tuple(values)
 
-        return fill
+        return _Made(fill, tuple(leaf.field for leaf in block.leaves if leaf.field))
 
     def _nested(self, plan: Plan, nested: Nested) -> Fill:
         types, units = frozenset(nested.types), self.tally.units
@@ -230,9 +272,10 @@ class Writer:
             return within
 
         def parts(content: Content) -> str:
-            things = content.get("p")
+            things, linked = content.get("p"), content.get("k")
+            if not things and not linked and not nested.mandatory:
+                return ""
             told = [self._part(one) for one in things if one["t"] in types] if things else []
-            linked = content.get("k")
             if linked:
                 told += [self._part(one["o"]) for one in linked if one["o"] is not None and one["o"]["t"] in types]
             if not told:
@@ -264,7 +307,43 @@ class Writer:
         return f"<virksomhetsspesifikkeMetadata>\n{held}</virksomhetsspesifikkeMetadata>\n"
 
 
-_MISSING: Mapping[str, str] = {"number": "zero", "instant": "closing-time", "date": "closing-day", "day": "closing-day"}
+_PLAIN = frozenset({"text", "number", "uuid", "code", "instant", "date", "day"})
+
+
+def _shape(ops: tuple[Op, ...], names: frozenset[str], opening: str, closing: str) -> _Shape:
+    """What is left of the operations where just these fields are set."""
+    parts: list[str] = [opening.replace("%", "%%")]
+    wanted: list[str] = []
+    converts: list[tuple[int, Convert]] = []
+    fills: list[tuple[int, Fill]] = []
+    anything = next(iter(sorted(names)), "")
+    for op in ops:
+        fill = None
+        if isinstance(op, _Made):
+            if op.needs and not names.intersection(op.needs):
+                continue
+            parts.append("%s")
+            fill = op.fill
+        else:
+            if op.name not in names and op.fallback is None:
+                continue
+            parts.append(f"{op.opening}%s{op.closing}".replace("%", "%%").replace("%%s", "%s", 1))
+            fill = None if op.name in names else op.fallback
+            if fill is None and op.convert is not None:
+                converts.append((len(wanted), op.convert))
+        if fill is not None:
+            fills.append((len(wanted), fill))
+        wanted.append(op.name if isinstance(op, _Field) and fill is None else anything)
+    parts.append(closing.replace("%", "%%"))
+    return _Shape("".join(parts), _getter(tuple(wanted)), tuple(converts), tuple(fills))
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[dict[str, object]], tuple[object, ...]]:
+    """Takes the values of these fields at once; places that are filled otherwise take any value there is."""
+    if len(names) > 1 and "" not in names:
+        getter: Callable[[dict[str, object]], tuple[object, ...]] = itemgetter(*names)
+        return getter
+    return lambda fields: tuple([fields.get(name) for name in names])
 
 
 def opening_of_structure(opening: str) -> str:
