@@ -1,7 +1,8 @@
-"""Stored rows as the objects clients see: `{"type", "id", "version", "fields", "links"}`.
+"""Stored objects as clients see them: `{"type", "id", "version", "fields", "links"}`.
 
-`columns` and `render` belong together: a row holds the columns of its family in schema order. What is unset is left
-out. What is screened is found by `screened` and withheld by `render(..., masked=True)`.
+`columns` and `render` belong together: a row holds the columns of its family in schema order; `render_values` takes
+values by column, as a transaction has them. What is unset is left out. What is screened is found by `screened` and
+withheld by `render(..., masked=True)`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import orjson
 
 from noarkit.model import Field, ObjectType
 from noarkit.server.schema import schema, table_name
-from noarkit.server.values import format_timestamp
+from noarkit.server.values import TELLERS, Stored
 
-Row = Sequence[object]
+Row = Sequence[Stored]
 Object = dict[str, object]
 
 # Texts that stay readable on a screened object: identifiers and technical facts, which name nobody.
@@ -52,11 +53,15 @@ _NOT_UPWARDS = frozenset(
 )
 
 
+Tell = Callable[[Stored], object]
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How the rows of one concrete type are told: where each value stands, and what makes it a wire value."""
+    """How objects of one concrete type are told: which values, by place or column, and what makes each a wire value."""
 
-    fields: tuple[tuple[str, int, Callable[[object], object] | None], ...]
+    by_place: tuple[tuple[str, int, Tell | None], ...]
+    by_column: tuple[tuple[str, str, Tell | None], ...]
     links: tuple[tuple[str, int], ...]
 
 
@@ -67,26 +72,38 @@ def columns(family: str, alias: str = "") -> str:
     return ", ".join(f'{prefix}"{name}"' for name in schema().tables[family].columns)
 
 
-def render(
-    family: str,
-    row: Row,
-    *,
-    masked: bool = False,
-    newer: bool = True,
-) -> Object:
-    """The object of one row of `columns(family)`.
+def render(row: Row, *, masked: bool = False, newer: bool = True) -> Object:
+    """The object of one row of the `columns` of its family.
 
     `masked` withholds free text and what tells of persons; without `newer`, fields and links that only newer clients
     know are left out.
     """
-    plan = _plan(family, str(row[1]), masked, newer)
+    plan = _plan(row[1], masked, newer)
     fields: Object = {}
-    for name, place, tell in plan.fields:
+    for name, place, tell in plan.by_place:
         value = row[place]
         if value is not None:
             fields[name] = value if tell is None else tell(value)
     links = {name: row[place] for name, place in plan.links if row[place] is not None}
     return {"type": row[1], "id": str(row[0]), "version": str(row[2]), "fields": fields, "links": links}
+
+
+def render_values(type_name: str, values: Mapping[str, Stored], *, newer: bool = True) -> Object:
+    """The same object from its values by column, `id` and `version` among them; other columns may be missing."""
+    plan = _plan(type_name, False, newer)
+    fields: Object = {}
+    for name, column, tell in plan.by_column:
+        value = values.get(column)
+        if value is not None:
+            fields[name] = value if tell is None else tell(value)
+    links = {name: values[name] for name, _ in plan.links if values.get(name) is not None}
+    return {
+        "type": type_name,
+        "id": str(values["id"]),
+        "version": str(values["version"]),
+        "fields": fields,
+        "links": links,
+    }
 
 
 def render_all(
@@ -95,7 +112,7 @@ def render_all(
     """The objects of several rows; with `public_use`, what is screened is withheld."""
     listed = list(rows)
     hidden = screened(db, family, [_number(row[0]) for row in listed]) if public_use else frozenset()
-    return [render(family, row, masked=row[0] in hidden, newer=newer) for row in listed]
+    return [render(row, masked=row[0] in hidden, newer=newer) for row in listed]
 
 
 def fetch(db: sqlite3.Connection, family: str, ids: Sequence[int]) -> list[Row]:
@@ -139,25 +156,25 @@ def is_open(field: Field) -> bool:
 
 
 @cache
-def _plan(family: str, type_name: str, masked: bool, newer: bool) -> _Plan:
+def _plan(type_name: Stored, masked: bool, newer: bool) -> _Plan:
     whole = schema()
-    object_type = whole.model.types[type_name]
-    places = {name: place for place, name in enumerate(whole.tables[family].columns)}
+    object_type = whole.model.types[str(type_name)]
+    places = {name: place for place, name in enumerate(whole.tables[object_type.family].columns)}
+    told = tuple(_told_fields(object_type, masked, newer))
     return _Plan(
-        tuple(_told_fields(object_type, places, masked, newer)), tuple(_told_links(object_type, places, newer))
+        by_place=tuple((name, places[column], tell) for name, column, tell in told),
+        by_column=told,
+        links=tuple(_told_links(object_type, places, newer)),
     )
 
 
-def _told_fields(
-    object_type: ObjectType, places: Mapping[str, int], masked: bool, newer: bool
-) -> Iterable[tuple[str, int, Callable[[object], object] | None]]:
-    tellers: Mapping[str, Callable[[object], object]] = {"timestamp": _timestamp, "boolean": bool, "object": _json}
+def _told_fields(object_type: ObjectType, masked: bool, newer: bool) -> Iterable[tuple[str, str, Tell | None]]:
     for field in object_type.fields.values():
         shown = field.viewed and field.name not in ("id", "version") and (newer or not field.newer)
         if shown and (not masked or is_open(field)):
-            yield field.name, places[field.name], tellers.get(field.kind)
+            yield field.name, field.name, TELLERS.get(field.kind)
             if field.also:
-                yield field.also, places[field.name], tellers.get(field.kind)
+                yield field.also, field.name, TELLERS.get(field.kind)
 
 
 def _told_links(object_type: ObjectType, places: Mapping[str, int], newer: bool) -> Iterable[tuple[str, int]]:
@@ -206,13 +223,5 @@ def _reaches(
     return False
 
 
-def _timestamp(stored: object) -> str:
-    return format_timestamp(_number(stored))
-
-
-def _json(stored: object) -> object:
-    return orjson.loads(str(stored))
-
-
-def _number(stored: object) -> int:
+def _number(stored: Stored) -> int:
     return stored if isinstance(stored, int) else int(str(stored))

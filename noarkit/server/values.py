@@ -1,4 +1,4 @@
-"""Wire values ↔ stored values, and stored rows as the objects of the wire format.
+"""Wire values ↔ stored values.
 
 A request may write one value in several ways; the archive stores one. A timestamp without a zone, a date where a
 timestamp belongs, and "today" are read in the archive's own zone, Europe/Oslo, because that is what a Norwegian client
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
 from types import MappingProxyType
@@ -17,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from noarkit.model import Field, metamodel
+from noarkit.model import Field
 from noarkit.server.wire import Refusal
 
 Stored = int | float | str | None
@@ -140,58 +139,8 @@ def to_wire(kind: str, stored: Stored) -> object:
     """The answer's form of a stored value."""
     if stored is None:
         return None
-    make = _WIRE.get(kind)
+    make = TELLERS.get(kind)
     return make(stored) if make else stored
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """How a row of one type is shown: names by column, those that need a form of their own, links, and twin names."""
-
-    fields: Mapping[str, Callable[[Stored], object] | None]
-    links: tuple[str, ...]
-    twins: tuple[tuple[str, str], ...]
-
-
-@cache
-def shape(type_name: str, show_newer: bool = True) -> Shape:
-    """The shape of a concrete type; without `show_newer`, what only newer clients know is left out."""
-    object_type = metamodel().types[type_name]
-    shown = [
-        field
-        for field in object_type.fields.values()
-        if field.viewed and field.name not in ("id", "version") and (show_newer or not field.newer)
-    ]
-    return Shape(
-        fields=MappingProxyType({field.name: _WIRE.get(field.kind) for field in shown}),
-        links=tuple(
-            reference.name
-            for reference in object_type.references.values()
-            if reference.viewed and not reference.many and (show_newer or not reference.newer)
-        ),
-        twins=tuple((field.name, field.also) for field in shown if field.also),
-    )
-
-
-def wire_object(type_name: str, row: Mapping[str, Stored], *, show_newer: bool = True) -> dict[str, object]:
-    """A stored row (by column, with id and version) as the object of the wire format; null fields are left out."""
-    looks = shape(type_name, show_newer)
-    fields: dict[str, object] = {}
-    for name, stored in row.items():
-        if stored is not None and name in looks.fields:
-            make = looks.fields[name]
-            fields[name] = make(stored) if make else stored
-    for name, twin in looks.twins:
-        if name in fields:
-            fields[twin] = fields[name]
-    links = {name: row[name] for name in looks.links if row.get(name) is not None}
-    return {
-        "type": type_name,
-        "id": str(row["id"]),
-        "version": str(row["version"]),
-        "fields": fields,
-        "links": links,
-    }
 
 
 def _json_object(value: object) -> str:
@@ -269,7 +218,8 @@ CONVERTERS: Mapping[str, Callable[[object], Stored]] = MappingProxyType(
     }
 )
 
-_WIRE: Mapping[str, Callable[[Stored], object]] = MappingProxyType(
+# What makes a stored value of a kind that of an answer; other kinds are told as they are stored.
+TELLERS: Mapping[str, Callable[[Stored], object]] = MappingProxyType(
     {
         "timestamp": lambda stored: _format_timestamp(int(stored or 0)),
         "boolean": bool,

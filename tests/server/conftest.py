@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from noarkit.server.run import Address, Ready, serve
 from tests.server.wire import Wire, wire_to
+
+if TYPE_CHECKING:
+    from tests.server.calls.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,15 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
     """An archive that the whole session shares: a test must not depend on what others left in it."""
     with serving(tmp_path_factory.mktemp("archive")) as live:
         yield live
+
+
+@pytest.fixture(scope="session")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """One of each kind of object, in an archive of its own; a test changes only what it made itself."""
+    from tests.server.calls.scene import make_scene
+
+    with serving(tmp_path_factory.mktemp("scene")) as live:
+        yield make_scene(live)
 
 
 @pytest.fixture

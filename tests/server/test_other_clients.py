@@ -24,12 +24,6 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TOKEN = Like("[0-9a-f]{40}")
 
 
-@pytest.fixture(scope="module")
-def scene(archive: Archive) -> Scene:
-    """One of each kind of object."""
-    return make_scene(archive)
-
-
 def secret(archive: Archive) -> str:
     clients = tomllib.loads((archive.data_dir / "clients.toml").read_text("utf-8"))["clients"]
     return str(clients["admin"]["secret"])
@@ -257,9 +251,8 @@ def test_queries_seen_in_the_wild_find_what_they_ask_for(seen: Scene, type_name:
 
 
 @pytest.fixture(scope="module")
-def seen(archive: Archive) -> Scene:
-    """A scene with what the queries of the wild ask for."""
-    scene = make_scene(archive)
+def seen(scene: Scene) -> Scene:
+    """The scene with what the queries of the wild ask for."""
     case = scene.case(saksaar=2017, sakssekvensnummer=960001, mappeIdent="2017/960001")
     fields: Body = {"journalaar": 2017, "journalsekvensnummer": 960002, "registreringsIdent": "2017/960002"}
     scene.document(scene.entry(case, **fields))

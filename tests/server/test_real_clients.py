@@ -26,7 +26,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.calls.scene import WRITER, Body, Scene, entry_actions, make_scene
+from tests.server.calls.scene import WRITER, Body, Scene, entry_actions
 from tests.server.calls.shapes import DIGITS, answered, empty, items, members
 from tests.server.conftest import Archive, serving
 from tests.server.library import Client
@@ -34,12 +34,6 @@ from tests.server.wire import BASE, Reply, Wire, came, link, save
 
 STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 BULKY: Body = {"virksomhetsspesifikkeMetadata": {}}
-
-
-@pytest.fixture(scope="module")
-def scene(archive: Archive) -> Scene:
-    """One of each kind of object."""
-    return make_scene(archive)
 
 
 def new_id() -> str:

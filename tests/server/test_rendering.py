@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+import orjson
 import pytest
 
 from noarkit.model import metamodel
 from noarkit.server import schema
-from noarkit.server.rendering import columns, fetch, is_open, render_all, screened
+from noarkit.server.rendering import columns, fetch, is_open, render, render_all, render_values, screened
+from noarkit.server.values import Stored
 
 
 @pytest.fixture
@@ -108,3 +110,43 @@ def test_no_field_that_names_a_person_stays_open() -> None:
     )
     assert not {name for name in told if name.endswith(persons)}
     assert told >= {"uuid", "mappeIdent", "offentligTittel", "skjerming", "saksaar", "opprettetDato", "journalposttype"}
+
+
+def test_an_object_has_string_ids_number_links_and_no_nulls() -> None:
+    row: dict[str, Stored] = {
+        "id": 938,
+        "type": "Dokumentversjon",
+        "version": 8,
+        "uuid": "u",
+        "opprettetDato": 1704161045678,
+        "kryptertDokument": 0,
+        "formatDetaljer": None,
+        "refDokument": 937,
+    }
+    assert render_values("Dokumentversjon", row) == {
+        "type": "Dokumentversjon",
+        "id": "938",
+        "version": "8",
+        "fields": {"uuid": "u", "opprettetDato": "2024-01-02T02:04:05.678Z", "kryptertDokument": False},
+        "links": {"refDokument": 937},
+    }
+
+
+def test_a_precedent_shows_its_title_under_both_names() -> None:
+    shown = render_values("Presedens", {"id": 1, "version": 1, "title": "Om gjerder"})
+    assert shown["fields"] == {"title": "Om gjerder", "tittel": "Om gjerder"}
+    assert shown["links"] == {}
+
+
+def test_newer_names_can_be_hidden() -> None:
+    row: dict[str, Stored] = {"id": 1, "version": 1, "tittel": "t", "avsluttetAv": "a"}
+    assert render_values("Arkivdel", row, newer=False)["fields"] == {"tittel": "t"}
+    assert render_values("Arkivdel", row)["fields"] == {"tittel": "t", "avsluttetAv": "a"}
+
+
+def test_values_and_rows_are_told_alike(db: sqlite3.Connection) -> None:
+    values: dict[str, Stored] = {"id": 4, "type": "Presedens", "version": 2, "uuid": "u4", "title": "T"}
+    put(db, "Presedens", 4, version=2, title="T", opprettetDato=0)
+    (row,) = fetch(db, "Presedens", [4])
+    told = render_values("Presedens", values | {"opprettetDato": 0})
+    assert orjson.dumps(render(row)) == orjson.dumps(told)

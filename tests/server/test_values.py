@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from noarkit.model import Field, metamodel
 from noarkit.server import values
-from noarkit.server.values import Stored, format_timestamp, to_stored, to_wire, wire_object
+from noarkit.server.values import Stored, format_timestamp, to_stored, to_wire
 from noarkit.server.wire import Refusal
 
 WHERE = "actions[7] (save Journalpost)"
@@ -134,35 +134,3 @@ def test_the_day_and_year_are_those_of_the_archives_zone() -> None:
     assert isinstance(new_year_in_oslo, int)
     assert values.day_of(new_year_in_oslo) == "2024-01-01"
     assert values.year_of(new_year_in_oslo) == 2024
-
-
-def test_an_object_has_string_ids_number_links_and_no_nulls() -> None:
-    row: dict[str, Stored] = {
-        "id": 938,
-        "type": "Dokumentversjon",
-        "version": 8,
-        "uuid": "u",
-        "opprettetDato": 1704161045678,
-        "kryptertDokument": 0,
-        "formatDetaljer": None,
-        "refDokument": 937,
-    }
-    assert wire_object("Dokumentversjon", row) == {
-        "type": "Dokumentversjon",
-        "id": "938",
-        "version": "8",
-        "fields": {"uuid": "u", "opprettetDato": "2024-01-02T02:04:05.678Z", "kryptertDokument": False},
-        "links": {"refDokument": 937},
-    }
-
-
-def test_a_precedent_shows_its_title_under_both_names() -> None:
-    shown = wire_object("Presedens", {"id": 1, "version": 1, "title": "Om gjerder"})
-    assert shown["fields"] == {"title": "Om gjerder", "tittel": "Om gjerder"}
-    assert shown["links"] == {}
-
-
-def test_newer_names_can_be_hidden() -> None:
-    row: dict[str, Stored] = {"id": 1, "version": 1, "tittel": "t", "avsluttetAv": "a"}
-    assert wire_object("Arkivdel", row, show_newer=False)["fields"] == {"tittel": "t"}
-    assert wire_object("Arkivdel", row)["fields"] == {"tittel": "t", "avsluttetAv": "a"}

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from noarkit.server.values import Stored, to_wire, wire_object
+from noarkit.server.rendering import render_values
+from noarkit.server.values import Stored, to_wire
 
 ENTRY_COLUMNS = (
     "object_id",
@@ -147,7 +148,7 @@ def updated(name: str, kind: str, old: Stored, new: Stored) -> Change:
 
 def deleted(type_name: str, row: Mapping[str, Stored], parent_id: int | None) -> Change:
     """The change of an object that goes."""
-    return Change("DELETE", old=orjson.dumps(wire_object(type_name, row)).decode(), parent_id=parent_id)
+    return Change("DELETE", old=orjson.dumps(render_values(type_name, row)).decode(), parent_id=parent_id)
 
 
 def reference(type_name: str, object_id: int, system_id: Stored) -> str:

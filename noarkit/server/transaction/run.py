@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
+from noarkit.server.rendering import render_values
 from noarkit.server.transaction import log
 from noarkit.server.transaction.aftermath import check_known_parents, check_moved_below, delete_all
 from noarkit.server.transaction.checks import check_all
@@ -25,7 +26,6 @@ from noarkit.server.transaction.save import check_version, save
 from noarkit.server.transaction.screening import inherit_screening
 from noarkit.server.transaction.stage import Stage, Thing
 from noarkit.server.transaction.write import bump, write_stage
-from noarkit.server.values import wire_object
 from noarkit.server.wire import Refusal
 
 
@@ -84,7 +84,7 @@ def _answer(stage: Stage, told: Mapping[int, bytes]) -> bytes:
 
 
 def _tell(thing: Thing, newer: bool) -> bytes:
-    return orjson.dumps(wire_object(thing.plan.name, thing.values, show_newer=newer))
+    return orjson.dumps(render_values(thing.plan.name, thing.values, newer=newer))
 
 
 _PERFORM: Mapping[str, Callable[[Stage, Action], None]] = {

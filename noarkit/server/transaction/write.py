@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
+from noarkit.server.rendering import render_values
 from noarkit.server.transaction import log
 from noarkit.server.transaction.stage import Stage, Thing
-from noarkit.server.values import Stored, wire_object
+from noarkit.server.values import Stored
 from noarkit.server.wire import Refusal
 
 
@@ -23,7 +24,7 @@ def write_stage(stage: Stage, actor: log.Actor) -> dict[int, bytes]:
     _refuse_taken_uuids(stage)
     _bump_parents(stage)
     changed = [thing for thing in stage.things.values() if thing.old is not None and thing.touched]
-    told = {thing.id: orjson.dumps(wire_object(thing.plan.name, thing.values)) for thing in stage.new}
+    told = {thing.id: orjson.dumps(render_values(thing.plan.name, thing.values)) for thing in stage.new}
     insert_new(stage.db, stage.new)
     update_changed(stage.db, changed)
     _write_pairs(stage)
@@ -170,7 +171,7 @@ def _pairs_of_new(stage: Stage) -> dict[int, dict[str, list[int]]]:
 
 
 def _with_pairs(thing: Thing, pairs: dict[str, list[int]]) -> str:
-    whole = wire_object(thing.plan.name, thing.values)
+    whole = render_values(thing.plan.name, thing.values)
     links = whole["links"]
     if isinstance(links, dict):
         links.update(pairs)

@@ -1,4 +1,4 @@
-"""The table of all calls: none lacks a test of its success and of its failures, and what holds for all is tried on all."""
+"""The table of all calls: none lacks tests of its success and of its failures; what holds for all is tried on all."""
 
 from __future__ import annotations
 
