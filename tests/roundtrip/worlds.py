@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -78,14 +78,14 @@ class World:
                 continue
             needed = one.need == "must" and not one.has_default
             if needed or (told[name].path is not None and self.chance(0.6)):
-                value = self._value(one)
+                value = self.value(one)
                 if value is not None:
                     found[name] = value
         if "uuid" in told and told["uuid"].path is not None:
             found["uuid"] = str(uuid.UUID(int=self.rng.getrandbits(128), version=4))
         return _sound(kind, found)
 
-    def _value(self, one: Field) -> FieldValue:
+    def value(self, one: Field) -> FieldValue:
         if one.code_list:
             return self.rng.choice(self._codes(one.code_list)) if self._codes(one.code_list) else None
         match one.kind:
@@ -179,8 +179,22 @@ def build(rng: random.Random, archive: WholeArchive) -> World:
     for _ in range(rng.randrange(1, 4)):
         earlier = _series(world, fonds, earlier)
     _cross(world)
-    archive.transaction(world.actions)
+    saved = archive.transaction(world.actions)
+    for _ in range(rng.randrange(4)):
+        _revise(world, {name: one.id for name, one in saved.items()})
     return world
+
+
+def _revise(world: World, ids: Mapping[str, str]) -> None:
+    """A change that the change log tells: of a text, a code or a day."""
+    kinds = [kind for kind in ("Arkivdel", "Klasse", "Saksmappe", "Journalpost", "Dokument") if kind in world.made]
+    kind = world.rng.choice(kinds)
+    field = world.rng.choice(("tittel", "beskrivelse", "skjerming", "opprettetDato", "bevaringstid"))
+    known = metamodel().types[kind].fields
+    if field not in known:
+        field = "tittel"
+    value = world.value(known[field])
+    world.archive.transaction([Save(kind, ids[world.rng.choice(world.made[kind])], {field: value})])
 
 
 def _series(world: World, fonds: str, earlier: str) -> str:

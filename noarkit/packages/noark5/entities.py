@@ -384,6 +384,7 @@ class Maker:
     # groups of fields
 
     def _screening(self, node: Node, fields: dict[str, FieldValue], told: Told) -> None:
+        fields["skjerming"] = None  # said, so that the archive does not let it inherit one
         for one in nodes(node, "skjerming"):
             name = text(one, "tilgangsrestriksjon")
             if name is not None:
