@@ -1,0 +1,117 @@
+"""The public functions: typed, quiet, lazy, and the same journey as the command line's."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import noarkit
+from noarkit import Event, IngestResult, PlanResult, ScanReport, Verified
+from noarkit.config import ArchiveConfig, Config
+from noarkit.destination import DEFAULT, destination
+from noarkit.errors import ConfigFault, PlanFault, SourceGone
+from noarkit.journeys import Site, site
+
+
+def source(place: Path) -> Path:
+    case = place / "src" / "case"
+    case.mkdir(parents=True)
+    for name in ("a.txt", "b.txt"):
+        (case / name).write_text(name)
+    return place / "src"
+
+
+def test_every_public_name_is_there_and_told_of() -> None:
+    for name in noarkit.__all__:
+        found = getattr(noarkit, name)
+        assert name == "__version__" or inspect.getdoc(found), name
+    with pytest.raises(AttributeError):
+        noarkit.nothing_of_that_name  # noqa: B018  # asking is the test
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    heavy = ("httpx", "jinja2", "lxml", "click", "sqlite3")
+    code = f"import noarkit, sys; print([name for name in {heavy!r} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_whole_journey_in_five_calls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    told: list[Event] = []
+    place, run = source(tmp_path), tmp_path / "run"
+    scanned = noarkit.scan(place, tell=told.append)
+    planned = noarkit.plan(place, run, tell=told.append)
+    archive = f"embedded:{tmp_path / 'archive'}"
+    loaded = noarkit.ingest(run, archive=archive, workers=0, tell=told.append)
+    closed = noarkit.close(run)  # the run remembers its archive
+    proof = noarkit.verify(run, depth="bytes", tell=told.append)
+    assert isinstance(scanned, ScanReport) and scanned.records == 2
+    assert isinstance(planned, PlanResult) and planned.records == {"mapped": 2}
+    assert isinstance(loaded, IngestResult)
+    assert (loaded.exit_code, loaded.state, loaded.numbers.archived, loaded.archive) == (0, "done", 2, archive)
+    assert loaded.closed is not None and loaded.closed.whole
+    assert closed.refused == 0
+    assert isinstance(proof, Verified) and proof.good and proof.compared["files"] == (2, 2)
+    assert proof.certificate is not None and proof.certificate.is_file()
+    assert {"source_scanned", "target", "planned", "preflight", "chunk_done", "closed"} <= {
+        event.name for event in told
+    }
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_recipe_that_cannot_work_is_a_fault_with_its_line_and_leaves_nothing(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text('[source]\nkind = "files"\n[target]\nexternal_system = "x"\nmodel = 1\n[[map]]\ntyp = "Mappe"\n')
+    with pytest.raises(PlanFault) as told:
+        noarkit.plan(source(tmp_path), tmp_path / "run", recipe=recipe)
+    assert told.value.data["line"] == 7
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(ConfigFault):
+        noarkit.plan(tmp_path / "src", tmp_path / "run", recipe=tmp_path / "none.toml")
+
+
+def test_a_source_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(SourceGone):
+        noarkit.scan(tmp_path / "nothing")
+
+
+def settings(url: str | None, kind: str = "file") -> Site:
+    from types import MappingProxyType
+
+    from noarkit.config import Origin
+
+    origins = MappingProxyType({"archive.url": Origin(kind, "x")})  # type: ignore[arg-type]  # a kind it knows
+    config = Config(ArchiveConfig(url=url), None, "Europe/Oslo", "en", {}, origins, ())
+    return Site(config, {})
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "remembered", "expected"),
+    [
+        ("https://said.example.org", "flag", "https://was.example.org", "https://said.example.org"),
+        ("https://said.example.org", "environment", "https://was.example.org", "https://said.example.org"),
+        ("https://file.example.org", "file", "https://was.example.org", "https://was.example.org"),
+        ("https://file.example.org", "profile", None, "https://file.example.org"),
+        (None, "default", "https://was.example.org", "https://was.example.org"),
+    ],
+)
+def test_what_is_said_now_goes_before_what_the_run_remembers_before_what_the_file_says(
+    url: str | None, kind: str, remembered: str | None, expected: str
+) -> None:
+    here = settings(url, kind)
+    assert destination(here.config, here.environment, remembered).name == expected
+
+
+def test_where_nobody_says_anything_it_is_an_archive_of_ones_own() -> None:
+    here = settings(None, "default")
+    found = destination(here.config, here.environment)
+    assert found.name == f"embedded:{Path.cwd() / DEFAULT.removeprefix('embedded:')}"
+    assert found.embedded == Path.cwd() / "noarkit-archive"
+
+
+def test_an_archive_given_to_a_call_goes_before_its_settings() -> None:
+    here = site("https://now.example.org", settings("https://file.example.org"))
+    assert destination(here.config, here.environment, "https://was.example.org").name == "https://now.example.org"
