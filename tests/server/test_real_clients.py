@@ -145,8 +145,8 @@ def a_file(scene: Scene) -> dict[str, str]:
     made = scene.made(*entry_actions(case, dokumentetsDato="2019-05-06", mottattDato="2019-05-07T08:09:10.111Z"))
     record = scene.record(scene.folder(), opprettetDato="2003-04-05T06:07:08.009Z")
     document = scene.document(made["@j"])
-    file = scene.uploaded()
-    small = scene.made(
+    rest = {"Basisregistrering": record, "Dokumentversjon": scene.version(document, scene.uploaded())}
+    made |= scene.made(
         save("Noekkelord", "Noekkelord", verdi="V"),
         link("Noekkelord", "Noekkelord", "refMappe", case),
         save("Merknad", "Merknad", tekst="T", merknadstype="MER"),
@@ -155,11 +155,17 @@ def a_file(scene: Scene) -> dict[str, str]:
         link("EksternId", "EksternId", "refMappe", case),
         save("Sakspart", "Sakspart", sakspartNavn="N", sakspartRolle="KLI"),
         link("Sakspart", "Sakspart", "refMappe", case),
+        save("Arkiv", "Arkiv", tittel="A"),
+        save("Arkivskaper", "Arkivskaper", arkivskaperIdent="1", arkivskaperNavn="N"),
+        link("Arkivskaper", "Arkivskaper", "refArkiv", "Arkiv"),
+        save("Arkivdel", "Arkivdel", tittel="D"),
+        link("Arkivdel", "Arkivdel", "refArkiv", "Arkiv"),
+        save("Klassifikasjonssystem", "Klassifikasjonssystem", tittel="S"),
+        save("Klasse", "Klasse", klasseIdent="1", tittel="K"),
+        link("Klasse", "Klasse", "refKlassifikasjonssystem", "Klassifikasjonssystem"),
     )
-    large = {"Saksmappe": case, "Journalpost": made["@j"], "Korrespondansepart": made["@k"], "Dokument": document}
-    rest = {"Basisregistrering": record, "Dokumentversjon": scene.version(document, file), "Arkiv": scene.ids["fonds"]}
-    more = {"Arkivdel": scene.ids["series"], "Arkivskaper": scene.ids["creator"], "Klasse": scene.ids["class"]}
-    return {**large, **rest, **more, **small, "Klassifikasjonssystem": scene.ids["system"]}
+    large = {"Saksmappe": case, "Journalpost": made.pop("@j"), "Korrespondansepart": made.pop("@k")}
+    return {**large, "Dokument": document, **rest, **made}
 
 
 CHANGED = {
