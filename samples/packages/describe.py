@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 from noarkit.packages.noark5 import spec
+from noarkit.safe.digest import sha256_of
 from samples.packages.good import Draft
 
 _FLAGS = (
@@ -22,24 +26,66 @@ _COUNTED = {
 }
 
 
+SAID: Mapping[str, str] = {
+    "systemType": "Sakarkiv (Noark 5)",
+    "systemName": "Eksempel",
+    "archive": "Eksempelarkivet",
+    "startDate": "2019-01-01",
+    "endDate": "2019-12-31",
+    "type": "Noark 5",
+    "version": "5.0",
+    "inngaaendeSkille": "skarpt",
+    "utgaaendeSkille": "skarpt",
+    "inneholderSkjermetInformasjon": "false",
+    "omfatterDokumenterSomErKassert": "false",
+    "inneholderDokumenterSomSkalKasseres": "false",
+    "inneholderVirksomhetsspesifikkeMetadata": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a description is made of: the sha256 of each file, how often elements begin in each, and what is said."""
+
+    sums: Mapping[str, str]
+    counts: Mapping[tuple[str, str], int]
+    documents: int
+    said: Mapping[str, str]
+    schemas: tuple[str, ...] = ()
+
+
 def seal(draft: Draft) -> None:
     """Describes the draft as it is."""
-    said = draft.said
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in draft.files.items()}
+    counts = {(name, each): draft.count(f"{name}.xml", each) for name, some in _COUNTED.items() for each in some}
+    documents = sum(name.startswith(f"{spec.DOCUMENT_FOLDER}/") for name in draft.files)
+    text = _text(Facts(sums, counts, documents, draft.said, tuple(draft.schemas)))
+    draft.files[f"{spec.DESCRIPTION}.xml"] = text.encode()
+
+
+def describe(folder: Path, counts: Mapping[str, int], documents: int) -> None:
+    """Describes a package on disk whose elements were counted when it was written."""
+    sums = {path.name: sha256_of(path) for path in folder.iterdir() if path.is_file()}
+    numbers = {(name, each): counts[each] for name, some in _COUNTED.items() for each in some}
+    (folder / f"{spec.DESCRIPTION}.xml").write_text(_text(Facts(sums, numbers, documents, SAID)), "utf-8")
+
+
+def _text(facts: Facts) -> str:
+    said = facts.said
     context = "".join(_additional(name, _value(said[name])) for name in ("systemType", "systemName", "archive"))
     creators = _additional(
         "recordCreators", _wrapped("additionalElements", _additional("recordCreator", _value("Prøve kommune")))
     )
     period = "".join(_property(name, said[name]) for name in ("startDate", "endDate"))
-    documents = sum(name.startswith(f"{spec.DOCUMENT_FOLDER}/") for name in draft.files)
     divides = "".join(_property(name, said[name]) for name in ("inngaaendeSkille", "utgaaendeSkille"))
     more = _property("periode", inner=divides) + "".join(_property(name, said[name], "boolean") for name in _FLAGS)
-    more += _property("antallDokumentfiler", str(documents), "integer")
+    more += _property("antallDokumentfiler", str(facts.documents), "integer")
     info = _property(
         "info",
         inner=_property("type", said["type"], inner=_property("version", said["version"]))
         + _property("additionalInfo", inner=more),
     )
-    objects = "".join(_document(draft, name) for name in _COUNTED if f"{name}.xml" in draft.files)
+    objects = "".join(_document(facts, name) for name in _COUNTED if f"{name}.xml" in facts.sums)
     package = (
         f'<dataObject name="Noark 5-arkivuttrekk">\n{_wrapped("properties", info)}'
         f"{_wrapped('dataObjects', objects)}</dataObject>\n"
@@ -48,35 +94,33 @@ def seal(draft: Draft) -> None:
         "content",
         _wrapped("additionalElements", _additional("archivalPeriod", _wrapped("properties", period))),
     )
-    text = (
+    return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<addml xmlns="{spec.ADDML_NAMESPACE}" name="Eksempel">\n'
         f'<dataset name="Eksempel">\n<description>Noark 5-arkivuttrekk</description>\n'
         f"{_wrapped('reference', reference)}{_wrapped('dataObjects', package)}</dataset>\n</addml>\n"
     )
-    draft.files[f"{spec.DESCRIPTION}.xml"] = text.encode()
 
 
-def _document(draft: Draft, name: str) -> str:
-    own = draft.schemas if name == spec.STRUCTURE else []
+def _document(facts: Facts, name: str) -> str:
+    own = facts.schemas if name == spec.STRUCTURE else []
     main, *others = spec.schemas_of(name)
-    schemas = _property("schema", "main", inner=_file(draft, main))
-    schemas += "".join(_property("schema", inner=_file(draft, other)) for other in [*others, *own])
+    schemas = _property("schema", "main", inner=_file(facts, main))
+    schemas += "".join(_property("schema", inner=_file(facts, other)) for other in [*others, *own])
     counts = "".join(
         _property(
             "numberOfOccurrences",
             element,
             inner=_property("elementPath", f"//{element}")
-            + _property("value", str(draft.count(f"{name}.xml", element)), "integer"),
+            + _property("value", str(facts.counts[name, element]), "integer"),
         )
         for element in _COUNTED[name]
     )
-    inner = _file(draft, f"{name}.xml") + schemas + _property("info", inner=counts)
+    inner = _file(facts, f"{name}.xml") + schemas + _property("info", inner=counts)
     return f'<dataObject name="{name}">\n{_wrapped("properties", inner)}</dataObject>\n'
 
 
-def _file(draft: Draft, name: str) -> str:
-    digest = hashlib.sha256(draft.files[name]).hexdigest()
-    checksum = _property("checksum", inner=_property("algorithm", "SHA-256") + _property("value", digest))
+def _file(facts: Facts, name: str) -> str:
+    checksum = _property("checksum", inner=_property("algorithm", "SHA-256") + _property("value", facts.sums[name]))
     return _property("file", inner=_property("name", name) + checksum)
 
 

@@ -1,7 +1,7 @@
 """python -m samples.packages.make OUT [--schemas DIR] [CODE ...]: writes good/ and bad/<CODE>-<what>/ into OUT.
 
-DIR holds the official schemas in folders by version (5.0/arkivstruktur.xsd and so on); without it our own are packed, and
-every package carries the warning N102 that says so.
+DIR holds the official schemas in folders by version (5.0/arkivstruktur.xsd and so on); without it our own are packed,
+and every package carries the warning N102 that says so.
 """
 
 from __future__ import annotations

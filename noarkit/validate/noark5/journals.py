@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.parsers import expat
 
@@ -18,6 +18,7 @@ JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 """The two journals; their place here is their number."""
 
 _BATCH = 5_000
+Values = dict[str, str]
 _MOST_TEXTS = 300
 _HEAD = ("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon")
 _ENTRY = (
@@ -69,10 +70,9 @@ class _Flat:
         self.notes = Notes(file)
         self._file = file
         self._chunks: list[str] = []
-        self._depth = 0
         prefix = f"{spec.namespace(document)} "
-        self.groups = {prefix + name: name for name in groups}
-        self.wanted = {prefix + name: name for name in wanted}
+        self._groups = {prefix + name: name for name in groups}
+        self._wanted = {prefix + name: name for name in wanted}
         self.parser.CharacterDataHandler = self._chunks.append
         self.parser.XmlDeclHandler = self._declared
 
@@ -81,18 +81,39 @@ class _Flat:
         if len(self._chunks) > _MOST_TEXTS:
             raise UnsafeXml(where=self._file, why="limits", line=self.parser.CurrentLineNumber)
 
-    def enter(self) -> None:
-        """An element begins."""
-        self._chunks.clear()
-        self._depth += 1
-        if self._depth > LIMITS.max_depth:
-            raise UnsafeXml(where=self._file, why="depth", line=self.parser.CurrentLineNumber)
+    def listen(self, opened: Callable[[str], None], closed: Callable[[str, Values], None]) -> None:
+        """Calls `opened` and `closed` for each group, the latter with the leaves that were kept."""
+        group, known, chunks, notes = self._groups.get, self._wanted, self._chunks, self.notes
+        clear, join, parser, deepest = chunks.clear, "".join, self.parser, LIMITS.max_depth
+        open_groups: list[Values] = [{}]
+        depth = 0
 
-    def leave(self) -> str:
-        """An element ends: its text."""
-        self._depth -= 1
-        chunks = self._chunks
-        return chunks[0] if len(chunks) == 1 else "".join(chunks)
+        def start(name: str, attributes: dict[str, str]) -> None:
+            nonlocal depth
+            depth += 1
+            if depth > deepest:
+                raise UnsafeXml(where=self._file, why="depth", line=parser.CurrentLineNumber)
+            clear()
+            kind = group(name)
+            if kind is not None:
+                open_groups.append({})
+                opened(kind)
+
+        def end(name: str) -> None:
+            nonlocal depth
+            depth -= 1
+            kind = group(name)
+            if kind is not None:
+                closed(kind, open_groups.pop())
+                return
+            text = join(chunks)
+            if not text or text.isspace():
+                notes.hit("N010", parser.CurrentByteIndex, element=name.rpartition(" ")[2])
+            if name in known:
+                open_groups[-1][known[name]] = text
+
+        parser.StartElementHandler = start
+        parser.EndElementHandler = end
 
     def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
         if version != "1.0" or (encoding or "UTF-8").upper() not in ("UTF-8", "UTF8"):
@@ -111,33 +132,17 @@ class _JournalReading:
         self.entries = 0
         self.rows: list[Row] = []
         self._journal = journal
-        self._open: list[dict[str, str]] = [{}]
         self._at = 0
         self._before = (0, 0)
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
+        self.flat.listen(self._opened, self._closed)
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self.flat.enter()
-        group = self.flat.groups.get(name)
-        if group is not None:
-            self._open.append({})
-            if group == "journalpost":
-                self._at = self.parser.CurrentByteIndex
-            elif group == "journalhode":
-                self.head_at = self.parser.CurrentByteIndex
+    def _opened(self, group: str) -> None:
+        if group == "journalpost":
+            self._at = self.parser.CurrentByteIndex
+        elif group == "journalhode":
+            self.head_at = self.parser.CurrentByteIndex
 
-    def _end(self, name: str) -> None:
-        text = self.flat.leave()
-        group = self.flat.groups.get(name)
-        if group is None:
-            if not text or text.isspace():
-                self.notes.hit("N010", self.parser.CurrentByteIndex, element=name.rpartition(" ")[2])
-            kept = self.flat.wanted.get(name)
-            if kept is not None:
-                self._open[-1][kept] = text
-            return
-        values = self._open.pop()
+    def _closed(self, group: str, values: Values) -> None:
         if group == "journalpost":
             self._entry(values)
         elif group == "journalhode":
@@ -166,27 +171,15 @@ class _ChangeReading:
         self.notes = self.flat.notes
         self.changes = 0
         self.rows: list[Row] = []
-        self._values: dict[str, str] = {}
         self._at = 0
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
+        self.flat.listen(self._opened, self._closed)
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self.flat.enter()
-        if self.flat.groups.get(name) == "endring":
-            self._values = {}
+    def _opened(self, group: str) -> None:
+        if group == "endring":
             self._at = self.parser.CurrentByteIndex
 
-    def _end(self, name: str) -> None:
-        text = self.flat.leave()
-        group = self.flat.groups.get(name)
-        if group is None:
-            kept = self.flat.wanted.get(name)
-            if not text or text.isspace():
-                self.notes.hit("N010", self.parser.CurrentByteIndex, element=name.rpartition(" ")[2])
-            if kept is not None:
-                self._values[kept] = text
-        elif group == "endring":
+    def _closed(self, group: str, values: Values) -> None:
+        if group == "endring":
             self.changes += 1
-            target = packed(self._values.get("referanseArkivenhet", ""))
-            self.rows.append((target, self._values.get("referanseMetadata", ""), self._at))
+            target = packed(values.get("referanseArkivenhet", ""))
+            self.rows.append((target, values.get("referanseMetadata", ""), self._at))

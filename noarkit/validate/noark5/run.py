@@ -37,7 +37,7 @@ from noarkit.validate.noark5.store import Store
 from noarkit.validate.noark5.structure import walk_structure
 
 FORM = "noark5"
-LARGE_BYTES = 48 * 1024 * 1024
+LARGE_BYTES = 8 * 1024 * 1024
 """From here on, in XML or in documents, the work is shared with child processes."""
 
 _SHOWN_ROWS = 200

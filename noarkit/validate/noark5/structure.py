@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -87,11 +88,11 @@ _KEPT = (
 _STRANGE = frozenset('<>{}[]|\\"§=@*#')
 _MOST_NAMES = 10_000
 _MOST_TEXTS = 300
-_KEEP, _DATE, _CODE, _REFERENCE, _NAME, _MANY = range(6)
+_KEEP, _DATE, _CODE, _REFERENCE, _NAME, _MANY, _GROUP = range(7)
 _TYPE = f"{spec.XSI_NAMESPACE} type"
 _VSM = "virksomhetsspesifikkeMetadata"
 
-Leaf = tuple[int, str, frozenset[str]]
+Leaf = tuple[int, str, AbstractSet[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,12 @@ class _Handlers:
         self._twice: Frame | None = None
         self._containers = {f"{spec.namespace(spec.STRUCTURE)} {name}": name for name in CLOSERS}
         self._containers[f"{spec.namespace(spec.STRUCTURE)} {_VSM}"] = _VSM
-        self._leaves = leaves(sight.version)
+        self._known = leaves(sight.version)
+        names = self._known_names
+        for name, (kind, key, allowed) in self._known.items():
+            self._known[name] = (kind, key, names if kind == _NAME else allowed)
+        for name, group in self._containers.items():
+            self._known[name] = (_GROUP, group, names)
         self._start, self._end = self._callbacks()
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -147,9 +153,9 @@ class _Handlers:
             raise UnsafeXml(where=FILE, why="limits", line=self._parser.CurrentLineNumber)
 
     def _callbacks(self) -> tuple[Callable[[str, dict[str, str]], None], Callable[[str], None]]:
-        container, leaf = self._containers.get, self._leaves.get
+        container, known = self._containers.get, self._known.get
         chunks, open_, close, sight = self._chunks, self._open, self._close, self._sight
-        clear, act, empty = chunks.clear, self._act, self._empty
+        clear, act, empty, join = chunks.clear, self._act, self._empty, "".join
         depth, childless = 0, False
         deepest = LIMITS.max_depth
 
@@ -160,25 +166,24 @@ class _Handlers:
                 raise UnsafeXml(where=FILE, why="depth", line=self._parser.CurrentLineNumber)
             clear()
             kind = container(name)
-            childless = False if kind is None else open_(kind, attributes)
+            childless = kind is not None and open_(kind, attributes)
 
         def end(name: str) -> None:
             nonlocal depth, childless
             depth -= 1
-            kind = container(name)
-            if kind is not None and close(kind, childless):
+            what = known(name)
+            if what is not None and what[0] == _GROUP and close(what[1], childless):
                 childless = False
                 return
-            text = chunks[0] if len(chunks) == 1 else "".join(chunks)
+            text = join(chunks)
             if not text or text.isspace():
                 if not childless:
                     empty(name)
-                return
-            what = leaf(name)
-            if what is not None:
-                if what[0] == _KEEP:
-                    sight.frame.values[what[1]] = text
-                else:
+            elif what is not None:
+                kind, key, allowed = what
+                if kind == _KEEP:
+                    sight.frame.values[key] = text
+                elif kind != _NAME or text not in allowed:
                     act(what, text)
 
         return start, end
@@ -236,7 +241,7 @@ class _Handlers:
                 sight.hit("N331" if text in keys().get(name, ()) else "N330", element=name, value=text)
         elif kind == _REFERENCE:
             sight.refer(_REFERENCE_NUMBER[name], text)
-        elif text not in self._known_names:
+        else:
             self._judge_name(name, text)
 
     def _judge_name(self, name: str, text: str) -> None:
