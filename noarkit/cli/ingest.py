@@ -15,6 +15,7 @@ from noarkit.cli.running import Ending, Work, failed, is_run, settings, tell_end
 from noarkit.engine.assembly import IngestResult, remembered_archive
 from noarkit.errors import LimitReached, NoarkitError, UsageFault
 from noarkit.load.folder import RunFolder
+from noarkit.load.numbers import planned_aside
 
 _LIMITS = ("until", "max-errors")
 
@@ -156,4 +157,7 @@ def _next(result: IngestResult) -> str:
         return "for-real"
     if result.state != "done":
         return "again"
-    return "retry" if result.numbers.set_aside + result.numbers.refused else "verify"
+    left_out = result.numbers.set_aside + result.numbers.refused
+    if not left_out:
+        return "verify"
+    return "replan" if left_out == planned_aside(result.folder) else "retry"
