@@ -37,7 +37,7 @@ from samples.packages.changes import (
     without_vsm,
 )
 from samples.packages.describe import seal
-from samples.packages.good import PDF, VSM, Draft, good_draft, unit_id
+from samples.packages.good import PDF, VSM, VSM_SCHEMA, Draft, good_draft, unit_id
 
 ELSEWHERE = unit_id("elsewhere")
 SOFT = said("utgaaendeSkille", "mykt")
@@ -99,6 +99,7 @@ BAD: tuple[Bad, ...] = (
     Bad("N009", "empty-element", before=element("beskrivelse", "")),
     Bad("N010", "empty-value-in-log", before=replaced(CHANGES, ">før<", "><"), version="3.1"),
     Bad("N011", "no-change-log", before=gone(CHANGES, "endringslogg.xsd")),
+    Bad("N012", "unnamed-schema", after=added("annet.xsd", VSM_SCHEMA.encode())),
     Bad("N101", "schema-missing", after=gone("addml.xsd")),
     Bad("N102", "schema-of-ours"),
     Bad("N103", "not-valid", before=element("saksaar", "i fjor")),

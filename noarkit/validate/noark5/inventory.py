@@ -82,7 +82,8 @@ def _judge_strays(case: Case) -> None:
         if kind != "file":
             case.tally.add("N005", text, why=kind)
         elif text not in known and not case.store.number("SELECT COUNT(*) FROM objects WHERE path = ?", (name,)):
-            case.tally.add("N004", text)
+            # a schema too many is no loss; anything else may be a document that nobody described
+            case.tally.add("N012" if text.endswith(".xsd") and "/" not in text else "N004", text)
 
 
 def _judge_properties(case: Case, description: Description) -> None:
