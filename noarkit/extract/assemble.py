@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,6 +52,7 @@ class Assembled:
     """What was written."""
 
     tally: Tally
+    met: Counter[tuple[str, str]]
     placed: Placed
     journalled: Journalled
     changes: int
@@ -80,6 +82,7 @@ def assemble(store: Path, package: Path, given: Given, pause: Callable[[], None]
         _write_schemas(package, told, given)
         assembled = Assembled(
             writer.tally,
+            writer.met(),
             walk.placed,
             journalled,
             with_changes.entries if with_changes else 0,

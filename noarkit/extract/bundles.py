@@ -15,8 +15,7 @@ _LINKS = """(SELECT group_concat('{"n":"' || k.name || '","u":"' || k.uuid || '"
 _PARTS = """(SELECT group_concat(CASE p.type WHEN 'Avskrivning'
   THEN substr(p.data, 1, length(p.data) - 1) || ',"k":[' || coalesce(LINKS, '') || ']}' ELSE p.data END)
   FROM part p WHERE p.parent = OF.id AND p.family = 'FAMILY')"""
-_VERSIONS = """(SELECT group_concat('{"o":' || v.data || ',"path":"' || v.path || '","sha256":"' || v.sha256
-  || '","size":' || v.size || '}')
+_VERSIONS = """(SELECT group_concat('{"o":' || v.data || '}')
   FROM (SELECT * FROM version WHERE parent = d.id AND done < 2 ORDER BY sort, uuid) v)"""
 _DOCUMENTS = """(SELECT group_concat('{"o":' || d.data || ',"v":[' || coalesce(VERSIONS, '')
   || '],"p":[' || coalesce(PARTS, '') || ']}')

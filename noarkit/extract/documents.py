@@ -37,13 +37,17 @@ class _Wanted:
     sha256: str | None
     algorithm: str
     checksum: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Got:
+    """A file that is there; `as_measured` where the archive's own facts of it are not what the package tells."""
+
     row: int
     sha256: str
     size_bytes: int
+    as_measured: bool
 
 
 def fetch_documents(
@@ -83,6 +87,12 @@ def _note(store: ExtractStore, got: list[_Got], tell: Listener) -> None:
     store.db.execute("BEGIN")
     rows = [(one.sha256, one.size_bytes, one.row) for one in got]
     store.db.executemany("UPDATE version SET sha256 = ?, size = ?, done = 1 WHERE rowid = ?", rows)
+    told = [(one.sha256, one.size_bytes, one.row) for one in got if one.as_measured]
+    store.db.executemany(
+        "UPDATE version SET data = json_set(data, '$.f.sjekksum', ?, '$.f.sjekksumAlgoritme', 'SHA-256',"
+        " '$.f.filstoerrelse', ?) WHERE rowid = ?",
+        told,
+    )
     store.db.execute("COMMIT")
     if got:
         tell(Event("extract.documents", {"count": len(got), "bytes": sum(one.size_bytes for one in got)}))
@@ -92,14 +102,15 @@ def _note(store: ExtractStore, got: list[_Got], tell: Listener) -> None:
 def _wanted(store: ExtractStore) -> Iterator[_Wanted]:
     sql = (
         "SELECT rowid, file, path, sha256, coalesce(json_extract(data, '$.f.sjekksumAlgoritme'), ''),"
-        " coalesce(json_extract(data, '$.f.sjekksum'), '') FROM version WHERE done = 0 AND rowid > ?"
+        " coalesce(json_extract(data, '$.f.sjekksum'), ''), size FROM version WHERE done = 0 AND rowid > ?"
         " ORDER BY rowid LIMIT 1000"
     )
     last = 0
     while rows := list(store.rows(sql, (last,))):
-        for row, file, path, sha256, algorithm, checksum in rows:
+        for row, file, path, sha256, algorithm, checksum, size in rows:
             expected = None if sha256 is None else str(sha256)
-            yield _Wanted(int(str(row)), str(file), str(path), expected, str(algorithm), str(checksum))
+            told = (str(algorithm), str(checksum), int(str(size)))
+            yield _Wanted(int(str(row)), str(file), str(path), expected, *told)
         last = int(str(rows[-1][0]))
 
 
@@ -115,7 +126,8 @@ def _download(archive: Archive, wanted: _Wanted, package: Path) -> _Got:
         if ours != wanted.checksum.lower():
             target.unlink()
             raise ChecksumDiffers(key=wanted.path, ours=ours, theirs=wanted.checksum)
-    return _Got(wanted.row, found.sha256, found.size_bytes)
+    told = wanted.algorithm == "SHA-256" and wanted.checksum == found.sha256 and wanted.size == found.size_bytes
+    return _Got(wanted.row, found.sha256, found.size_bytes, not told)
 
 
 def _distrust(store: ExtractStore, package: Path) -> None:

@@ -18,6 +18,7 @@ import orjson
 from noarkit.extract.account import Seen
 from noarkit.extract.assemble import Assembled
 from noarkit.extract.carried import lost_fields
+from noarkit.extract.rows import LEFT_OUT
 from noarkit.extract.store import ExtractStore
 from noarkit.model.mapping import mapping
 from noarkit.packages.noark5.content import Thing
@@ -48,10 +49,6 @@ def write_report(store: ExtractStore, target: Path, made: Assembled, said: Said)
 
 def _whole(store: ExtractStore, made: Assembled, said: Said, counts: Mapping[str, int]) -> dict[str, object]:
     words = mapping().words
-    fields: Counter[tuple[str, str]] = Counter()
-    for (kind, names), count in made.tally.met.items():
-        for name in names:
-            fields[kind, name] += count
     return {
         "format": _FORMAT,
         "depositable": not [flaw for flaw in said.flaws if flaw != "no-changes"],
@@ -59,7 +56,8 @@ def _whole(store: ExtractStore, made: Assembled, said: Said, counts: Mapping[str
         "as_seen_by": asdict(said.seen),
         "open_units": dict(said.open_units),
         "units": dict(sorted(made.tally.units.items())),
-        "not_in_form": _told(fields, words.reasons),
+        "not_in_form": _told(made.met, words.reasons),
+        "never_fetched": sorted(LEFT_OUT),
         "entities": dict(sorted(counts.items())),
         "defaults": [
             {"type": kind, "element": element, "rule": rule, "count": count, "means": words.rules.get(rule, rule)}

@@ -13,6 +13,7 @@ import orjson
 
 from noarkit.archive.values import SavedObject
 from noarkit.extract.store import Key, Row, key_of
+from noarkit.model.mapping import mapping
 from noarkit.packages.noark5.paths import document_path
 
 FONDS, SERIES, SYSTEM, CLASS, FOLDER, RECORD, DOCUMENT, VERSION = "F", "S", "C", "K", "M", "R", "D", "V"
@@ -26,6 +27,15 @@ _OWNERS: tuple[tuple[str, str], ...] = (
     ("refDokumentversjon", VERSION),
     ("refArkiv", FONDS),
 )
+_LINKED = frozenset({"Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", "Mappe", "Saksmappe", "Moetemappe"})
+LEFT_OUT = frozenset(
+    field.name
+    for one in mapping().types.values()
+    for field in one.fields.values()
+    if field.reason in ("archive", "account")
+)
+"""Fields that are not even fetched into the store: ids, versions and account names, which every object has."""
+
 _DIGITS = re.compile(r"\d+")
 _CLOSED_SERIES = ("P", "U")
 _CLOSED_CASES = ("A", "U")
@@ -49,8 +59,14 @@ def row_of(found: SavedObject) -> Row:
 
 
 def data_of(found: SavedObject) -> str:
-    """What is kept of an object, as JSON."""
-    return orjson.dumps({"t": found.type, "i": found.id, "f": found.fields, "l": found.links}).decode()
+    """What is kept of an object, as JSON; its links where units are found by them."""
+    return _data(found.type, found.fields, found.links if found.type in _LINKED else None)
+
+
+def _data(type_name: str, fields: Mapping[str, object], links: Mapping[str, str] | None = None) -> str:
+    kept = {name: value for name, value in fields.items() if name not in LEFT_OUT}
+    told = {"t": type_name, "f": kept} if links is None else {"t": type_name, "f": kept, "l": links}
+    return orjson.dumps(told).decode()
 
 
 def _unit(kind: str, found: SavedObject, parent: Key, sort: str, klasse: Key | None, *, is_open: bool) -> Row:
@@ -133,7 +149,8 @@ def _version(found: SavedObject) -> Row:
     file = str(fields.get("referanseDokumentfil", ""))
     size = fields.get("filstoerrelse")
     facts = (path, file, sha256, size if isinstance(size, int) else -1, 0)
-    return (_target(found, "refDokument"), sort, key_of(found.id), uuid, *facts, data_of(found))
+    told = {**fields, "referanseDokumentfil": path}
+    return (_target(found, "refDokument"), sort, key_of(found.id), uuid, *facts, _data("Dokumentversjon", told))
 
 
 def _part(found: SavedObject) -> Row:

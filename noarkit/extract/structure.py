@@ -202,4 +202,4 @@ def _made(kind: str, holder: Thing, title: str) -> Content:
     fields: dict[str, object] = {name: holder["f"][name] for name in kept if name in holder["f"]}
     ident = "klasseIdent" if kind == "Klasse" else "mappeIdent"
     own = made_uuid(str(holder["f"].get("uuid")), kind)
-    return {"o": {"t": kind, "i": "", "f": {"uuid": own, ident: title, "tittel": title, **fields}, "l": {}}}
+    return {"o": {"t": kind, "f": {"uuid": own, ident: title, "tittel": title, **fields}}}

@@ -1,4 +1,4 @@
-"""From the embedded archive to a package: metadata, documents, and writing the structure beside a hand-joined writer."""
+"""From the embedded archive to a package: metadata, documents, and the structure beside a hand-joined writer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sqlite3
 import statistics
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from noarkit.archive.administration import Administration
@@ -141,7 +142,14 @@ def _writing(bench: Bench, count: int, rounds: int) -> None:
         floors.append(count / (time.perf_counter() - began))
         bundles.close()
     ratio = statistics.median(one / other for one, other in zip(ours, floors, strict=True))
-    tell("writing arkivstruktur", statistics.median(ours), "records/s", statistics.median(floors), "joined by hand", ratio)
+    tell(
+        "writing arkivstruktur",
+        statistics.median(ours),
+        "records/s",
+        statistics.median(floors),
+        "joined by hand",
+        ratio,
+    )
 
 
 def _store(bench: Bench) -> Path:
@@ -155,10 +163,8 @@ def _store(bench: Bench) -> Path:
             raise Enough
 
     target = bench.folder / "stopped"
-    try:
+    with suppress(Enough):
         extract(bench.archive, target, Terms(include_open=True), tell=stop)
-    except Enough:
-        pass
     store = work_folder(target) / "fetched.db"
     with sqlite3.connect(store) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -166,7 +172,10 @@ def _store(bench: Bench) -> Path:
 
 
 _PARTY = ("korrespondansepartNavn", "postnummer", "poststed", "epostadresse")
-_VERSION = ("uuid", "versjonsnummer", "variantformat", "format", "opprettetDato", "opprettetAv")
+_VERSION = (
+    *("uuid", "versjonsnummer", "variantformat", "format", "opprettetDato", "opprettetAv"),
+    *("referanseDokumentfil", "sjekksum", "sjekksumAlgoritme", "filstoerrelse"),
+)
 _DOCUMENT = ("uuid", "dokumenttype", "dokumentstatus", "tittel", "opprettetDato", "opprettetAv", "dokumentmedium")
 _POST = (
     *("uuid", "opprettetDato", "opprettetAv", "registreringsIdent", "tittel", "offentligTittel", "beskrivelse"),
@@ -188,8 +197,7 @@ def _record_by_hand(post: Content) -> str:
     for document in post["d"]:
         out += ["<dokumentbeskrivelse>", *_fields(document["o"]["f"], _DOCUMENT)]
         for version in document["v"]:
-            facts = f"<fil>{version['path']}</fil><sjekksum>{version['sha256']}</sjekksum><str>{version['size']}</str>"
-            out += ["<dokumentobjekt>", *_fields(version["o"]["f"], _VERSION), facts, "</dokumentobjekt>"]
+            out += ["<dokumentobjekt>", *_fields(version["o"]["f"], _VERSION), "</dokumentobjekt>"]
         out.append("</dokumentbeskrivelse>")
     out.append("</registrering>\n")
     return "".join(out)

@@ -1,7 +1,7 @@
 """What the writer is given: one unit of the archive with all that stands inside it, as JSON of the archive's own names.
 
 `parse` takes such JSON and gives it with every text ready for XML: signs of markup escaped, signs that XML forbids
-replaced by U+FFFD and counted, line ends kept. Texts are escaped once for the whole unit, before it is taken apart,
+replaced by U+FFFD and counted, line ends kept; an empty text is no text. Texts are escaped once for the whole unit, before it is taken apart,
 which is what makes writing quick: JSON has no use for `&`, `<` and `>` outside its texts.
 """
 
@@ -17,7 +17,7 @@ import orjson
 
 REPLACEMENT = "\ufffd"
 
-_ESCAPES = re.compile(rb"\\[ubfr]|\xef\xbf")
+_ESCAPES = re.compile(rb"\\[ubfr]|\xef\xbf|:\"\"")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -30,19 +30,18 @@ class Link(TypedDict):
 
 
 class Thing(TypedDict):
-    """An object: its type, id, fields and links to one, and what it is linked to where that was asked for."""
+    """An object: its type and fields, its links to one where units are found by them, and what it is linked to."""
 
     t: str
-    i: str
     f: dict[str, object]
-    l: dict[str, str]  # noqa: E741  # the key of the JSON
+    l: NotRequired[dict[str, str]]  # noqa: E741  # the key of the JSON
     k: NotRequired[list[Link]]
 
 
 class Content(TypedDict, total=False):
     """A thing (`o`) with its parts (`p`), links (`k`), documents (`d`) or versions (`v`).
 
-    A version has its file: path in the package, sha256 and size as they were found.
+    The fields of a version tell of its file as it lies in the package: path, checksum, algorithm and size.
     """
 
     o: Required[Thing]
@@ -50,9 +49,6 @@ class Content(TypedDict, total=False):
     k: list[Link]
     d: list[Content]
     v: list[Content]
-    path: str
-    sha256: str
-    size: int
 
 
 @dataclass(slots=True)
@@ -76,7 +72,7 @@ class Codes:
 
 def parse(raw: bytes, cleaned: Cleaned) -> Content:
     """The unit that this JSON is, its texts ready for XML."""
-    if (b"\\" in raw or b"\xef\xbf" in raw) and _ESCAPES.search(raw):
+    if (b"\\" in raw or b"\xef\xbf" in raw or b'""' in raw) and _ESCAPES.search(raw):
         content: Content = _clean(orjson.loads(raw), cleaned)  # type: ignore[assignment]  # the same shape as it came
         return content
     if b"&" in raw:
@@ -102,7 +98,7 @@ def _clean(value: object, cleaned: Cleaned) -> object:
     if isinstance(value, str):
         return xml_text(value, cleaned)
     if isinstance(value, dict):
-        return {xml_text(name): _clean(one, cleaned) for name, one in value.items()}
+        return {xml_text(name): _clean(one, cleaned) for name, one in value.items() if one != ""}
     if isinstance(value, list):
         return [_clean(one, cleaned) for one in value]
     return value

@@ -5,21 +5,26 @@ Only in the hour that a clock change repeats is the offset given, since nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 _WHOLE_HOURS_SINCE = "1900"
+_MOST_REMEMBERED = 100_000
 
 
 class Moments:
-    """Turns timestamps (UTC, `2024-01-02T02:04:05.678Z`) into local ones. Remembers each hour it has met."""
+    """Turns timestamps (UTC, `2024-01-02T02:04:05.678Z`) into local ones.
+
+    `local` gives the xs:dateTime of a timestamp; a date becomes its midnight. Hours and moments it met are remembered.
+    """
 
     def __init__(self, zone: str) -> None:
         self._zone = ZoneInfo(zone)
         self._hours: dict[str, str] = {}
+        self.local: Callable[[object], str] = _Remembered(self._told).__getitem__
 
-    def local(self, value: object) -> str:
-        """The xs:dateTime of a timestamp; a date becomes its midnight."""
+    def _told(self, value: object) -> str:
         text = str(value)
         hour = self._hours.get(text[:13])
         if hour is not None and text[-1] == "Z":
@@ -59,3 +64,17 @@ class Moments:
             if len(self._hours) > 1_000_000:
                 self._hours.clear()
         return local.isoformat(timespec="milliseconds" if local.microsecond else "seconds")
+
+
+class _Remembered(dict[object, str]):
+    """What a function gave for the values met lately."""
+
+    def __init__(self, told: Callable[[object], str]) -> None:
+        super().__init__()
+        self._told = told
+
+    def __missing__(self, value: object) -> str:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        found = self[value] = self._told(value)
+        return found

@@ -23,8 +23,17 @@ from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE, namespace
 Fill = Callable[[Content], str]
 Convert = Callable[[object], object]
 
-_FILE_FACTS: Mapping[str, str] = {"sjekksum": "sha256", "filstoerrelse": "size", "referanseDokumentfil": "path"}
-_MISSING: Mapping[str, str] = {"number": "zero", "instant": "closing-time", "date": "closing-day", "day": "closing-day"}
+_SAME_AS: Mapping[str, tuple[str, str]] = {
+    "linked-time": ("opprettetDato", "instant"),
+    "linked-name": ("opprettetAv", "text"),
+}
+_MISSING: Mapping[str, str] = {
+    "number": "zero",
+    "instant": "closing-time",
+    "linked-time": "closing-time",
+    "date": "closing-day",
+    "day": "closing-day",
+}
 _DISPOSED = "K"
 _MOST_SHAPES = 20_000
 
@@ -42,32 +51,34 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """Elements made by `fill`; only where one of the fields `needs` is set, if any are named."""
+    """Elements made by `fill`; only where one of `needs` is there, if any are named: a field that is set, the
+    type of a part, `+d` and `+v` for documents and versions, `+k` for links."""
 
     fill: Fill
     needs: tuple[str, ...] = ()
 
 
 Op = _Field | _Made
+_Key = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Shape:
-    """The operations for things with the same fields set: one template, and what goes into its places."""
+    """The operations for things with the same fields set: one template, what goes into its places, how often used."""
 
     template: str
     values: Callable[[dict[str, object]], tuple[object, ...]]
     converts: tuple[tuple[int, Convert], ...]
     fills: tuple[tuple[int, Fill], ...]
+    count: int = 0
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was written: units by element, defaults by type, element and rule, and the sets of fields that were met."""
+    """What was written: units by element, defaults by type, element and rule."""
 
     units: Counter[str] = field(default_factory=Counter)
     defaults: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    met: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
     screened: int = 0
     disposals: int = 0
     disposed: int = 0
@@ -97,19 +108,22 @@ class Writer:
         self._unknown = texts["unknown"]
         self._carried = carried
         self._compiled: dict[str, tuple[str, tuple[Op, ...], tuple[Op, ...], str]] = {}
-        self._shapes: dict[tuple[str, int, tuple[str, ...]], _Shape] = {}
+        self._shapes: dict[_Key, _Shape] = {}
+        self._met: Counter[tuple[str, str]] = Counter()
 
     def whole(self, content: Content) -> str:
-        """A thing with all that stands within it."""
-        thing = content["o"]
-        return self._filled(content, (thing["t"], 2, tuple(thing["f"])), counted=True)
+        """A thing with all that stands within it. No text in it may be empty (`content.parse` sees to that)."""
+        return self._filled(content, 2, _inside(content) if len(content) > 1 else ())
 
     def halves(self, content: Content) -> tuple[str, str]:
         """A unit as what stands before the units below it, and what stands after them."""
-        thing = content["o"]
-        names = tuple(thing["f"])
-        before = self._filled(content, (thing["t"], 0, names), counted=True)
-        return before, self._filled(content, (thing["t"], 1, names))
+        inside = _inside(content)
+        return self._filled(content, 0, inside), self._filled(content, 1, inside)
+
+    def met(self) -> Counter[tuple[str, str]]:
+        """How many of the things that were written had each field set, by type and field."""
+        self._count_shapes()
+        return self._met
 
     def closing_of(self, thing: Thing) -> Closing:
         """How a unit was closed, or what was above it."""
@@ -127,35 +141,39 @@ class Writer:
             found = self._compiled[type_name] = (plan.opening, before, after, plan.closing)
         return found
 
-    def _filled(self, content: Content, key: tuple[str, int, tuple[str, ...]], *, counted: bool = False) -> str:
-        if counted:
-            met = self.tally.met
-            met[key[0], key[2]] = met.get((key[0], key[2]), 0) + 1
+    def _filled(self, content: Content, half: int, inside: tuple[str, ...]) -> str:
+        """A thing, or the first (0) or second (1) half of it."""
+        thing = content["o"]
+        fields = thing["f"]
+        key = (thing["t"], half, tuple(fields), inside)
         shape = self._shapes.get(key) or self._shaped(key)
-        values = list(shape.values(content["o"]["f"]))
-        if "" in values:  # an empty text is no text
-            return self._without_empty(content, key)
+        shape.count += 1
+        values = list(shape.values(fields))
         for at, convert in shape.converts:
             values[at] = convert(values[at])
         for at, fill in shape.fills:
             values[at] = fill(content)
         return shape.template % tuple(values)
 
-    def _without_empty(self, content: Content, key: tuple[str, int, tuple[str, ...]]) -> str:
-        kept = {name: value for name, value in content["o"]["f"].items() if value != ""}
-        whole: Content = {**content, "o": {**content["o"], "f": kept}}
-        return self._filled(whole, (key[0], key[1], tuple(kept)))
-
-    def _shaped(self, key: tuple[str, int, tuple[str, ...]]) -> _Shape:
-        """The shape for a type, one of its halves or both (2), and the fields that are set."""
-        type_name, half, names = key
+    def _shaped(self, key: _Key) -> _Shape:
+        """The shape for a type, one of its halves or both (2), the fields that are set, and what stands within."""
+        type_name, half, names, inside = key
         opening, before, after, closing = self._plan(type_name)
         ops = before + after if half == 2 else (before, after)[half]
-        shape = _shape(ops, frozenset(names), "" if half == 1 else opening, "" if half == 0 else closing)
+        there = frozenset((*names, *inside))
+        shape = _shape(ops, there, "" if half == 1 else opening, "" if half == 0 else closing)
         if len(self._shapes) >= _MOST_SHAPES:
+            self._count_shapes()
             self._shapes.clear()
         self._shapes[key] = shape
         return shape
+
+    def _count_shapes(self) -> None:
+        for (type_name, half, names, _), shape in self._shapes.items():
+            if half != 1:
+                for name in names:
+                    self._met[type_name, name] += shape.count
+            shape.count = 0
 
     def _op(self, plan: Plan, part: Part) -> Op:
         if isinstance(part, Leaf):
@@ -163,27 +181,24 @@ class Writer:
         if isinstance(part, Block):
             return self._block(plan, part)
         if isinstance(part, Nested):
-            return _Made(self._nested(plan, part))
-        return _Made(_referring(part))
+            return _Made(self._nested(plan, part), _needs(part))
+        return _Made(_referring(part), ("+k",))
 
     def _leaf(self, plan: Plan, leaf: Leaf) -> Op:
         opening, closing = (f"<{leaf.element}>", f"</{leaf.element}>\n") if leaf.element else ("", "")
-        if plan.type == "Dokumentversjon" and leaf.field in _FILE_FACTS:
-            return _Made(_file_fact(_FILE_FACTS[leaf.field], opening, closing))
-        if plan.type == "Dokumentversjon" and leaf.field == "sjekksumAlgoritme":
-            return _Made(lambda _: f"{opening}SHA-256{closing}")
         fallback = self._fallback(plan.type, leaf) if leaf.mandatory else None
-        if leaf.field and leaf.rule in _PLAIN:
-            return _Field(leaf.field, opening, closing, self._convert(leaf), fallback)
+        field_name, rule = _SAME_AS.get(leaf.rule, (leaf.field, leaf.rule))
+        if field_name and rule in _PLAIN:
+            return _Field(field_name, opening, closing, self._convert(field_name, rule), fallback)
         return self._by_rule(plan.type, leaf, opening, closing)
 
-    def _convert(self, leaf: Leaf) -> Convert | None:
-        if leaf.rule == "instant":
+    def _convert(self, field_name: str, rule: str) -> Convert | None:
+        if rule == "instant":
             return self._moments.local
-        if leaf.rule in ("date", "day"):
+        if rule in ("date", "day"):
             return self._moments.day
-        names = self._codes.of(leaf.field) if leaf.rule == "code" else {}
-        return (lambda value: names.get(str(value), str(value))) if names else None
+        names = self._codes.of(field_name) if rule == "code" else {}
+        return _Names(names).__getitem__ if names else None
 
     def _by_rule(self, type_name: str, leaf: Leaf, opening: str, closing: str) -> _Made:
         if leaf.rule in ("list", "lines"):
@@ -214,8 +229,6 @@ class Writer:
             "closing-time": lambda _: self.above.time,
             "closing-name": lambda _: self.above.name,
             "closing-day": lambda _: self.above.time[:10],
-            "linked-time": lambda content: self._moments.local(content["o"]["f"].get("opprettetDato", "")),
-            "linked-name": lambda content: str(content["o"]["f"].get("opprettetAv") or self._unknown),
             "authority": self._authority,
             "disposal-date": self._disposal_date,
         }
@@ -273,8 +286,6 @@ class Writer:
 
         def parts(content: Content) -> str:
             things, linked = content.get("p"), content.get("k")
-            if not things and not linked and not nested.mandatory:
-                return ""
             told = [self._part(one) for one in things if one["t"] in types] if things else []
             if linked:
                 told += [self._part(one["o"]) for one in linked if one["o"] is not None and one["o"]["t"] in types]
@@ -290,12 +301,12 @@ class Writer:
         links = thing.get("k", [])
         if len(links) > 1:
             return "".join(sorted(self.whole({"o": thing, "k": [link]}) for link in links))
-        return self.whole({"o": thing, "k": links})
+        return self.whole({"o": thing, "k": links} if links else {"o": thing})
 
     def _missing(self, plan: Plan, nested: Nested) -> str:
         """A part that must be there and is not: written with what is known, which is nothing."""
         self.tally.defaults[plan.type, nested.element, "unknown"] += 1
-        return self.whole({"o": {"t": nested.types[0], "i": "", "f": {}, "l": {}}})
+        return self.whole({"o": {"t": nested.types[0], "f": {}}})
 
     def _business(self, content: Content) -> str:
         held = vsm.groups_xml(content["o"]["f"].get("virksomhetsspesifikkeMetadata"))
@@ -307,7 +318,38 @@ class Writer:
         return f"<virksomhetsspesifikkeMetadata>\n{held}</virksomhetsspesifikkeMetadata>\n"
 
 
-_PLAIN = frozenset({"text", "number", "uuid", "code", "instant", "date", "day"})
+_PLAIN = frozenset({"text", "number", "uuid", "code", "instant", "date", "day", "file"})
+
+
+def _inside(content: Content) -> tuple[str, ...]:
+    """What stands within a content, in the words of `_Made.needs`."""
+    found = []
+    if content.get("d"):
+        found.append("+d")
+    if content.get("v"):
+        found.append("+v")
+    parts = content.get("p")
+    if parts:
+        kinds = [part["t"] for part in parts]
+        found += kinds if len(kinds) == 1 else sorted(set(kinds))
+    links = content.get("k")
+    if links:
+        found += ["+k", *sorted({link["o"]["t"] for link in links if link["o"] is not None})]
+    return tuple(found)
+
+
+def _needs(nested: Nested) -> tuple[str, ...]:
+    """What must be there for a nested element; one that is mandatory is written in any case."""
+    if nested.mandatory:
+        return ()
+    return (f"+{nested.member}",) if nested.member != "p" else nested.types
+
+
+class _Names(dict[object, object]):
+    """Names of codes; a code without a name stands for itself."""
+
+    def __missing__(self, code: object) -> object:
+        return code
 
 
 def _shape(ops: tuple[Op, ...], names: frozenset[str], opening: str, closing: str) -> _Shape:
@@ -316,7 +358,7 @@ def _shape(ops: tuple[Op, ...], names: frozenset[str], opening: str, closing: st
     wanted: list[str] = []
     converts: list[tuple[int, Convert]] = []
     fills: list[tuple[int, Fill]] = []
-    anything = next(iter(sorted(names)), "")
+    anything = next((name for name in sorted(names) if name[0].islower()), "")
     for op in ops:
         fill = None
         if isinstance(op, _Made):
@@ -355,15 +397,6 @@ def namespaces(document: str) -> str:
     """The attributes that a root of a document bears."""
     name = namespace(document)
     return f'xmlns="{name}" xmlns:xsi="{XSI_NAMESPACE}" xsi:schemaLocation="{name} {document}.xsd"'
-
-
-def _file_fact(name: str, opening: str, closing: str) -> Fill:
-    member = name
-
-    def fill(content: Content) -> str:
-        return f"{opening}{content[member]}{closing}"  # type: ignore[literal-required]  # one of the three of _FILE_FACTS
-
-    return fill
 
 
 def _several(name: str, between: str, opening: str, closing: str) -> Fill:
