@@ -28,6 +28,7 @@ from noarkit.safe.atomic import sync_tree
 from noarkit.safe.beneath import Beneath
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.paths import Names
+from noarkit.safe.tree import walk_tree
 
 Source = str | Path | Callable[[], AbstractContextManager[Readable]]
 File = tuple[str, Source, int | None, str]
@@ -38,8 +39,8 @@ _FAULTS: dict[str, type[SourceFault]] = {
     "changed": ItemChanged,
     "not-a-file": ItemNotAFile,
 }
-_COMMIT_FILES = 1_000
-_MARK_FILES = 2_000
+_COMMIT_FILES = 500
+_MARK_FILES = 1_000
 _MARK_BYTES = 64 * 1024 * 1024
 
 
@@ -48,6 +49,7 @@ class FolderBuild:
 
     def __init__(self, progress: Progress, hashes: Sequence[str], width: int | None) -> None:
         self.path = progress.folder / "bag"
+        self._begun_before = self.path.exists()
         self.path.mkdir(exist_ok=True)
         (self.path / PAYLOAD).mkdir(exist_ok=True)
         self._progress = progress
@@ -78,7 +80,7 @@ class FolderBuild:
 
     def take(self, files: Iterable[File], tell: Listener) -> None:
         """Copies every file that is not there yet, and takes away what the source no longer has."""
-        with Crew(self.path, self._hashes, copies=True, width=self._width) as crew:
+        with Crew(self.path, self._hashes, copies=True, width=self._width, hands=self._progress.hands) as crew:
             try:
                 for task, done in crew.work(self._tasks(files)):
                     self._record(task, done)
@@ -87,8 +89,17 @@ class FolderBuild:
             finally:
                 self._commit(tell)
         for name in self._progress.stale():
-            self.path.joinpath(*name.split("/")).unlink(missing_ok=True)
             self._progress.drop(name)
+        if self._begun_before:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Takes away what a build before this wrote, and what no row speaks of."""
+        gone = [
+            seen.name for seen in walk_tree(self.path) if seen.kind == "file" and not self._progress.find(seen.name)
+        ]
+        for name in gone:
+            self.path.joinpath(*name.split("/")).unlink(missing_ok=True)
 
     def _tasks(self, files: Iterable[File]) -> Iterator[Task]:
         for name, source, size, stamp in files:

@@ -24,7 +24,7 @@ from noarkit.errors import PackageFault
 from noarkit.packages.bagit.digests import Hashed, copy_files, hash_files, path_text
 
 LARGE_BYTES = 2 * 1024 * 1024
-BATCH_FILES = 250
+BATCH_FILES = 125
 BATCH_BYTES = 8 * 1024 * 1024
 _FEW_BATCHES = 3
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from noarkit.packages.bagit.digests import main; main()"
@@ -48,12 +48,24 @@ def default_width() -> int:
 
 
 class Crew:
-    """Works on files below one root. `width` is how many at once."""
+    """Works on files below one root. `width` is how many at once.
 
-    def __init__(self, root: Path, hashes: Sequence[str], *, copies: bool = False, width: int | None = None) -> None:
+    With `copies` files are copied there, and `hands` is a descriptor that stays open as long as a child may write.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        hashes: Sequence[str],
+        *,
+        copies: bool = False,
+        width: int | None = None,
+        hands: int | None = None,
+    ) -> None:
         self._root = root
         self._hashes = tuple(hashes)
         self._copies = copies
+        self._hands = () if hands is None else (hands,)
         self._width = width or default_width()
         self._threads = ThreadPoolExecutor(self._width, thread_name_prefix="bag")
         self._idle: queue.SimpleQueue[_Child | None] = queue.SimpleQueue()
@@ -99,7 +111,7 @@ class Crew:
         child = self._idle.get()
         try:
             if child is None:
-                child = _Child()
+                child = _Child(self._hands)
                 self._children.append(child)
             return child.ask(
                 {
@@ -138,13 +150,14 @@ def batches(tasks: Iterable[Task]) -> Iterator[Batch]:
 class _Child:
     """A process of ours that ends when we do: its input is closed then."""
 
-    def __init__(self) -> None:
+    def __init__(self, hands: tuple[int, ...]) -> None:
         home = str(Path(noarkit.__file__).parent.parent)
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter, our own module, nothing from outside
             [sys.executable, "-c", _START, home],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
+            pass_fds=hands,
         )
 
     def ask(self, order: dict[str, object]) -> list[Hashed]:

@@ -68,8 +68,11 @@ def main() -> None:
             answer: object = [[one.why, one.size_bytes, one.digests, one.stamp] for one in done]
         except OSError as error:
             answer = {"errno": error.errno, "where": str(error.filename or order["root"])}
-        sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            os._exit(0)  # whoever asked is gone, and what is left in the buffer is nobody's
 
 
 def _hash_one(home: Beneath, hashes: Sequence[str], name: str) -> Hashed:

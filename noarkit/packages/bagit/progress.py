@@ -1,15 +1,18 @@
 """What a build of a bag has done so far, kept beside the bag until it is whole: a killed build goes on from here.
 
 The folder `.noarkit-….part` beside the target holds this database and the growing bag. A row says that a file stands in
-the bag; for an archive file it was on disk before the row was. The database is locked as long as a process holds it.
+the bag; for an archive file it was on disk before the row was. The database is locked as long as a process holds it,
+and `hands` as long as any of its children may still write.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,7 @@ from noarkit.errors import RunLocked, UnsafeMember
 from noarkit.safe.paths import twin_key
 
 Kind = Literal["payload", "tag"]
+_PATIENCE = 1_000
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS job (key TEXT PRIMARY KEY, value TEXT)",
     "CREATE TABLE IF NOT EXISTS done (number INTEGER PRIMARY KEY, name TEXT UNIQUE, kind TEXT, stamp TEXT,"
@@ -49,7 +53,7 @@ class Progress:
     def __init__(self, target: Path, job: str) -> None:
         key = hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
         self.folder = target.parent / f".noarkit-{key}.part"
-        self._db = self._open()
+        self._db, self.hands = self._open()
         if self.get("job") not in (None, job):
             self._start_over()
         self.put("job", job)
@@ -57,7 +61,7 @@ class Progress:
         self.same_boot = self.get("boot") in (None, _boot())
         self.put("boot", _boot())
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> tuple[sqlite3.Connection, int]:
         self.folder.mkdir(exist_ok=True)
         db = sqlite3.connect(self.folder / "state.db", isolation_level=None, timeout=0.2)
         try:
@@ -70,13 +74,20 @@ class Progress:
         except sqlite3.OperationalError as error:
             db.close()
             raise RunLocked(where=str(self.folder)) from error
-        return db
+        hands = os.open(self.folder / "hands", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            _hold(hands, str(self.folder))
+        except BaseException:
+            os.close(hands)
+            db.close()
+            raise
+        return db, hands
 
     def _start_over(self) -> None:
         """What lies here is of another order: it cannot be gone on with."""
-        self._db.close()
+        self.close()
         shutil.rmtree(self.folder)
-        self._db = self._open()
+        self._db, self.hands = self._open()
 
     def get(self, key: str) -> str | None:
         """A fact about the build."""
@@ -160,6 +171,9 @@ class Progress:
     def close(self) -> None:
         """Lets the build be taken up by another process."""
         self._db.close()
+        if self.hands >= 0:
+            os.close(self.hands)
+            self.hands = -1
 
     def clear(self) -> None:
         """The bag is whole: nothing of this is needed any more."""
@@ -177,6 +191,17 @@ def _row(one: Done) -> tuple[object, ...]:
 def _done(row: tuple[str, Kind, str, int, str, int, int, int]) -> Done:
     name, kind, stamp, size, digests, place, crc, base = row[:8]
     return Done(name, kind, stamp, size, tuple(digests.split()), place, crc, base)
+
+
+def _hold(hands: int, where: str) -> None:
+    """Waits for the children of a build that was killed: they end with what they were about to write."""
+    for _ in range(_PATIENCE):
+        try:
+            fcntl.flock(hands, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(0.02)
+    raise RunLocked(where=where)
 
 
 def _boot() -> str:

@@ -180,7 +180,7 @@ def _named(files: Iterable[BagFile]) -> Iterator[tuple[str, str | Path | Opener,
     """Files under their whole names, which are judged here."""
     for file in files:
         name = f"{PAYLOAD}/{file.name}"
-        wrong = path_fault(name)
+        wrong = path_fault(file.name)
         if wrong:
             raise UnsafePath(where=file.name, why=wrong.removeprefix("path:"))
         if not is_text(name):
