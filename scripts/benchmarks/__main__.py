@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-NAMES = ("archive", "ingest", "extract", "validate")
+NAMES = ("archive", "bags", "ingest", "extract", "validate")
 
 
 def main() -> None:
