@@ -30,7 +30,16 @@ VSM_SCHEMA = f"""<?xml version="1.0" encoding="UTF-8"?>
 VSM_CONTENT = f'<gnr xmlns="{VSM}">12</gnr>'
 HIDDEN = "Skjerming tittel registrering - utvalgte ord"
 STRUCTURAL = frozenset(
-    {"arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering", "dokumentbeskrivelse"}
+    {
+        "arkiv",
+        "arkivdel",
+        "klassifikasjonssystem",
+        "klasse",
+        "mappe",
+        "registrering",
+        "dokumentbeskrivelse",
+        "dokumentobjekt",
+    }
 )
 
 VALUES: Mapping[str, str] = {
@@ -226,7 +235,7 @@ def _group(document: Document, name: str, values: Mapping[str, str], kind: str, 
             parts.extend(inner[element.name])
         elif element.group is None:
             parts.append(_leaf(element, values))
-        elif element.name not in STRUCTURAL and element.name != "dokumentobjekt":
+        elif document.name != spec.STRUCTURE or element.name not in STRUCTURAL:
             parts.append(_group(document, element.group, {}, "", {}))
     type_ = f' xsi:type="{kind}"' if kind else ""
     return f"<{name}{type_}>\n{''.join(parts)}</{name}>\n"
