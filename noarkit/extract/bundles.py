@@ -73,7 +73,7 @@ class Bundles:
 
     def journal(self) -> Iterator[tuple[Key, Key | None, Content]]:
         """All journal posts by year and number: where each lies, its own class, and itself."""
-        sql = self._by_kind["R"].replace("SELECT u.id", "SELECT u.parent", 1)
+        sql = _select("R", documents=False).replace("SELECT u.id", "SELECT u.parent", 1)
         for parent, klasse, raw in self.db.execute(f"{sql} WHERE u.type = 'Journalpost' ORDER BY u.sort, u.uuid"):
             yield parent, klasse, parse(raw.encode(), self.cleaned)
 

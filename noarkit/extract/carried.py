@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from noarkit.model.mapping import mapping
 from noarkit.packages.noark5 import vsm
 from noarkit.packages.noark5.content import Content, Thing
 
-BOOKKEEPING = frozenset({"archive", "account", "identity", "history", "counted"})
-"""Reasons that stand for what another archive makes anew; such fields are counted, but not listed one by one."""
+BOOKKEEPING = frozenset({"archive", "account", "identity", "history", "counted", "publishing"})
+"""Reasons of fields that tell nothing of the record itself; they are counted, but not listed one by one."""
 
 
 def carried(content: Content) -> str:
@@ -28,12 +30,18 @@ def _carries_itself(thing: Thing) -> bool:
 
 def lost_fields(thing: Thing) -> list[tuple[str, str]]:
     """The fields of a thing that tell of the record and have no element; texts as they are."""
-    fields = mapping().types[thing["t"]].fields
-    found = []
-    for name, value in sorted(thing["f"].items()):
-        told = fields.get(name)
-        if told is None or told.path is not None or told.reason in BOOKKEEPING or isinstance(value, dict):
-            continue
-        if value not in (None, "", False):
-            found.append((name, str(value).lower() if isinstance(value, bool) else str(value)))
-    return found
+    fields = thing["f"]
+    names = _lost_names(thing["t"], tuple(fields))
+    told = [(name, fields[name]) for name in names]
+    return [
+        (name, str(value).lower() if isinstance(value, bool) else str(value))
+        for name, value in told
+        if value not in (None, "", False) and not isinstance(value, dict)
+    ]
+
+
+@lru_cache(maxsize=10_000)
+def _lost_names(type_name: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    known = mapping().types[type_name].fields
+    lost = [known[name] for name in sorted(names) if name in known and known[name].path is None]
+    return tuple(field.name for field in lost if field.reason not in BOOKKEEPING)

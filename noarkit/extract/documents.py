@@ -5,9 +5,11 @@ A version is done once its file stands whole under its name; a file that a power
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from noarkit.archive.port import Archive
@@ -16,9 +18,8 @@ from noarkit.events import Event, Listener
 from noarkit.extract.store import ExtractStore
 from noarkit.safe.digest import hash_of
 
-_AT_ONCE = 8
-_WAITING = 64
-_BATCH = 500
+_AT_ONCE = 4
+_IN_A_PORTION = 32
 _ALGORITHMS = {"MD5": "md5", "SHA1": "sha1", "SHA384": "sha384", "SHA512": "sha512"}
 
 _LEFT_OUT = (
@@ -58,29 +59,37 @@ def fetch_documents(
         store.db.execute(_LEFT_OUT)
         store.remember("left-out", "1")
     _distrust(store, package)
+    folders: set[Path] = set()
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="download") as threads:
-        running: set[Future[_Got]] = set()
-        got: list[_Got] = []
+        running: deque[Future[list[_Got]]] = deque()
         try:
-            for wanted in _wanted(store):
-                running.add(threads.submit(_download, archive, wanted, package))
-                while len(running) >= _WAITING:
-                    running = _taken(running, got)
-                if len(got) >= _BATCH:
-                    _note(store, got, tell)
+            for some in _portions(_wanted(store)):
+                _make_folders(some, package, folders)
+                running.append(threads.submit(_download_all, archive, some, package))
+                if len(running) > _AT_ONCE * 2:
+                    _note(store, running.popleft().result(), tell)
                     pause()
             while running:
-                running = _taken(running, got)
+                _note(store, running.popleft().result(), tell)
         finally:
             for one in running:
                 one.cancel()
-            _note(store, got, tell)
 
 
-def _taken(running: set[Future[_Got]], got: list[_Got]) -> set[Future[_Got]]:
-    done, left = wait(running, return_when=FIRST_COMPLETED)
-    got.extend(one.result() for one in done)
-    return left
+def _portions(wanted: Iterator[_Wanted]) -> Iterator[list[_Wanted]]:
+    """A few at a time: enough that handing them over costs nothing, and few large ones wait for each other."""
+    while some := list(islice(wanted, _IN_A_PORTION)):
+        yield some
+
+
+def _make_folders(some: list[_Wanted], package: Path, known: set[Path]) -> None:
+    for folder in {(package / one.path).parent for one in some} - known:
+        folder.mkdir(parents=True, exist_ok=True)
+        known.add(folder)
+
+
+def _download_all(archive: Archive, some: list[_Wanted], package: Path) -> list[_Got]:
+    return [_download(archive, one, package) for one in some]
 
 
 def _note(store: ExtractStore, got: list[_Got], tell: Listener) -> None:
@@ -94,9 +103,7 @@ def _note(store: ExtractStore, got: list[_Got], tell: Listener) -> None:
         told,
     )
     store.db.execute("COMMIT")
-    if got:
-        tell(Event("extract.documents", {"count": len(got), "bytes": sum(one.size_bytes for one in got)}))
-    got.clear()
+    tell(Event("extract.documents", {"count": len(got), "bytes": sum(one.size_bytes for one in got)}))
 
 
 def _wanted(store: ExtractStore) -> Iterator[_Wanted]:
@@ -118,7 +125,6 @@ def _download(archive: Archive, wanted: _Wanted, package: Path) -> _Got:
     if not wanted.file:
         raise PackageFault(where=wanted.path, why="version-without-file")
     target = package / wanted.path
-    target.parent.mkdir(parents=True, exist_ok=True)
     found = archive.download(wanted.file, target, expected_sha256=wanted.sha256, durable=False)
     name = _ALGORITHMS.get(wanted.algorithm.upper().replace("-", ""))
     if wanted.sha256 is None and name is not None and wanted.checksum:
