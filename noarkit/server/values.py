@@ -17,7 +17,6 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from noarkit.model import Field
-from noarkit.server.wire import Refusal
 
 Stored = int | float | str | None
 
@@ -39,19 +38,6 @@ _LATEST_MS = 253_402_300_799_999
 
 class BadValue(Exception):
     """A value that does not fit; the text says what would, without saying where it stood."""
-
-
-def to_stored(field: Field, value: object, where: str) -> Stored:
-    """The stored form of a request's value; None stays None.
-
-    `where` begins the sentence of the Refusal (400), as in `actions[3] (save Journalpost)`.
-    """
-    if value is None:
-        return None
-    try:
-        return converter(field)(value)
-    except BadValue as bad:
-        raise Refusal(400, f"{where}: field {field.name} {bad}.") from None
 
 
 def converter(field: Field) -> Callable[[object], Stored]:
