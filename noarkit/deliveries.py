@@ -1,4 +1,5 @@
-"""The journeys of packages, each from its first step to its last: an archive becomes a package.
+"""The journeys of packages, each from its first step to its last: an archive becomes a package, and
+packages are compared.
 
 Functions of the public API, which the command line calls too. They print nothing and never exit.
 """
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.destination import destination, reached
+from noarkit.destination import EMBEDDED, destination, reached
 from noarkit.engine.workshop import opened
 from noarkit.errors import LimitReached, Paused, UsageFault
 from noarkit.events import Event, Listener, nobody
@@ -20,6 +21,7 @@ from noarkit.extract.run import extract as extract_package
 from noarkit.extract.selection import Selection
 from noarkit.journeys import Place, Site, site
 from noarkit.load.coordinator import Stopping
+from noarkit.validate.compare import By, Compared, compare_extracts, compare_with_archive
 
 FORMS = ("noark5",)
 PACKAGE_FILE = "package.toml"
@@ -81,6 +83,31 @@ def extract(
             pause=pause,
         )
         return extract_package(asked, Path(target), terms, tell=tell)
+
+
+def compare(
+    left: Place, right: Place, *, by: By = "id", settings: Site | None = None, tell: Listener = nobody
+) -> Compared:
+    """Two extracts, or an extract and an archive (an address, or `embedded:DIR`), unit by unit. Changes nothing.
+
+    Raises `PackageFault` where neither is an extract, `UsageFault` for two archives, and faults of the archive.
+    """
+    sides = (str(left), str(right))
+    archives = [side for side in sides if is_archive(side)]
+    if not archives:
+        return compare_extracts(Path(left), Path(right), by)
+    if len(archives) == 2:
+        raise UsageFault(what="two-archives", where=" ".join(sides))
+    here = site(archives[0], settings)
+    package = next(side for side in sides if not is_archive(side))
+    with reached(destination(here.config, here.environment)) as way, closing(opened(way.settings)) as asked:
+        tell(Event("target", {"archive": way.name, "account": way.account}))
+        return compare_with_archive(Path(package), asked, by, here.config.zone)
+
+
+def is_archive(side: str) -> bool:
+    """True for the name of an archive, which a package cannot have."""
+    return side.startswith((EMBEDDED, "http://", "https://"))
 
 
 def _own_facts() -> Path | None:

@@ -35,6 +35,7 @@ CORE: Mapping[str, Mapping[str, str]] = {
     "not_closed": {"type": "text", "id": "text", "code": "text"},
     "walked": {"records": "count"},
     "asked": {"keys": "count"},
+    "change_log_kept": {"where": "text", "entries": "count"},
     "compared": {"files": "count", "bytes": "count"},
 }
 
@@ -42,7 +43,9 @@ CORE: Mapping[str, Mapping[str, str]] = {
 RESULTS: Mapping[str, Mapping[str, str]] = {
     "check": {"check": "text", "state": "text"},
     "closed_run": {"run": "text", "closed": "counts", "refused": "count"},
+    "comparison": {"equal": "flag", "left": "counts", "right": "counts", "differences": "counts", "declared": "counts"},
     "config": {"path": "text"},
+    "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?"},
     "made": {"path": "text"},
     "kept": {"path": "text"},
     "plan": {

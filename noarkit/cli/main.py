@@ -35,6 +35,7 @@ COMMANDS: tuple[str, ...] = (
     "extract",
     "report",
     "validate",
+    "compare",
     "runs",
     "help",
     "man",

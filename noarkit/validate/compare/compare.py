@@ -1,0 +1,85 @@
+"""Fills both sides and tells what does not agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from noarkit.archive.port import Archive
+from noarkit.errors import PackageFault
+from noarkit.graph.entity import Entity
+from noarkit.sources.package import ExtractSource, find_extract
+from noarkit.sources.port import Groundwork
+from noarkit.validate.compare.elements import element_rows
+from noarkit.validate.compare.entities import archive_rows, extract_rows
+from noarkit.validate.compare.ledger import Difference, Ledger, Row
+from noarkit.validate.compare.rules import By, declared
+
+MOST_TOLD = 1000
+
+
+@dataclass(slots=True)
+class Compared:
+    """What was compared, how much of it does not agree, and the first differences; `declared` are those that a rule
+    declares, which are none."""
+
+    by: By
+    left: Mapping[str, int]
+    right: Mapping[str, int]
+    counts: Counter[str] = field(default_factory=Counter)
+    declared: Counter[str] = field(default_factory=Counter)
+    differences: list[Difference] = field(default_factory=list)
+
+    @property
+    def equal(self) -> bool:
+        """True where nothing differs but by rule."""
+        return not self.counts
+
+
+def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
+    """Two extracts, element by element. Raises PackageFault where one is none, UnsafeXml."""
+    return _compare(element_rows(_extract(left).root), element_rows(_extract(right).root), by)
+
+
+def compare_with_archive(package: Path, archive: Archive, by: By = "id", zone: str = "Europe/Oslo") -> Compared:
+    """An extract and the fonds of an archive that it names, in what both can tell. Raises PackageFault, archive
+    faults."""
+    source, local = _extract(package), ZoneInfo(zone)
+    return _compare(extract_rows(source, local), archive_rows(archive, _fonds(package), local), by)
+
+
+def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> Compared:
+    with Ledger() as ledger:
+        found = Compared(by, ledger.fill("left", left, by), ledger.fill("right", right, by))
+        for one in ledger.differences():
+            rule = declared(one.field, by) if one.kind == "differs" else None
+            if one.field == "in" and by == "key":
+                rule = "new-id"
+            if rule is not None:
+                found.declared[rule] += 1
+                continue
+            found.counts[one.kind] += 1
+            if len(found.differences) < MOST_TOLD:
+                found.differences.append(one)
+        return found
+
+
+def _extract(place: Path) -> ExtractSource:
+    source = find_extract(str(place))
+    if source is None:
+        raise PackageFault(where=str(place), why="no-package")
+    return source
+
+
+def _fonds(package: Path) -> str:
+    from noarkit.events import nobody
+
+    for item in _extract(package).records(nobody):
+        first: Entity | None = item.entities[0] if isinstance(item, Groundwork) else None
+        if first is not None and first.type == "Arkiv":
+            return str(first.fields.get("uuid") or "")
+        break
+    raise PackageFault(where=str(package), why="no-fonds")

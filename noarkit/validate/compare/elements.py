@@ -1,0 +1,77 @@
+"""An extract as rows of its own elements: what the XML tells, and what bytes the files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from noarkit.errors import UnsafePath
+from noarkit.packages.noark5.nodes import Node, nodes, text
+from noarkit.packages.noark5.read import UUID, units
+from noarkit.packages.noark5.spec import STRUCTURE
+from noarkit.safe.digest import sha256_of_stream
+from noarkit.safe.paths import open_inside
+from noarkit.sources.package.files import SeenInDatabase
+from noarkit.validate.compare.ledger import Row
+
+_WITHIN = ("dokumentbeskrivelse", "dokumentobjekt")
+_IDENTS = ("mappeID", "registreringsID", "klasseID", "arkivskaperID", "dokumentnummer", "versjonsnummer", "tittel")
+
+
+def element_rows(root: Path) -> Iterator[Row]:
+    """Every unit, document and version. Raises PackageFault, UnsafeXml."""
+    with closing(SeenInDatabase()) as seen:
+        for unit in units(root / f"{STRUCTURE}.xml", seen.first):
+            kind = unit.type or unit.kind
+            yield _row(kind, unit.key, unit.above, unit.node)
+            yield from _documents(root, unit.key, unit.node)
+
+
+def _documents(root: Path, above: str, node: Node) -> Iterator[Row]:
+    for place, one in enumerate(nodes(node, "dokumentbeskrivelse"), 1):
+        key = f"{above}#{place}"
+        yield _row("dokumentbeskrivelse", key, above, one)
+        yield from _versions(root, key, one)
+    yield from _versions(root, above, node)
+
+
+def _versions(root: Path, above: str, node: Node) -> Iterator[Row]:
+    for place, one in enumerate(nodes(node, "dokumentobjekt"), 1):
+        row = _row("dokumentobjekt", f"{above}v{place}", above, one)
+        told = {name: value for name, value in row.fields.items() if name != "in"}
+        yield row._replace(fields={**told, "sha256": sha256_in(root, text(one, "referanseDokumentfil"))})
+
+
+def sha256_in(root: Path, path: str | None) -> str:
+    """The sha256 of a file of a package; a word where it cannot be had."""
+    if path is None:
+        return "none"
+    try:
+        with open_inside(root, path.replace("\\", "/")) as file:
+            return sha256_of_stream(file)
+    except (OSError, UnsafePath):
+        return "missing"
+
+
+def _row(kind: str, key: str, above: str, node: Node) -> Row:
+    own = text(node, "systemID") or ""
+    ident = next((found for name in _IDENTS if (found := text(node, name))), "")
+    fields: dict[str, list[str]] = {}
+    _flatten(node, "", fields)
+    return Row(key, kind, above, own.lower() if UUID.fullmatch(own) else own, ident, {**fields, "in": above})
+
+
+def _flatten(node: Node, above: str, fields: dict[str, list[str]]) -> None:
+    for name, held in node.items():
+        if name in _WITHIN:
+            continue
+        path = f"{above}/{name}" if above else name
+        for value in held:
+            if isinstance(value, dict):
+                _flatten(value, path, fields)
+            elif value is not None:
+                fields.setdefault(path, []).append(value.strip())
+    if not above:
+        for values in fields.values():
+            values.sort()

@@ -1,0 +1,147 @@
+"""An extract, and an archive, as rows in the words of the archive: only what both can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.paging import objects
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Query, SavedObject
+from noarkit.errors import PackageFault
+from noarkit.events import nobody
+from noarkit.graph.entity import Entity, SetAside
+from noarkit.model import metamodel
+from noarkit.model.mapping import mapping
+from noarkit.packages.noark5.values import Codes
+from noarkit.sources.package import ExtractSource
+from noarkit.sources.port import Groundwork, SourceRecord
+from noarkit.validate.compare.elements import sha256_in
+from noarkit.validate.compare.ledger import Row
+
+GUARDS = "noarkit: run guards (not part of any series)"
+_PARENTS: Mapping[str, tuple[str, ...]] = {
+    "Arkivdel": ("refArkiv",),
+    "Klasse": ("refForelderKlasse", "refKlassifikasjonssystem"),
+    "AbstraktMappe": ("refForelderMappe", "refArkivdel"),
+    "AbstraktRegistrering": ("refMappe", "refArkivdel"),
+    "Dokument": ("refRegistrering",),
+    "Dokumentversjon": ("refDokument",),
+}
+_OF_PARTS = ("refMappe", "refRegistrering", "refDokument", "refJournalpost", "refArkivnotat", "refArkiv")
+_IDENTS = ("mappeIdent", "registreringsIdent", "klasseIdent", "dokumentnummer", "versjonsnummer")
+_UNTOLD = frozenset({"uuid", "referanseDokumentfil", "sjekksum", "sjekksumAlgoritme", "filstoerrelse"})
+# a precedent belongs to several, so that neither side says where it stands
+_TYPES = tuple(name for name in mapping().types if mapping().types[name].group and name != "Presedens")
+
+
+class _Texts(Codes):
+    """Codes as the texts that stand in the XML."""
+
+    def code(self, list_name: str, text: str, authority: str | None = None) -> str:
+        return text
+
+
+def extract_rows(source: ExtractSource, zone: ZoneInfo) -> Iterator[Row]:
+    """Every entity of an extract. What cannot be taken is told by its record alone."""
+    source.codes = _Texts()
+    for item in source.records(nobody):
+        if isinstance(item, SetAside):
+            yield Row(item.record_key, "set-aside", "", "", item.record_key, {"code": item.code})
+            continue
+        found = item.entities if isinstance(item, Groundwork) else _entities(item)
+        for entity in found:
+            if entity.type in _TYPES:
+                yield _entity_row(source.root, entity, zone)
+
+
+def _entities(item: object) -> tuple[Entity, ...]:
+    held = item.fields["entities"] if isinstance(item, SourceRecord) else ()
+    return held if isinstance(held, tuple) else ()
+
+
+def _entity_row(root: Path, entity: Entity, zone: ZoneInfo) -> Row:
+    fields = _told(entity.type, entity.fields, zone, lambda name, code: code)
+    if entity.content is not None:
+        fields["sha256"] = sha256_in(root, entity.content.locator.split(":", 2)[2])
+    uuid = str(entity.fields.get("uuid") or "")
+    above = next((key for name, key in entity.links if name == "refForelderKlasse"), entity.parent or "")
+    return Row(entity.key, entity.type, above, uuid, _ident(entity.type, fields), fields)
+
+
+def archive_rows(archive: Archive, fonds: str, zone: ZoneInfo) -> Iterator[Row]:
+    """Every object of one fonds of an archive, and of all its classification systems. Raises archive faults."""
+    found = archive.query(Query("Arkiv", "uuid = @u", {"@u": fonds}, limit=1)).objects
+    if not found:
+        raise PackageFault(where=fonds, why="fonds-not-in-archive")
+    names = _names(archive)
+    systems: set[str] = set()
+    for kind in _TYPES:
+        for one in objects(archive, Query(kind, order=(("id", "asc"),))):
+            if kind == "Klassifikasjonssystem" and one.fields.get("tittel") == GUARDS:
+                systems.add(one.id)
+            elif one.links.get("refKlassifikasjonssystem") not in systems or kind != "Klasse":
+                yield _object_row(one, names, zone)
+
+
+def _object_row(one: SavedObject, names: Mapping[tuple[str, str], Mapping[str, str]], zone: ZoneInfo) -> Row:
+    fields = _told(one.type, one.fields, zone, lambda name, code: names.get((one.type, name), {}).get(code, code))
+    if one.type == "Dokumentversjon":
+        fields["sha256"] = str(one.fields.get("sjekksum") or "").lower()
+    parents = _PARENTS.get(metamodel().types[one.type].family, _OF_PARTS)
+    above = next((one.links[name] for name in parents if name in one.links), "")
+    kept = mapping().types[one.type].fields["uuid"].path is not None
+    uuid = str(one.fields.get("uuid") or "") if kept else ""
+    return Row(one.id, one.type, above, uuid, _ident(one.type, fields), fields)
+
+
+def _told(
+    kind: str, fields: Mapping[str, object], zone: ZoneInfo, name_of: Callable[[str, str], str]
+) -> dict[str, object]:
+    told: dict[str, object] = {}
+    mapped, known = mapping().types[kind].fields, metamodel().types[kind].fields
+    for name, value in fields.items():
+        one = mapped.get(name)
+        if value is None or one is None or one.path is None or name in _UNTOLD or known[name].save == "sm":
+            continue
+        if one.rule == "day":
+            told[name] = datetime.fromisoformat(str(value)).replace(tzinfo=UTC).astimezone(zone).date().isoformat()
+        elif known[name].code_list:
+            told[name] = name_of(name, str(value))
+        else:
+            told[name] = _business(value) if known[name].kind == "object" else value
+    return told
+
+
+def _business(value: object) -> object:
+    """Groups of fields as texts: what the XML can tell of them."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        group: {
+            name: [str(one).lower() if isinstance(one, bool) else str(one) for one in held.get("values", ())]
+            for name, held in fields.items()
+        }
+        for group, fields in value.items()
+    }
+
+
+def _ident(kind: str, fields: Mapping[str, object]) -> str:
+    named = (str(fields[name]) for name in _IDENTS if name in fields)
+    spine = str(fields.get("tittel", "")) if kind in ("Arkivdel", "Klassifikasjonssystem") else ""
+    return next(named, spine)
+
+
+def _names(archive: Archive) -> dict[tuple[str, str], dict[str, str]]:
+    """What the XML calls each code, by type and field."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    synonyms = {(one.code_list, one.code, one.name): one.text for one in mapping().words.synonyms}
+    for one in Administration(archive).code_lists():
+        list_name = metamodel().types[one.type].fields[one.field].code_list or ""
+        found[one.type, one.field] = {
+            value.code: synonyms.get((list_name, value.code, value.name), value.name) for value in one.values
+        }
+    return found
