@@ -36,9 +36,18 @@ def fill(archive: HttpArchive) -> None:
         actions.append(Save(kind, name, {"avsluttetDato": now}))
     actions.append(Save("Arkivnotat", "an", {"avsluttetDato": now}))
     actions.append(Save("Mappe", "sub", {"avsluttetDato": now}))
+    actions += [Save("Klasse", name, {"avsluttetDato": now}) for name in ("leaf", "other", "main")]
+    actions.append(Save("Klassifikasjonssystem", "system", {"avsluttetDato": now}))
     actions.append(Save("Arkivdel", "series2", {"arkivdelstatus": "P"}))
     actions.sort(key=_closing_last)
-    archive.transaction(actions)
+    saved = archive.transaction(actions)
+    archive.transaction(
+        [
+            Save("Saksmappe", saved["c1"].id, {"saksansvarlig": "Ola & Per", "saksdato": "2021-05-06"}),
+            Save("Korrespondansepart", saved["p1p"].id, {"korrespondansepartNavn": "Fra p1, rettet"}),
+            Save("Journalpost", saved["p2"].id, {"skjerming": "UO15"}),
+        ]
+    )
 
 
 def _closing_last(action: Action) -> int:
@@ -101,7 +110,11 @@ def _around_case() -> list[Action]:
         Link("Saksmappe", "c1", "refSekundaerKlasse", ("other",)),
         Save("EksternId", "e1", {"eksterntSystem": "gammelt", "eksternID": "A-1"}),
         Link("EksternId", "e1", "refMappe", ("c1",)),
-        Save("EksternId", "e2", {"eksterntSystem": "noarkit:chunk", "eksternID": "abc/1"}),
+        Save(
+            "EksternId",
+            "e2",
+            {"eksterntSystem": "noarkit:chunk", "eksternID": "abc/1", "opprettetAvBrukerIdent": "load"},
+        ),
         Link("EksternId", "e2", "refMappe", ("c1",)),
         Save("Eiendom", "ei", {"knr": "0301", "gnr": "1", "bnr": "2"}),
         Link("Eiendom", "ei", "refMappe", ("c1",)),

@@ -58,7 +58,7 @@ def judged(package: Path, schemas: Path, document: str) -> list[str]:
     return str(schema.error_log).splitlines()
 
 
-DOCUMENTS = ("arkivuttrekk", "arkivstruktur", "loependeJournal", "offentligJournal")
+DOCUMENTS = ("arkivuttrekk", "arkivstruktur", "endringslogg", "loependeJournal", "offentligJournal")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -156,6 +156,23 @@ def test_the_public_journal_hides_what_is_screened_and_what_is_in_it(made: Made)
         assert hidden not in public
     assert "Brev p1" in public
     assert "*****" in public
+
+
+def test_changes_are_told_with_names_of_elements_and_codes_and_others_are_counted(made: Made) -> None:
+    changes = {
+        (
+            str(one.findtext("{*}referanseArkivenhet"))[-3:],
+            one.findtext("{*}referanseMetadata"),
+            one.findtext("{*}tidligereVerdi"),
+            one.findtext("{*}nyVerdi"),
+        )
+        for one in made.tree("endringslogg").iterfind("{*}endring")
+    }
+    assert ("010", "saksansvarlig", "Kari", "Ola & Per") in changes
+    assert ("020", "korrespondansepartNavn", "Fra p1", "Fra p1, rettet") in changes, "a part's stands under its record"
+    ground = ("Dokument utarbeidet for egen saksforberedelse", "Dokument innhentet utenfra for intern saksforberedelse")
+    assert ("021", "tilgangsrestriksjon", *ground) in changes
+    assert made.extracted.changes == len(changes)
 
 
 def test_business_metadata_is_told_in_a_schema_of_its_own(made: Made) -> None:
