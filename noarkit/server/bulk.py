@@ -17,7 +17,7 @@ from noarkit.model import metamodel
 from noarkit.server.schema import table_name
 from noarkit.server.transaction import trees
 from noarkit.server.transaction.log import Actor
-from noarkit.server.wire import Answer, Call, Refusal, Route
+from noarkit.server.wire import Answer, Call, Refusal, Rights, Route
 
 if TYPE_CHECKING:
     from noarkit.server.service import Service
@@ -165,13 +165,17 @@ def _check(call: Call, db: sqlite3.Connection, wish: Wish) -> None:
     row = db.execute(f"SELECT type, version FROM {table} WHERE id = ?", (wish.object_id,)).fetchone()  # noqa: S608  # a name of the model
     if row is None or not model.is_a(row[0], wish.type) or not rights.may_read(db, family, wish.object_id):
         raise Refusal(404, f"there is no {wish.type} {wish.object_id}")
+    _check_rights(db, rights, wish)
+    if wish.version is not None and call.service.settings.honours_versions and wish.version < row[1]:
+        raise Refusal(409, f"version: {wish.type} {wish.object_id} has version {row[1]}")
+
+
+def _check_rights(db: sqlite3.Connection, rights: Rights, wish: Wish) -> None:
     permission = _PERMISSION[wish.kind]
-    if not rights.may_change(db, permission, family, wish.object_id):
+    if not rights.may_change(db, permission, metamodel().family(wish.type), wish.object_id):
         raise Refusal(403, f"the permission {permission} is missing for {wish.type} {wish.object_id}")
     if wish.kind == "open" and "Edit finalized" not in rights.service:
         raise Refusal(403, 'the service permission "Edit finalized" is missing')
-    if wish.version is not None and call.service.settings.honours_versions and wish.version < row[1]:
-        raise Refusal(409, f"version: {wish.type} {wish.object_id} has version {row[1]}")
 
 
 def _next(service: Service) -> Job | None:
@@ -191,6 +195,11 @@ def _do(service: Service, job: Job) -> bool:
     caller = service.identity.acting(job.account)
     if caller is None:
         raise Refusal(403, f"the account {job.account} is gone")
+    with service.db.reading() as db:
+        table = table_name(metamodel().family(job.wish.type))
+        sql = f"SELECT 1 FROM {table} WHERE id = ?"  # noqa: S608  # a name of the model
+        if db.execute(sql, (job.wish.object_id,)).fetchone() is not None:
+            _check_rights(db, caller.rights, job.wish)
     for _ in _steps(service, job.wish, Actor(caller.name, caller.account, service.now_ms())):
         if service.stopping:
             return False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from noarkit.server.bulk import run_next
-from noarkit.server.service import open_service
+from noarkit.server.service import Service, open_service
 from tests.server.conftest import Archive, serving
 from tests.server.wire import Wire, came, small_archive
 
@@ -145,18 +146,73 @@ def test_a_job_that_was_accepted_is_done_after_a_restart(tmp_path: Path) -> None
         assert time.monotonic() - began < 2
 
 
-def test_a_job_that_cannot_be_done_does_not_stop_the_next(tmp_path: Path) -> None:
-    service = open_service(tmp_path)
+def queue(service: Service, *jobs: tuple[str, str, int]) -> None:
+    """Puts jobs of (kind, account, Arkiv) into the queue, as if they had been accepted."""
     with service.db.writing() as db:
-        for account, kind in (("nobody", "close"), ("admin", "close"), ("admin", "delete")):
-            db.execute(
-                "INSERT INTO bulk_job (kind, type, object_id, version, with_precedents, account, attempts, asked_ms)"
-                " VALUES (?, 'Arkiv', 4711, NULL, 0, ?, 0, 0)",
-                (kind, account),
-            )
-    assert [run_next(service) for _ in range(4)] == [True, True, True, False]
+        db.executemany(
+            "INSERT INTO bulk_job (kind, account, object_id, type, version, with_precedents, attempts, asked_ms)"
+            " VALUES (?, ?, ?, 'Arkiv', NULL, 0, 0, 0)",
+            jobs,
+        )
+
+
+def outcomes(service: Service) -> list[str]:
     with service.db.reading() as db:
-        outcomes = [row[0] for row in db.execute("SELECT outcome FROM bulk_job ORDER BY number")]
+        return [row[0] for row in db.execute("SELECT outcome FROM bulk_job ORDER BY number")]
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Iterator[tuple[Service, int]]:
+    """An archive that nothing works in, and the id of its one Arkiv."""
+    with serving(tmp_path) as archive:
+        archive.add_client("reader", "readers")
+        group = {"name": "R", "claims": ["readers"], "globalPermissions": ["ReadThis", "Read"]}
+        assert archive.wire.call("POST", "access-group", group).status == 201
+        fonds = small_archive(archive.wire)["@fonds"]
+    service = open_service(tmp_path)
+    yield service, int(fonds)
     service.close()
-    assert outcomes[0].startswith("403")
-    assert outcomes[1:] == ["done", "done"]
+
+
+def test_a_job_that_cannot_be_done_does_not_stop_the_next(stopped: tuple[Service, int]) -> None:
+    service, _ = stopped
+    queue(service, ("close", "nobody", 4711), ("close", "admin", 4711), ("delete", "admin", 4711))
+    assert [run_next(service) for _ in range(4)] == [True, True, True, False]
+    first, *others = outcomes(service)
+    assert first.startswith("403")
+    assert others == ["done", "done"]
+
+
+def test_a_job_needs_its_rights_still_when_its_turn_comes(stopped: tuple[Service, int]) -> None:
+    service, fonds = stopped
+    queue(service, ("delete", "reader", fonds), ("open", "reader", fonds), ("close", "admin", fonds))
+    assert [run_next(service) for _ in range(4)] == [True, True, True, False]
+    first, second, third = outcomes(service)
+    assert (first, second, third) == (
+        f"403: the permission Delete is missing for Arkiv {fonds}",
+        f"403: the permission Update is missing for Arkiv {fonds}",
+        "done",
+    )
+    with service.db.reading() as db:
+        assert db.execute("SELECT arkivstatus FROM o_arkiv WHERE id = ?", (fonds,)).fetchone() == ("A",)
+
+
+def test_a_job_that_the_database_refuses_is_tried_three_times_then_left(stopped: tuple[Service, int]) -> None:
+    service, fonds = stopped
+    with service.db.writing() as db:
+        db.execute("CREATE TRIGGER no BEFORE UPDATE ON o_arkiv BEGIN SELECT RAISE(ABORT, 'no'); END")
+    queue(service, ("close", "admin", fonds), ("close", "admin", 4711))
+    assert [run_next(service) for _ in range(5)] == [True, True, True, True, False]
+    assert outcomes(service) == ["IntegrityError", "done"]
+
+
+def test_jobs_wait_while_the_clients_cannot_be_read(stopped: tuple[Service, int], tmp_path: Path) -> None:
+    service, fonds = stopped
+    queue(service, ("close", "admin", fonds))
+    path = tmp_path / "clients.toml"
+    good = path.read_text("utf-8")
+    path.write_text("no clients at all", "utf-8")
+    assert run_next(service) is False
+    path.write_text(good + "\n", "utf-8")
+    assert run_next(service) is True
+    assert outcomes(service) == ["done"]

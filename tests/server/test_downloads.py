@@ -89,8 +89,19 @@ def test_a_light_pdf_asks_for_its_permission_and_a_version(archive: Archive) -> 
     ids = small_archive(archive.wire, str(archive.wire.upload(b"x").json()["id"]))
     powerless = archive.add_client("no-light-pdf")
     assert powerless.call("POST", "light-pdf/set", {"dokumentversjonId": ids["@version1"]}).status == 403
-    for wrong, status in (({}, 400), ({"dokumentversjonId": 7}, 400), ({"dokumentversjonId": ids["@document1"]}, 404)):
+    version = {"dokumentversjonId": ids["@version1"]}
+    wrongs: tuple[tuple[dict[str, object], int], ...] = (
+        ({}, 400),
+        ({"dokumentversjonId": 7}, 400),
+        ({**version, "referanseDokumentfil": 7}, 400),
+        ({"dokumentversjonId": ids["@document1"]}, 404),
+    )
+    for wrong, status in wrongs:
         assert archive.wire.call("POST", "light-pdf/set", wrong).status == status
+    reader = archive.add_client("light-pdf-reader", "light-pdf-readers")
+    group = {"name": "Light", "claims": ["light-pdf-readers"], "servicePermissions": ["Store light PDF"]}
+    assert archive.wire.call("POST", "access-group", {**group, "globalPermissions": ["ReadThis", "Read"]}).status == 201
+    assert reader.call("POST", "light-pdf/set", version).status == 403
 
 
 def test_a_large_file_comes_whole_and_in_pieces(archive: Archive) -> None:
