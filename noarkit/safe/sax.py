@@ -6,7 +6,7 @@ malformed XML is `PackageFault` with its line, a tag that never ends `UnsafeXml`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 from xml.parsers import expat
 
@@ -16,6 +16,9 @@ from noarkit.safe.xml import LIMITS, XmlLimits
 BLOCK_BYTES = 1024 * 1024
 MAX_TOKEN_BYTES = 16 * 1024 * 1024
 """No tag, comment or attribute of an honest document is longer."""
+
+MAX_TEXT = 10_000_000
+"""No text of an honest document has more signs."""
 
 _TEXT_BYTES = 65536
 
@@ -45,6 +48,12 @@ def feed(parser: expat.XMLParserType, source: BinaryIO, where: str, *, limits: X
             raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
         yield fed
     _give(parser, b"", where, last=True)
+
+
+def check_text(pieces: Sequence[str], parser: expat.XMLParserType, where: str) -> None:
+    """Refuses a text that grows without end; asked after each block, of the pieces that came so far."""
+    if len(pieces) > 8 and sum(map(len, pieces)) > MAX_TEXT:
+        raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
 
 
 def lines_of(source: BinaryIO, offsets: Iterable[int]) -> dict[int, int]:

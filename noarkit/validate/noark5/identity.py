@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from noarkit.errors import HostileInput, PackageFault
+from noarkit.errors import HostileInput, PackageFault, UnsafeXml
 from noarkit.model.xml_model import VERSIONS, Version
 from noarkit.packages.noark5 import spec
 from noarkit.safe.digest import sha256_of
@@ -42,7 +42,7 @@ def vsm_schemas(root: Path, description: Description | None, tally: Tally) -> di
                 found.setdefault(namespace, path)
                 for element, line in undocumented(path):
                     tally.add("N110", file.name, (None, None), element=element, line=line)
-        except PackageFault as fault:
+        except (PackageFault, UnsafeXml) as fault:
             tally.take(refusal(file.name, fault))
         except HostileInput as fault:
             tally.add("N005", file.name, why=fault.data.get("why"))

@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from noarkit.errors import UnsafeXml
 from noarkit.packages.noark5 import spec
-from noarkit.safe.sax import event_parser, feed
+from noarkit.safe.sax import check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS
 from noarkit.validate.noark5.messages import Counted, Head, Message, Notes, Rows
 from noarkit.validate.noark5.store import Row, packed
@@ -19,7 +19,6 @@ JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 
 _BATCH = 5_000
 Values = dict[str, str]
-_MOST_TEXTS = 300
 _HEAD = ("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon")
 _ENTRY = (
     "systemID",
@@ -78,8 +77,7 @@ class _Flat:
 
     def check_texts(self) -> None:
         """Refuses a text that never ends."""
-        if len(self._chunks) > _MOST_TEXTS:
-            raise UnsafeXml(where=self._file, why="limits", line=self.parser.CurrentLineNumber)
+        check_text(self._chunks, self.parser, self._file)
 
     def listen(self, opened: Callable[[str], None], closed: Callable[[str, Values], None]) -> None:
         """Calls `opened` and `closed` for each group, the latter with the leaves that were kept."""

@@ -12,7 +12,7 @@ from xml.parsers import expat
 from noarkit.errors import UnsafeXml
 from noarkit.model.xml_model import Version, xml_model
 from noarkit.packages.noark5 import spec
-from noarkit.safe.sax import event_parser, feed
+from noarkit.safe.sax import check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS
 from noarkit.validate.findings import Tally
 from noarkit.validate.noark5.sight import FILE, Bounds, Frame, Sight
@@ -87,7 +87,6 @@ _KEPT = (
 )
 _STRANGE = frozenset('<>{}[]|\\"§=@*#')
 _MOST_NAMES = 10_000
-_MOST_TEXTS = 300
 _KEEP, _DATE, _CODE, _REFERENCE, _NAME, _MANY, _GROUP = range(7)
 _TYPE = f"{spec.XSI_NAMESPACE} type"
 _VSM = "virksomhetsspesifikkeMetadata"
@@ -149,8 +148,7 @@ class _Handlers:
 
     def check_texts(self) -> None:
         """Refuses a text that never ends."""
-        if len(self._chunks) > _MOST_TEXTS:
-            raise UnsafeXml(where=FILE, why="limits", line=self._parser.CurrentLineNumber)
+        check_text(self._chunks, self._parser, FILE)
 
     def _callbacks(self) -> tuple[Callable[[str, dict[str, str]], None], Callable[[str], None]]:
         container, known = self._containers.get, self._known.get
