@@ -6,6 +6,7 @@ come in the order of the files, and only so many files are on the way that memor
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import subprocess
@@ -80,7 +81,22 @@ class Crew:
     def __exit__(self, *exc: object) -> None:
         self._threads.shutdown(cancel_futures=True)
         for child in self._children:
+            child.let_go()
+        for child in self._children:
             child.close()
+
+    def warm(self) -> None:
+        """Starts the child processes now, where many small files are sure to come."""
+        if self._batches == 0 and self._width > 1:
+            self._batches = _FEW_BATCHES
+            for _ in range(self._width):
+                self._idle.get()
+                self._idle.put(self._hire())
+
+    def _hire(self) -> _Child:
+        child = _Child(self._hands)
+        self._children.append(child)
+        return child
 
     def work(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Hashed]]:
         """Every task with what became of it, in order. A fault in writing is the system's own."""
@@ -111,8 +127,7 @@ class Crew:
         child = self._idle.get()
         try:
             if child is None:
-                child = _Child(self._hands)
-                self._children.append(child)
+                child = self._hire()
             return child.ask(
                 {
                     "copy": self._copies,
@@ -176,8 +191,12 @@ class _Child:
             raise OSError(number, os.strerror(number), str(answer["where"]))
         return [Hashed(str(why), int(size), tuple(digests), str(stamp)) for why, size, digests, stamp in answer]
 
+    def let_go(self) -> None:
+        assert self._process.stdin is not None  # noqa: S101  # it is a pipe
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+
     def close(self) -> None:
-        assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101  # both are pipes
-        self._process.stdin.close()
-        self._process.stdout.close()
+        assert self._process.stdout is not None  # noqa: S101  # it is a pipe
         self._process.wait()
+        self._process.stdout.close()

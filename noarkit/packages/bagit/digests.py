@@ -72,7 +72,8 @@ def main() -> None:
             sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
             sys.stdout.buffer.flush()
         except BrokenPipeError:
-            os._exit(0)  # whoever asked is gone, and what is left in the buffer is nobody's
+            break  # whoever asked is gone, and what is left in the buffer is nobody's
+    os._exit(0)
 
 
 def _hash_one(home: Beneath, hashes: Sequence[str], name: str) -> Hashed:

@@ -7,6 +7,7 @@ What is hostile as an archive file (links, twins, bombs) is refused by the fault
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import time
 from collections import deque
@@ -57,6 +58,7 @@ _ODD_WORDS = {
     "dot-slash": "BAGIT-6.1.3-DOT-SLASH",
     "bare-percent": "BAGIT-2.1.3-PERCENT",
 }
+_MANY_FILES = 1_000
 _WINDOWS = frozenset('<>:"\\|?*') | frozenset(chr(number) for number in range(32))
 
 
@@ -123,17 +125,20 @@ class _Check:
         self._tag_manifests = self._manifests(tags=True)
         self._payload = Inventory(len(self._payload_manifests))
         self._tags = Inventory(len(self._tag_manifests))
+        self._crew = contextlib.ExitStack()
 
     def __enter__(self) -> _Check:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._crew.close()
         self._payload.close()
         self._tags.close()
 
     def run(self) -> dict[str, tuple[str, ...]]:
         """Every rule, in an order in which each has what it needs."""
         self._payload.take_present(self._present())
+        crew = self._early_crew()
         self._structure()
         for tags in (False, True):
             self._read_manifests(tags=tags)
@@ -144,7 +149,7 @@ class _Check:
         info = check_info(self._storage, self._declared, (octets, count), self._tally)
         self._completeness()
         self._tag_completeness()
-        self._fixity()
+        self._fixity(crew)
         algorithms = tuple(manifest.algorithm for manifest in self._payload_manifests)
         return {"files": (str(count),), "bytes": (str(octets),), "algorithms": algorithms, **info}
 
@@ -276,14 +281,24 @@ class _Check:
                 if not (manifest_of(name) or ("", False))[1]:
                     self._tally.add("BAGIT-2.2.1-UNLISTED", name)
 
-    def _fixity(self) -> None:
+    def _early_crew(self) -> Crew | None:
+        """Child processes start while the manifests are read, where there are many files."""
+        if self._storage.folder is None or not self._payload_manifests:
+            return None
+        crew = Crew(self._storage.folder, _hashes(self._payload_manifests), width=self._width)
+        self._crew.enter_context(crew)
+        if self._payload.octets()[1] >= _MANY_FILES:
+            crew.warm()
+        return crew
+
+    def _fixity(self, crew: Crew | None) -> None:
         for inventory, manifests, code in (
-            (self._tags, self._tag_manifests, "BAGIT-3-TAG-CHECKSUM"),
             (self._payload, self._payload_manifests, "BAGIT-3-CHECKSUM"),
+            (self._tags, self._tag_manifests, "BAGIT-3-TAG-CHECKSUM"),
         ):
             if manifests:
-                hashes = [hash_name(manifest.algorithm) or "" for manifest in manifests]
-                for pair, found in self._hashed(inventory, hashes):
+                early = crew if inventory is self._payload else None
+                for pair, found in self._hashed(inventory, _hashes(manifests), early):
                     self._compare(pair, found, manifests, code)
 
     def _compare(self, pair: Pair, found: Hashed, manifests: Sequence[Manifest], code: str) -> None:
@@ -294,14 +309,24 @@ class _Check:
                 if expected not in (None, actual):
                     self._tally.add(code, pair.name, manifest=manifest.name, expected=expected, found=actual)
 
-    def _hashed(self, inventory: Inventory, hashes: Sequence[str]) -> Iterator[tuple[Pair, Hashed]]:
+    def _hashed(self, inventory: Inventory, hashes: Sequence[str], early: Crew | None) -> Iterator[tuple[Pair, Hashed]]:
         if self._storage.folder is None:
             yield from _hashed_in_passing(self._storage, inventory, hashes)
-            return
-        waiting: deque[Pair] = deque()
-        with Crew(self._storage.folder, hashes, width=self._width) as crew:
-            for _, found in crew.work(_tasks(inventory.pairs(), waiting)):
-                yield waiting.popleft(), found
+        elif early is not None:
+            yield from _hashed_by(early, inventory)
+        else:
+            with Crew(self._storage.folder, hashes, width=self._width) as crew:
+                yield from _hashed_by(crew, inventory)
+
+
+def _hashed_by(crew: Crew, inventory: Inventory) -> Iterator[tuple[Pair, Hashed]]:
+    waiting: deque[Pair] = deque()
+    for _, found in crew.work(_tasks(inventory.pairs(), waiting)):
+        yield waiting.popleft(), found
+
+
+def _hashes(manifests: Sequence[Manifest]) -> list[str]:
+    return [hash_name(manifest.algorithm) or "" for manifest in manifests]
 
 
 def _is_required(name: str) -> bool:
