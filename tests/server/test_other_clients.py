@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import socket
 import tomllib
 from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
@@ -277,6 +278,25 @@ def test_an_upload_may_be_form_encoded_in_its_name_and_chunked(scene: Scene) -> 
     connection.close()
     fields = scene.fields("Dokumentversjon", scene.version(scene.ids["document"], told["id"]))
     assert (fields["filnavn"], fields["innholdstype"]) == ("Søknad+om+støtte.pdf", "application/pdf")
+
+
+def test_a_client_that_asks_before_it_sends_is_told_to_go_on_or_why_not(scene: Scene) -> None:
+    good, bad = (scene.wire.token, b"HTTP/1.1 100 ", b"HTTP/1.1 200 "), ("0" * 40, b"HTTP/1.1 401 ", b"")
+    for bearer, first, last in (good, bad):
+        lines = (
+            f"POST {BASE}/query HTTP/1.1",
+            "Host: localhost",
+            f"Authorization: Bearer {bearer}",
+            "Content-Type: application/json",
+            "Content-Length: 26",
+            "Expect: 100-continue",
+        )
+        with socket.create_connection((scene.wire.host, scene.wire.port), timeout=10) as connection:
+            connection.sendall("\r\n".join((*lines, "", "")).encode())
+            assert connection.recv(1000).startswith(first)
+            if last:
+                connection.sendall(b'{"type":"Arkiv","limit":1}')
+                assert connection.recv(1000).startswith(last)
 
 
 @pytest.mark.parametrize("spelled", ["pdf", ".pdf", "application/pdf"])

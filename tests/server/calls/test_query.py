@@ -174,6 +174,17 @@ def test_public_use_is_the_default_and_withholds_what_is_screened(scene: Scene) 
     assert scene.fields("Mappe", folder)["tittel"] == "Hemmelig"
 
 
+def test_public_use_withholds_what_is_below_a_screened_object(scene: Scene) -> None:
+    folder = scene.folder(skjerming="UO13")
+    record = scene.record(folder, tittel="Under det skjermede", skjerming=None)
+    document = scene.document(record, skjerming=None, tittel="Dypere")
+    for type_name, object_id in (("Basisregistrering", record), ("Dokument", document)):
+        asked = {"type": type_name, "limit": 1, "query": "id=@i", "parameters": {"@i": object_id}}
+        fields = members(items(members(answered(scene.wire.call(*CALL, asked)))["results"])[0]["fields"])
+        assert not {"tittel", "skjerming"} & set(fields)
+        assert "skjerming" not in scene.fields(type_name, object_id)
+
+
 def test_what_may_not_be_read_is_left_out(scene: Scene) -> None:
     blind = scene.account((), ())
     assert answered(blind.call(*CALL, {"type": "Mappe", "limit": 10})) == {"hasMore": False, "results": []}

@@ -249,6 +249,17 @@ def test_an_explicit_null_clears_a_field_and_what_is_absent_stays(scene: Scene) 
     assert fields["offentligTittel"] == "Mappe"
 
 
+def test_screening_is_inherited_once_from_what_comes_first(scene: Scene) -> None:
+    folder = scene.folder(skjerming="UO14")
+    record = scene.record(folder)
+    assert scene.fields("Basisregistrering", record)["skjerming"] == "UO14"
+    assert scene.fields("Dokument", scene.document(record))["skjerming"] == "UO14"
+    assert scene.fields("Dokument", scene.document(record, skjerming="UO15"))["skjerming"] == "UO15"
+    assert "skjerming" not in scene.fields("Dokument", scene.document(record, skjerming=None))
+    scene.wire.saved({"action": "save", "type": "Mappe", "id": folder, "fields": {"skjerming": None}})
+    assert scene.fields("Basisregistrering", record)["skjerming"] == "UO14"
+
+
 def test_business_specific_metadata_states_the_whole_desired_state(scene: Scene) -> None:
     assert scene.wire.call("PUT", "bsm-registry/group/call-tx", {"groupName": "Transaksjon"}).status == 200
     for field, kind in (("tx-text", "string"), ("tx-count", "long"), ("tx-when", "timestamp"), ("tx-ratio", "double")):
