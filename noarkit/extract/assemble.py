@@ -14,7 +14,7 @@ from noarkit.extract.bundles import Bundles
 from noarkit.extract.carried import carried
 from noarkit.extract.changes import write_changes
 from noarkit.extract.facts import PackageFacts
-from noarkit.extract.journal_files import Journalled, write_journals
+from noarkit.extract.journal_files import Journalled, JournalPeriod, write_journals
 from noarkit.extract.output import hashed
 from noarkit.extract.schema_files import SchemaSet
 from noarkit.extract.structure import Placed, StructureWalk
@@ -76,7 +76,11 @@ def assemble(store: Path, package: Path, given: Given, pause: Callable[[], None]
         if with_changes is not None:
             told.append(_document(CHANGE_LOG, with_changes.sha256, given, [("endring", with_changes.entries)]))
         period = _period(bundles, given.facts, moments)
-        journalled = write_journals(bundles, package, (given.codes, moments), period, pause)
+        agreed = JournalPeriod(
+            given.facts.start if given.facts.incoming == "mykt" else None,
+            given.facts.end if given.facts.outgoing == "mykt" else None,
+        )
+        journalled = write_journals(bundles, package, (given.codes, moments), agreed, pause)
         for name, sha256 in journalled.files.items():
             told.append(_document(name, sha256, given, [("journalregistrering", journalled.entries)]))
         _write_schemas(package, told, given)

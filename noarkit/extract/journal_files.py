@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 from noarkit.extract.bundles import Bundles
@@ -29,11 +30,19 @@ class Journalled:
     without_parties: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class JournalPeriod:
+    """The period agreed on where it is cut softly; a sharp cut is where the entries begin and end."""
+
+    start: date | None = None
+    end: date | None = None
+
+
 def write_journals(
     bundles: Bundles,
     package: Path,
     words: tuple[Codes, Moments],
-    period: tuple[str, str],
+    agreed: JournalPeriod,
     pause: Callable[[], None],
 ) -> Journalled:
     """Writes both journals where there are journal posts in case files; nothing where there are none."""
@@ -50,7 +59,7 @@ def write_journals(
     journals = Journals(*words, missing)
     fonds = next(unit for _, unit in bundles.units("", "F"))
     creators = sorted((one for one in fonds.get("p", []) if one["t"] == "Arkivskaper"), key=_by_content)
-    head = JournalHead(*period, made.entries, tuple(creators))
+    head = JournalHead(*_period(bundles, agreed, words[1]), made.entries, tuple(creators))
     with ExitStack() as stack:
         files = [stack.enter_context(hashed(package / f"{name}.xml")) for name in DOCUMENTS]
         for name, file in zip(DOCUMENTS, files, strict=True):
@@ -60,6 +69,15 @@ def write_journals(
             file.write(ends(name).encode())
             made.files[name] = file.sha256
     return made
+
+
+def _period(bundles: Bundles, agreed: JournalPeriod, moments: Moments) -> tuple[str, str]:
+    day = "coalesce(json_extract(u.data, '$.f.registreringsDato'), json_extract(u.data, '$.f.opprettetDato'))"
+    first, last = bundles.db.execute(
+        f"SELECT min({day}), max({day}) {_IN_CASE_FILES} WHERE u.type = 'Journalpost'"
+    ).fetchone()
+    start = agreed.start.isoformat() if agreed.start else moments.day(first)
+    return start, agreed.end.isoformat() if agreed.end else moments.day(last)
 
 
 def _entries(bundles: Bundles, journals: Journals, files: list[Hashed], pause: Callable[[], None]) -> None:

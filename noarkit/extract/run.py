@@ -33,7 +33,7 @@ from noarkit.extract.schema_files import schema_set
 from noarkit.extract.selection import Selection, resolve
 from noarkit.extract.store import FILE_NAME, ExtractStore
 from noarkit.packages.noark5.schemas import VsmField, VsmGroup
-from noarkit.safe.atomic import sync_folder
+from noarkit.safe.atomic import sweep, sync_folder
 
 _PACKAGE = "package"
 _OPEN = (
@@ -96,6 +96,9 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
     package = work / _PACKAGE
     package.mkdir(exist_ok=True)
     with _locked(work), ExtractStore(work / FILE_NAME) as store:
+        for folder in (package, *package.glob("*/*")):
+            if folder.is_dir():
+                sweep(folder)
         run = _Run(archive, store, terms, tell)
         begun = store.remember("begun", terms.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
         seen = run.fetched()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from noarkit.archive.administration import Administration
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.registers import BusinessField, BusinessGroup
-from noarkit.archive.values import Action, Link, Save
+from noarkit.archive.values import Action, Link, Save, wire_timestamp
 from tests.extract.world import case, closing, document, post, spine, uuid
 
 BUSINESS = {
@@ -31,7 +33,7 @@ def fill(archive: HttpArchive) -> None:
     actions += _meeting(archive)
     actions += _second_series()
     actions += closing(documents=("d1", "d2", "d3", "d5"), posts=("p1", "p2", "p3"), cases=("c1", "c2"))
-    now = "2026-01-02T03:04:05.006Z"
+    now = wire_timestamp(datetime.now(UTC))
     for kind, name in (("Moeteregistrering", "mr"), ("Moetemappe", "mm"), ("Basisregistrering", "br"), ("Mappe", "bm")):
         actions.append(Save(kind, name, {"avsluttetDato": now}))
     actions.append(Save("Arkivnotat", "an", {"avsluttetDato": now}))

@@ -79,12 +79,13 @@ def case(name: str, number: int, **fields: object) -> list[Action]:
 
 def post(name: str, folder: str, number: int, **fields: object) -> list[Action]:
     """A journal post with a sender, in a case file."""
-    given = {"tittel": f"Brev {name}", "journalposttype": "I", "uuid": uuid(number)}
+    given = {"tittel": f"Brev {name}", "journalposttype": "I", "uuid": uuid(number), **fields}
+    party = "EM" if given["journalposttype"] == "U" else "EA"
     return [
-        Save("Journalpost", name, {**given, **fields}),  # type: ignore[dict-item]  # wire values
+        Save("Journalpost", name, given),  # type: ignore[arg-type]  # wire values
         Link("Journalpost", name, "refMappe", (folder,)),
         Save(
-            "Korrespondansepart", f"{name}p", {"korrespondanseparttype": "EA", "korrespondansepartNavn": f"Fra {name}"}
+            "Korrespondansepart", f"{name}p", {"korrespondanseparttype": party, "korrespondansepartNavn": f"Fra {name}"}
         ),
         Link("Korrespondansepart", f"{name}p", "refRegistrering", (name,)),
     ]
