@@ -102,7 +102,7 @@ def plan(
     folder, place = RunFolder(Path(run)), _source(source)
     where = destination(here.config, here.environment)
     tell(Event("target", {"archive": where.name}))
-    codes = _codes(where, must=archive is not None, may=here.config.archive.url is not None)
+    codes = _codes(where, tell, must=archive is not None, may=here.config.archive.url is not None)
     what = replace(
         _what(recipe, place, codes),
         hash_contents=hash_contents,
@@ -221,8 +221,9 @@ def verify(
     with ExitStack() as stack:
         told = stack.enter_context(logged(folder.path, tell, here.now_s, "verify"))
         way = stack.enter_context(reached(where))
-        asked = stack.enter_context(closing(opened(way.settings)))
         told(Event("target", {"archive": way.name, "account": way.account}))
+        assembly.contact(way, told)
+        asked = stack.enter_context(closing(opened(way.settings, tell=told)))
         assembly.same_archive(folder, asked, way.name)
         began_s = here.now_s()
         result = verify_run(folder, source, asked, Depths(depth, sample), told)
@@ -264,12 +265,13 @@ def recipe_text(path: Path) -> str:
         raise ConfigFault(where=str(path), why="unreadable" if path.exists() else "not-there") from error
 
 
-def _codes(where: Destination, *, must: bool, may: bool) -> dict[str, frozenset[str]] | None:
+def _codes(where: Destination, tell: Listener, *, must: bool, may: bool) -> dict[str, frozenset[str]] | None:
     """The archive's code lists; None where there is none to ask, or none that must be asked and answers."""
     if not must and not may:
         return None
     try:
-        with reached(where, rehearse=True) as way, closing(opened(way.settings)) as asked:
+        with reached(where, rehearse=True) as way, closing(opened(way.settings, tell=tell)) as asked:
+            assembly.contact(way, tell)
             return assembly.code_lists(asked)
     except (ArchiveFault, ConfigFault):
         if must:

@@ -22,7 +22,7 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
     """Closes, and says how much."""
     if not is_run(run):
         raise UsageFault(what="not-a-run", where=str(run))
-    with working(session) as work:
+    with working(session, drains=True) as work:
         closed = journeys.close(run, settings=settings(session, archive), stopping=work.stopping, tell=work.tell)
     count = sum(closed.closed.values()) - closed.refused
     line = session.texts.say(

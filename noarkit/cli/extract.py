@@ -55,7 +55,7 @@ def extract_command(
     wish = deliveries.Wish(
         Selection(arkiv, arkivdel, klasse, *days, query), package, schemas, include_open, carry_in_vsm
     )
-    with working(session) as work:
+    with working(session, drains=True) as work:
         made = deliveries.extract(
             output,
             wish,

@@ -13,7 +13,8 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, tell_plan
 from noarkit.cli.running import Ending, Work, failed, is_run, settings, tell_end, working
 from noarkit.engine.assembly import IngestResult, remembered_archive
-from noarkit.errors import LimitReached, NoarkitError, UsageFault
+from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault
+from noarkit.events import Event
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import planned_aside
 
@@ -62,7 +63,7 @@ def ingest_command(
 ) -> int:
     """Loads a run, or a source through a plan of its own."""
     how = wanted_of(wanted, dry_run=dry_run)
-    with working(session) as work:
+    with working(session, drains=True) as work:
         folder = _planned(work, place, output, recipe, how)
         return load_run(work, folder, how)
 
@@ -128,7 +129,13 @@ def _planned(work: Work, place: str, output: Path | None, recipe: Path | None, h
     if is_run(output):
         journeys.same_source(folder, place)
         return folder
-    planned = journeys.plan(place, output, recipe=recipe, settings=settings(work.session, how.archive), tell=work.tell)
+
+    def told(event: Event, /) -> None:
+        if work.stopping:  # nothing of a plan is worth finishing
+            raise Paused(signal=work.stopping.reason)
+        work.tell(event)
+
+    planned = journeys.plan(place, output, recipe=recipe, settings=settings(work.session, how.archive), tell=told)
     work.progress.close()
     tell_plan(work.session, planned)
     return folder

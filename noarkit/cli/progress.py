@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Mode = Literal["bar", "plain", "none"]
 
 _LINE_EVERY_S = 60.0
+_RETRY_EVERY_S = 10.0
+# the first steps are slower than the rest: sooner than this a time left would be a guess
+_SURE_AFTER_S = 3.0
+_SURE_SHARE = 0.005
 # what an event counts, and which of its fields says how many there are by now
 _COUNTED: Mapping[str, tuple[str, str]] = {
     "source_read": ("reading", "items"),
@@ -44,7 +48,6 @@ class Tally:
     bytes: int = 0
     bytes_before: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
-    retries: int = 0
 
     def rate(self, now_s: float) -> float:
         """Things done a second, of those done in this step."""
@@ -52,10 +55,10 @@ class Tally:
 
     def left_s(self, now_s: float) -> float | None:
         """Seconds to the end at the pace so far; None where that cannot be said."""
-        rate = self.rate(now_s)
-        if self.total is None or rate <= 0 or self.done == self.done_before:
+        new = self.done - self.done_before
+        if self.total is None or now_s - self.began_s < _SURE_AFTER_S or new < _SURE_SHARE * self.total:
             return None
-        return max(self.total - self.done, 0) / rate
+        return max(self.total - self.done, 0) / self.rate(now_s)
 
 
 class Progress:
@@ -66,6 +69,7 @@ class Progress:
         self._mode: Mode = "none" if face.as_json or face.verbosity < 0 else mode
         self._clock = clock
         self._told_s = self._began_s = clock()
+        self._retry_told_s = -_RETRY_EVERY_S
         self._bar: tqdm[NoReturn] | None = None
         self.tally = Tally()
 
@@ -84,35 +88,50 @@ class Progress:
                 self._begin(step, {})
             self.tally.done = max(self.tally.done, _whole(event, name))
             self.tally.bytes = max(self.tally.bytes, _whole(event, "bytes"))
+        elif event.name == "archive_retry":
+            self._tell_retry(event)
+            return
         else:
             return
         self._show()
 
     def line(self) -> str:
         """How far things are, in one line."""
+        elapsed = _clock_of(self._clock() - self._began_s)
+        if not self.tally.step:
+            return self._face.texts.say("progress.nothing", elapsed=elapsed)
+        return "  ".join([f"[{elapsed}]", *self._percent(), *self._parts()])
+
+    def _percent(self) -> list[str]:
+        tally = self.tally
+        return [] if tally.total is None else [f"{min(100 * tally.done // max(tally.total, 1), 100)} %"]
+
+    def _parts(self) -> list[str]:
+        """What is counted, how fast, and how long it will take, as far as that is known."""
         told, tally, now_s = self._face.texts, self.tally, self._clock()
-        elapsed = _clock_of(now_s - self._began_s)
-        if not tally.step:
-            return told.say("progress.nothing", elapsed=elapsed)
-        moved = tally.bytes - tally.bytes_before
-        parts = [f"[{elapsed}]", told.say(f"progress.{tally.step}", done=grouped(tally.done))]
+        step = told.say(f"progress.{tally.step}", done=grouped(tally.done))
         if tally.total is not None:
-            percent = 100 * tally.done // max(tally.total, 1)
-            parts[1] = told.say("progress.of", step=parts[1], total=grouped(tally.total), percent=min(percent, 100))
-        parts.append(f"{tally.rate(now_s):.0f}/s")
+            step = told.say("progress.of", step=step, total=grouped(tally.total))
+        parts = [step, f"{tally.rate(now_s):.0f}/s"]
+        moved = tally.bytes - tally.bytes_before
         if moved:
             parts.append(f"{size(int(moved / max(now_s - tally.began_s, 0.001)))}/s")
         left = tally.left_s(now_s)
         if left is not None:
             parts.append(told.say("progress.left", left=duration(told, left)))
-        parts += [told.say(f"progress.{name}", count=count) for name, count in sorted(tally.left_out.items())]
-        return "  ".join(parts)
+        return parts + [told.say(f"progress.{name}", count=count) for name, count in sorted(tally.left_out.items())]
 
     def close(self) -> None:
         """Takes the bar away."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+    def _tell_retry(self, event: Event) -> None:
+        """Says why nothing moves, but not at every try."""
+        if self._mode != "none" and self._clock() - self._retry_told_s >= _RETRY_EVERY_S:
+            self._retry_told_s = self._clock()
+            self._face.tell("progress.retry", code=event.data.get("code"), wait_s=event.data.get("wait_s"))
 
     def _begin(self, step: str, data: Mapping[str, object]) -> None:
         self.close()
@@ -140,29 +159,19 @@ class Progress:
     def _show_bar(self) -> None:
         if self._bar is None:
             self._bar = self._new_bar()
-        tally = self.tally
-        moved = tally.bytes - tally.bytes_before
-        speed = [f"{size(int(moved / max(self._clock() - tally.began_s, 0.001)))}/s"] if moved else []
-        told = self._face.texts
-        left_out = [told.say(f"progress.{name}", count=count) for name, count in sorted(tally.left_out.items())]
-        self._bar.set_postfix_str("  ".join([*speed, *left_out]), refresh=False)
-        self._bar.update(tally.done - self._bar.n)
+        self._bar.set_description_str("  ".join(self._parts()), refresh=False)
+        self._bar.update(self.tally.done - self._bar.n)
 
     def _new_bar(self) -> tqdm[NoReturn]:
         from tqdm import tqdm
 
         tqdm.monitor_interval = 0  # no thread of its own: workers are made by fork
-        told, tally = self._face.texts, self.tally
-        name = told.say(f"progress.{tally.step}", done="").strip()
-        counts = "{n:,}/{total:,}" if tally.total is not None else "{n:,}"
-        left = "  " + told.say("progress.left", left="{remaining}") if tally.total is not None else ""
-        share = "{percentage:3.0f} % |{bar:24}| " if tally.total is not None else ""
+        tally = self.tally
         return tqdm(
             total=tally.total,
             initial=tally.done_before,
-            desc=name,
-            bar_format="{desc}  " + share + counts + "  {rate_noinv_fmt}" + left + "  {postfix}",
-            unit="",
+            desc="  ".join(self._parts()),
+            bar_format="{desc}" if tally.total is None else "{percentage:3.0f} % |{bar:24}| {desc}",
             leave=False,
             file=sys.stderr,
             dynamic_ncols=True,

@@ -26,7 +26,7 @@ def retry_command(session: Session, run: Path, *, fault: str | None, **wanted: o
     if not is_run(run):
         raise UsageFault(what="not-a-run", where=str(run))
     code = fault.upper() if fault else None
-    with working(session) as work:
+    with working(session, drains=True) as work:
         taken = take_up_again(folder, code) if folder.journal.exists() else 0
         session.face.tell("retry.taken" if taken else "retry.none", count=taken, code=code or "F###")
         by_plan = planned_aside(folder, code)

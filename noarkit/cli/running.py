@@ -35,8 +35,9 @@ class Work:
 
 
 @contextmanager
-def working(session: Session) -> Iterator[Work]:
-    """Listeners and signals for as long as the block lasts."""
+def working(session: Session, *, drains: bool = False) -> Iterator[Work]:
+    """Listeners for as long as the block lasts. Where the work `drains`, a first signal stops it in good order; any
+    other work changes nothing, and a signal ends it at once."""
     face = session.face
     progress = chosen(face, session.progress, terminal=sys.stderr.isatty())
     stopping = Stopping()
@@ -54,7 +55,7 @@ def working(session: Session) -> Iterator[Work]:
 
     tell = everybody(target, face.hear, progress.hear)
     try:
-        with draining(stopping, first_signal, asked):
+        with draining(stopping, first_signal if drains else None, asked):
             yield Work(session, stopping, progress, tell)
     finally:
         progress.close()
@@ -135,7 +136,7 @@ def _numbers(session: Session, folder: RunFolder, known: Numbers, *, dry_run: bo
         count = getattr(known, name)
         if name == "open" and not count:
             continue
-        lies = f"{folder.path / file}" if count and not dry_run else ""
+        lies = f"{folder.path / file}" if count and not dry_run and (folder.path / file).exists() else ""
         more = by_code if name == "set_aside" else ""
         yield _row("  " + told.say(f"end.{name}"), f"{grouped(count):<10} {lies}{more}".rstrip())
     if known.in_doubt:

@@ -8,21 +8,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from noarkit.errors import Paused
 from noarkit.load.coordinator import Stopping
 
 _EXITS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
 @contextmanager
-def draining(stopping: Stopping, first: Callable[[], None], asked: Callable[[], None]) -> Iterator[None]:
-    """While the block lasts signals go to `stopping`; `first` is called at the first one, `asked` at each USR1."""
+def draining(stopping: Stopping, first: Callable[[], None] | None, asked: Callable[[], None]) -> Iterator[None]:
+    """While the block lasts signals go to `stopping`; `first` is called at the first one, `asked` at each USR1.
+
+    Without `first` nothing is to be finished, and the first signal raises `Paused`.
+    """
 
     def stop(number: int, _: FrameType | None) -> None:
         if stopping.reason.startswith("SIG"):
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
             return
-        stopping.ask(_EXITS[signal.Signals(number)], signal.Signals(number).name)
+        name = signal.Signals(number).name
+        stopping.ask(_EXITS[signal.Signals(number)], name)
+        if first is None:
+            raise Paused(signal=name)
         first()
 
     before = {number: signal.signal(number, stop) for number in _EXITS}

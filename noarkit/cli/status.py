@@ -12,7 +12,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import Ending, is_run, tell_end
 from noarkit.cli.runs import runs_in
-from noarkit.errors import RunLocked, UsageFault
+from noarkit.errors import UsageFault
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.words.texts import grouped
@@ -29,7 +29,7 @@ def status_command(session: Session, run: Path | None, *, watch: bool) -> int:
     if not is_run(folder.path):
         raise UsageFault(what="not-a-run", where=str(folder.path))
     while True:
-        counted, owner = numbers(folder), _owner(folder)
+        counted, owner = numbers(folder), folder.owner()
         code = _tell(session, folder, counted, owner)
         if not watch or owner is None:
             return code
@@ -56,17 +56,6 @@ def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | No
         session.face.result("status", "", run=folder.name, state=state, owner=owner, archive=archive, **data)
     tell_end(session, folder, Ending(state, code, archive, lines=lines), counted)
     return code
-
-
-def _owner(folder: RunFolder) -> str | None:
-    """Who works on the run now; None where nobody does."""
-    if not (folder.path / "run.lock").exists():
-        return None
-    try:
-        with folder.locked():
-            return None
-    except RunLocked as fault:
-        return str(fault.data.get("owner") or "?")
 
 
 def _latest() -> Path:

@@ -19,6 +19,7 @@ from pathlib import Path
 from noarkit import __version__
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
+from noarkit.archive.retry import Policy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.engine.inline import InlineWorkers
 from noarkit.engine.limits import Limits, MostErrors
@@ -39,6 +40,7 @@ from noarkit.model import metamodel
 from noarkit.sources.port import Source
 
 _MOST_WORKERS = 4
+_FIRST_PATIENCE_S = 15.0
 _HISTORIC_EXIT = 4
 _ITEMS_EXIT = 3
 _HISTORIC = "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS NOT NULL"
@@ -127,7 +129,8 @@ def ingest_run(
         heard = _Heard()
         watch = _HistoricWatch(run, stopping, allowed=options.todays_dates or options.dry_run)
         told = everybody(tell, heard, limits.hear, watch)
-        with closing(opened(way.settings, dry_run=options.dry_run)) as archive:
+        contact(way, told)
+        with closing(opened(way.settings, dry_run=options.dry_run, tell=told)) as archive:
             terms = Terms(way.name, way.deadline_s, limits=limits, rehearsal=options.dry_run)
             told(Event("load_began", progress(run)))
             _note(run, now_s(), "ingest_began", archive=way.name, account=way.account, **_who())
@@ -175,12 +178,19 @@ def progress(folder: RunFolder) -> dict[str, object]:
 
 def close_run(folder: RunFolder, way: Way, *, stopping: Stopping, tell: Listener, now_s: Callable[[], float]) -> Closed:
     """Finalises what a run made, whatever its recipe says. Raises `OtherArchive`, `RunLocked`, archive faults."""
-    with closing(opened(way.settings)) as archive, folder.locked():
+    contact(way, tell)
+    with closing(opened(way.settings, tell=tell)) as archive, folder.locked():
         same_archive(folder, archive, way.name)
         closed = close(folder, archive, stopping=stopping, tell=tell, now_s=now_s)
         if closed.whole:
             _remember(folder, closed="yes")
     return closed
+
+
+def contact(way: Way, tell: Listener) -> None:
+    """One call, with little patience: an address that is wrong should be told soon. Raises archive faults."""
+    with closing(opened(way.settings, policy=Policy(patience_s=_FIRST_PATIENCE_S), tell=tell)) as archive:
+        preflight.identity(archive)
 
 
 def same_archive(folder: RunFolder, archive: Archive, name: str) -> None:

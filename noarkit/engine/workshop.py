@@ -12,6 +12,7 @@ from noarkit.archive.http import connect
 from noarkit.archive.port import Archive
 from noarkit.archive.retry import Policy, Retrying
 from noarkit.archive.settings import ArchiveSettings
+from noarkit.events import Listener, nobody
 from noarkit.graph.store import GraphStore
 from noarkit.load.contents import Gate, OpenContent, no_gate
 from noarkit.load.governor import Governed, Rate
@@ -38,8 +39,13 @@ class LocalWorkshop:
 
 
 def opened(
-    settings: ArchiveSettings, rate: Rate | None = None, *, dry_run: bool = False, policy: Policy | None = None
+    settings: ArchiveSettings,
+    rate: Rate | None = None,
+    *,
+    dry_run: bool = False,
+    policy: Policy | None = None,
+    tell: Listener = nobody,
 ) -> Archive:
     """A session with all that wraps one: patience, pace, and nothing changed where the run is only rehearsed."""
-    archive = Retrying(Governed(connect(settings), rate or Rate()), policy)
+    archive = Retrying(Governed(connect(settings), rate or Rate()), policy, tell=tell)
     return DryRun(archive) if dry_run else archive

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from noarkit.errors import JournalFault, RunLocked
 from noarkit.graph.store import GraphStore
 from noarkit.load.journal import Journal
 from noarkit.safe import atomic
+
+_NOTE = re.compile(r"process (\d+) on (.*)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,24 @@ class RunFolder:
         """The journal, made where there is none yet."""
         return Journal(self.journal)
 
+    def owner(self) -> str | None:
+        """Who works on the run now, None where nobody does; never in the way of one who is about to."""
+        path = self.path / "run.lock"
+        try:
+            note = path.read_text("utf-8", "replace").strip()
+        except OSError:
+            return None
+        if _has_ended(note):
+            return None
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return note
+        finally:
+            os.close(handle)
+        return None
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Holds the run for this process; the lock dies with it. RunLocked tells who holds it."""
@@ -87,3 +108,19 @@ class RunFolder:
             yield
         finally:
             os.close(handle)
+
+
+def _has_ended(note: str) -> bool:
+    """True where the note names a process of this machine that is no longer there."""
+    found = _NOTE.match(note)
+    if found is None:
+        return not note
+    if found[2] != socket.gethostname():
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
