@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
-from zoneinfo import ZoneInfo
 
 from noarkit.graph.entity import Content, Entity, FieldValue, Note
 from noarkit.packages.noark5 import values
 from noarkit.packages.noark5.business import BusinessFields
-from noarkit.packages.noark5.fields import JOINED, Reading, Row, reading, unknown
+from noarkit.packages.noark5.fields import Row, unknown
 from noarkit.packages.noark5.nodes import Node, exact, nodes, text, texts
-from noarkit.packages.noark5.read import UUID, Unit, unit_key
+from noarkit.packages.noark5.read import Unit, unit_key
+from noarkit.packages.noark5.readers import Compiled, Readers
 
 NO_PLACE = "W231"
 FILLED_IN = "W232"
@@ -24,8 +24,7 @@ STANDS_ELSEWHERE = "W233"
 ID_NOT_KEPT = "W235"
 
 _BUSINESS = "virksomhetsspesifikkeMetadata"
-_BETWEEN: Mapping[str, str] = {"text": "", "many": JOINED, "lines": "\n"}
-_NOTHING: Mapping[str, str] = {}
+_PERIOD = Row("bevaringstid", "number")
 _FOLDERS: Mapping[str, str] = {"saksmappe": "Saksmappe", "moetemappe": "Moetemappe"}
 _RECORDS: Mapping[str, str] = {
     "journalpost": "Journalpost",
@@ -88,11 +87,11 @@ class Told:
 class Maker:
     """Makes entities of units; one for a whole package."""
 
-    zone: ZoneInfo
     files: Files
     seen: SeenIds
     codes: values.Codes
     business: BusinessFields
+    readers: Readers
 
     # spine
 
@@ -101,7 +100,7 @@ class Maker:
         node = unit.node
         fonds = Entity(unit.key, "Arkiv", self._named("Arkiv", unit, told), recipe_line=unit.line)
         creators = list(nodes(node, "arkivskaper")) or [{}]
-        return (fonds, *self._children("Arkivskaper", creators, unit, "c refArkiv", told))
+        return (fonds, *self._made("Arkivskaper", creators, unit, "c refArkiv", told))
 
     def series(
         self, unit: Unit, told: Told, links: Iterable[tuple[str, str]], chained: Callable[[str, str], bool]
@@ -138,7 +137,7 @@ class Maker:
         node = unit.node
         fields = self._unit_fields(kind, unit, told)
         nested = unit.above_kind == "mappe" and kind == "Mappe" and not unit.above_type
-        links = list(self._cross_references(unit, told))
+        links = list(self._cross_references(unit, told)) if "kryssreferanse" in node else []
         if nested:
             parent, link = unit.above, "refForelderMappe"
         else:
@@ -154,16 +153,16 @@ class Maker:
         parts = [*nodes(node, "part"), *nodes(node, "sakspart")]
         below = [
             *self._keywords(unit, "refMappe"),
-            *self._children("Sakspart", parts, unit, "p refMappe", told),
-            *self._children("Merknad", nodes(node, "merknad"), unit, "n refMappe", told),
+            *self._made("Sakspart", parts, unit, "p refMappe", told),
+            *self._children("Merknad", "merknad", unit, "n refMappe", told),
         ]
         if kind == "Saksmappe":
-            below += self._children("Presedens", nodes(node, "presedens"), unit, "q refSaksmappe", told)
+            below += self._children("Presedens", "presedens", unit, "q refSaksmappe", told)
         if kind == "Moetemappe":
             members = list(nodes(node, "moetedeltaker"))
             if not members:
                 raise Untakable("F226", why="no-participant", type=kind, line=unit.line)
-            below += self._children("Moetedeltaker", members, unit, "m refMappe", told)
+            below += self._made("Moetedeltaker", members, unit, "m refMappe", told)
         return (me, *below)
 
     def record(self, unit: Unit, told: Told) -> tuple[Entity, ...]:
@@ -171,7 +170,7 @@ class Maker:
         kind = _RECORDS.get(unit.type, "Basisregistrering")
         node = unit.node
         fields = self._unit_fields(kind, unit, told)
-        links = list(self._cross_references(unit, told))
+        links = list(self._cross_references(unit, told)) if "kryssreferanse" in node else []
         needed = _WITHIN.get(kind)
         if unit.above_kind == "mappe" and needed in (None, unit.above_type):
             parent, link = unit.above, "refMappe"
@@ -183,18 +182,17 @@ class Maker:
             if unit.klasse:
                 links.append(("refPrimaerKlasse", unit.klasse))
         me = Entity(unit.key, kind, fields, parent, link, tuple(dict.fromkeys(links)), recipe_line=unit.line)
-        parties = nodes(node, "korrespondansepart")
         below = [
             *self._keywords(unit, "refRegistrering"),
-            *self._children("Korrespondansepart", parties, unit, "p refRegistrering", told),
-            *self._children("Merknad", nodes(node, "merknad"), unit, "n refRegistrering", told),
+            *self._children("Korrespondansepart", "korrespondansepart", unit, "p refRegistrering", told),
+            *self._children("Merknad", "merknad", unit, "n refRegistrering", told),
         ]
         if kind == "Journalpost":
             below += self._sign_offs(unit, told)
-            below += self._children("Dokumentflyt", nodes(node, "dokumentflyt"), unit, "f refJournalpost", told)
-            below += self._children("Presedens", nodes(node, "presedens"), unit, "q refJournalpost", told)
+            below += self._children("Dokumentflyt", "dokumentflyt", unit, "f refJournalpost", told)
+            below += self._children("Presedens", "presedens", unit, "q refJournalpost", told)
         if kind == "Arkivnotat":
-            below += self._children("Dokumentflyt", nodes(node, "dokumentflyt"), unit, "f refArkivnotat", told)
+            below += self._children("Dokumentflyt", "dokumentflyt", unit, "f refArkivnotat", told)
         return (me, *below, *self._documents(unit, fields, told))
 
     # what hangs on them
@@ -228,62 +226,46 @@ class Maker:
 
     def _titled(self, kind: str, node: Node, told: Told) -> dict[str, FieldValue]:
         """The fields of a type that has a title: an unnamed record is named by its first document."""
-        title = text(node, "tittel") or next(
-            (found for one in nodes(node, "dokumentbeskrivelse") if (found := text(one, "tittel"))), None
-        )
-        return self._fields(kind, node, told, {"tittel": title or text(node, "offentligTittel") or unknown()})
+        fields = self._fields(kind, node, told)
+        if f"{kind}.tittel" in told.filled and fields["tittel"] == unknown():
+            titles = (found for one in nodes(node, "dokumentbeskrivelse") if (found := text(one, "tittel")))
+            fields["tittel"] = next(titles, None) or text(node, "offentligTittel") or unknown()
+        return fields
 
-    def _fields(
-        self, kind: str, node: Node, told: Told, instead: Mapping[str, str] = _NOTHING
-    ) -> dict[str, FieldValue]:
-        how = reading(kind)
-        rows, structural = how.rows, how.structural
+    def _fields(self, kind: str, node: Node, told: Told) -> dict[str, FieldValue]:
+        how = self.readers.of(kind)
+        readers = how.readers
         fields: dict[str, FieldValue] = {}
-        for name, held in node.items():
-            row = rows.get(name)
-            if row is not None:
-                value = self._value(row, node, name)
-                if value is not None:
-                    fields[row.field] = value
-            elif name not in structural:
-                told.no_place[name] = told.no_place.get(name, 0) + len(held)
+        name = ""
+        try:
+            for name, held in node.items():
+                reader = readers.get(name)
+                if reader is not None:
+                    value = reader[1](held)
+                    if value is not None:
+                        fields[reader[0]] = value
+                elif name not in how.structural:
+                    told.no_place[name] = told.no_place.get(name, 0) + len(held)
+        except values.Unreadable as fault:
+            raise Untakable("F206", why="unreadable-value", field=name, kind=str(fault)) from None
         for name, filling in how.absent.items():
             if name not in fields:
-                fields[name] = instead[name] if name in instead else self._filling(how, name, filling)
+                fields[name] = self._filling(how, name, filling)
                 if not name.endswith("BrukerIdent"):
                     told.filled.append(f"{kind}.{name}")
         return fields
 
-    def _filling(self, how: Reading, name: str, filling: str) -> str:
+    def _filling(self, how: Compiled, name: str, filling: str) -> str:
         if filling.startswith("="):
             return filling[1:]
         return self.codes.code(how.codes[name], filling) if name in how.codes else filling
 
-    def _value(self, row: Row, node: Node, name: str) -> FieldValue:
-        if row.how in _BETWEEN:
-            told = exact(node, name)
-            if not told or told[0] == row.empty:
-                return None
-            return told[0] if row.how == "text" else _BETWEEN[row.how].join(told)
-        found = text(node, name)
-        if found is None or found == row.empty:
-            return None
-        try:
-            match row.how:
-                case "time":
-                    return values.timestamp(found, self.zone)
-                case "code":
-                    return self.codes.code(row.code_list, found)
-                case "day":
-                    return values.day(found)
-                case "number":
-                    return values.number(found)
-        except values.Unreadable as fault:
-            raise Untakable("F206", why="unreadable-value", field=name, kind=str(fault)) from None
-        return found.lower() if UUID.fullmatch(found) else None
+    def _children(self, kind: str, name: str, unit: Unit, where: str, told: Told) -> list[Entity]:
+        """Things that hang on a unit, by the name of their element; `where` is the sign of their keys and the link
+        that they hang by."""
+        return self._made(kind, nodes(unit.node, name), unit, where, told) if name in unit.node else []
 
-    def _children(self, kind: str, found: Iterable[Node], unit: Unit, where: str, told: Told) -> list[Entity]:
-        """Things that hang on a unit; `where` is the sign of their keys and the link that they hang by."""
+    def _made(self, kind: str, found: Iterable[Node], unit: Unit, where: str, told: Told) -> list[Entity]:
         sign, link = where.split()
         made: list[Entity] = []
         for place, node in enumerate(found, 1):
@@ -294,6 +276,8 @@ class Maker:
         return made
 
     def _keywords(self, unit: Unit, link: str) -> list[Entity]:
+        if "noekkelord" not in unit.node:
+            return []
         return [
             Entity(f"{unit.key}#k{place}", "Noekkelord", {"verdi": word}, unit.key, link, recipe_line=unit.line)
             for place, word in enumerate(exact(unit.node, "noekkelord"), 1)
@@ -341,8 +325,9 @@ class Maker:
             self._disposal(node, fields, told)
             self._business(node, fields)
             yield Entity(key, "Dokument", fields, unit.key, "refRegistrering", recipe_line=unit.line)
-            notes = nodes(node, "merknad")
-            yield from self._children("Merknad", notes, unit._replace(key=key), "n refDokument", told)
+            if "merknad" in node:
+                notes = nodes(node, "merknad")
+                yield from self._made("Merknad", notes, unit._replace(key=key), "n refDokument", told)
             yield from self._versions(unit, key, nodes(node, "dokumentobjekt"), told)
         loose = list(nodes(unit.node, "dokumentobjekt"))
         if loose:
@@ -385,6 +370,8 @@ class Maker:
 
     def _screening(self, node: Node, fields: dict[str, FieldValue], told: Told) -> None:
         fields["skjerming"] = None  # said, so that the archive does not let it inherit one
+        if "skjerming" not in node:
+            return
         for one in nodes(node, "skjerming"):
             name = text(one, "tilgangsrestriksjon")
             if name is not None:
@@ -393,15 +380,23 @@ class Maker:
             self._homeless(one, ("tilgangsrestriksjon", "skjermingshjemmel", "skjermingMetadata"), told)
 
     def _disposal(self, node: Node, fields: dict[str, FieldValue], told: Told) -> None:
+        if "kassasjon" not in node:
+            return
         for one in nodes(node, "kassasjon"):
             for name in ("kassasjonsvedtak", "kassasjonshjemmel"):
                 found = text(one, name)
                 if found is not None and found != unknown():
                     fields[name] = self.codes.code(name, found)
-            period = self._value(Row("bevaringstid", "number"), one, "bevaringstid")
+            period = self._period(one)
             if period:
                 fields["bevaringstid"] = period
             self._homeless(one, ("kassasjonsvedtak", "kassasjonshjemmel", "bevaringstid", "kassasjonsdato"), told)
+
+    def _period(self, node: Node) -> FieldValue:
+        try:
+            return self.readers.value(_PERIOD, node["bevaringstid"]) if "bevaringstid" in node else None
+        except values.Unreadable as fault:
+            raise Untakable("F206", why="unreadable-value", field="bevaringstid", kind=str(fault)) from None
 
     def _homeless(self, node: Node, taken: tuple[str, ...], told: Told) -> None:
         for name in node:

@@ -215,5 +215,7 @@ class _Reader:
         return what is not None and any(made_uuid(holder, what) == key for holder in holders)
 
     def _is_its_own(self, key: str, kind: UnitKind) -> bool:
-        met, met_so = not self._first(f"unit {key}"), not self._first(f"{kind} {key}")
-        return not met or (met_so and kind in _MAY_COME_AGAIN)
+        met = not self._first(f"unit {key}")
+        if kind not in _MAY_COME_AGAIN:
+            return not met
+        return not self._first(f"{kind} {key}") or not met

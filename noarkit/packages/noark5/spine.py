@@ -49,6 +49,12 @@ class Spine:
             else:
                 classes.append(made)
 
+    @property
+    def settled(self) -> bool:
+        """True where nothing waits to be told before the next folder or record."""
+        only_primary = not self._systems or (len(self._systems) == 1 and self._systems[0][0].key == self._primary)
+        return self._told_series and only_primary
+
     def before(self, unit: Unit, told: Told) -> Iterator[Entity]:
         """What a folder or record needs to stand first."""
         inside = bool(unit.klasse) or unit.above_kind == "klassifikasjonssystem"

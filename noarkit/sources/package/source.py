@@ -21,6 +21,7 @@ from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.declared import declared_groups
 from noarkit.packages.noark5.entities import Maker, Told, Untakable
 from noarkit.packages.noark5.read import Unit, units
+from noarkit.packages.noark5.readers import Readers
 from noarkit.packages.noark5.spec import CHANGE_LOG, STRUCTURE
 from noarkit.packages.noark5.spine import Spine
 from noarkit.packages.noark5.values import Codes
@@ -33,6 +34,7 @@ EXTERNAL_SYSTEM = "noark5"
 DEFAULT_ZONE = "Europe/Oslo"
 _TELL_EVERY = 10_000
 _ENTITIES = "entities"
+_CONTENTS = "contents"
 _ROOM = 1_000
 
 T = TypeVar("T")
@@ -70,7 +72,8 @@ class ExtractSource:
             raise SourceGone(where=str(self.root), why="ENOENT")
         self.business = BusinessFields(declared_groups(self.root / vsm.SCHEMA_FILE, vsm.NAMESPACE))
         with closing(SeenInDatabase()) as seen:
-            maker = Maker(ZoneInfo(self._zone), self._files, seen, self.codes, self.business)
+            readers = Readers(ZoneInfo(self._zone), self.codes)
+            maker = Maker(self._files, seen, self.codes, self.business, readers)
             walk = _Walk(maker, Spine(maker))
             for count, unit in enumerate(units(structure, seen.first), start=1):
                 yield from walk.items(unit)
@@ -130,6 +133,8 @@ class ExtractMapper:
         """The record's entities, with what is known of its contents by now."""
         found = record.fields[_ENTITIES]
         assert isinstance(found, tuple)  # noqa: S101  # as records() made it
+        if record.contents is record.fields[_CONTENTS]:  # as they were read
+            return Mapped(record.key, found, record.notes, record.key)
         known = {content.locator: content for content in record.contents}
         entities = tuple(
             replace(one, content=known[one.content.locator]) if one.content is not None else one for one in found
@@ -150,7 +155,8 @@ class _Walk:
         if unit.kind not in ("mappe", "registrering"):
             yield from _groundwork(self._of_spine(lambda: list(self._spine.take(unit, self._told)), unit))
             return
-        yield from _groundwork(self._of_spine(lambda: list(self._spine.before(unit, self._told)), unit))
+        if not self._spine.settled:
+            yield from _groundwork(self._of_spine(lambda: list(self._spine.before(unit, self._told)), unit))
         told, self._told = self._told, Told()
         try:
             if unit.kind == "mappe":
@@ -163,7 +169,8 @@ class _Walk:
             yield SetAside(unit.key, fault.code, {"key": unit.key, **fault.data, "line": unit.line})
             return
         contents = tuple(one.content for one in entities if one.content is not None)
-        fields: dict[str, object] = {_ENTITIES: entities, "created": entities[0].fields.get("opprettetDato")}
+        created = entities[0].fields.get("opprettetDato")
+        fields: dict[str, object] = {_ENTITIES: entities, _CONTENTS: contents, "created": created}
         yield SourceRecord(unit.type or unit.kind, unit.key, fields, contents, told.notes())
 
     def rest(self) -> Iterator[SourceItem]:
