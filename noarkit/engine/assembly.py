@@ -22,7 +22,7 @@ from noarkit.archive.port import Archive
 from noarkit.archive.retry import Policy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.engine.inline import InlineWorkers
-from noarkit.engine.limits import Limits, MostErrors
+from noarkit.engine.limits import HistoricWatch, Limits, MostErrors
 from noarkit.engine.processes import ProcessWorkers
 from noarkit.engine.workshop import LocalWorkshop, opened
 from noarkit.errors import NoarkitError, OtherArchive, RunLocked, gravest
@@ -41,9 +41,7 @@ from noarkit.sources.port import Source
 
 _MOST_WORKERS = 4
 _FIRST_PATIENCE_S = 15.0
-_HISTORIC_EXIT = 4
 _ITEMS_EXIT = 3
-_HISTORIC = "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ def ingest_run(
         records = sum(_counts(run.plan().get("records")).values())
         limits = Limits(stopping, records, now_s, until=options.until, most_errors=options.most_errors)
         heard = _Heard()
-        watch = _HistoricWatch(run, stopping, allowed=options.todays_dates or options.dry_run)
+        watch = HistoricWatch(run.graph, stopping, allowed=options.todays_dates or options.dry_run)
         told = everybody(tell, heard, limits.hear, watch)
         contact(way, told)
         with closing(opened(way.settings, dry_run=options.dry_run, tell=told)) as archive:
@@ -331,22 +329,3 @@ def _copy_journal(journal: Path, target: Path) -> None:
         closing(sqlite3.connect(target)) as new,
     ):
         old.backup(new)
-
-
-class _HistoricWatch:
-    """Stops a run before its first chunk where journal posts of the past would become those of today unasked."""
-
-    def __init__(self, run: RunFolder, stopping: Stopping, *, allowed: bool) -> None:
-        self._run = run
-        self._stopping = stopping
-        self._allowed = allowed
-
-    def __call__(self, event: Event, /) -> None:
-        if event.name != "preflight" or self._allowed or event.data.get("sets_system_fields"):
-            return
-        with closing(GraphStore.open(self._run.graph)) as graph:
-            historic = graph.count(
-                "entity", "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS NOT NULL"
-            )
-        if historic:
-            self._stopping.ask(_HISTORIC_EXIT, "todays-dates")

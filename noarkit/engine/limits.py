@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
+from pathlib import Path
 
 from noarkit.errors import UsageFault
 from noarkit.events import Event
+from noarkit.graph.store import GraphStore
 from noarkit.load.coordinator import Stopping
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})\Z")
@@ -20,6 +23,8 @@ _MOST_MOVED = 0.10
 _LEAST_MOVED = 10
 LIMIT_EXIT = 11
 SOURCE_EXIT = 8
+TODAYS_EXIT = 4
+_HISTORIC = "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +105,23 @@ class Limits:
             self._stopping.ask(LIMIT_EXIT, "max-errors")
         if self._moved >= _LEAST_MOVED and self._moved > _MOST_MOVED * self._records:
             self._stopping.ask(SOURCE_EXIT, "source-changed")
+
+
+class HistoricWatch:
+    """Listens to a run, and stops it before its first chunk where journal posts of the past would become today's.
+
+    That would be so where the account may not write their dates and numbers; who `allowed` it goes on.
+    """
+
+    def __init__(self, graph: Path, stopping: Stopping, *, allowed: bool) -> None:
+        self._graph = graph
+        self._stopping = stopping
+        self._allowed = allowed
+
+    def __call__(self, event: Event, /) -> None:
+        """Asks for a stop where the preflight says that the account may not."""
+        if event.name != "preflight" or self._allowed or event.data.get("sets_system_fields"):
+            return
+        with closing(GraphStore.open(self._graph)) as graph:
+            if graph.count("entity", _HISTORIC):
+                self._stopping.ask(TODAYS_EXIT, "todays-dates")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from noarkit.engine.limits import Limits, MostErrors, read_most_errors, read_until
+from noarkit.engine.limits import HistoricWatch, Limits, MostErrors, read_most_errors, read_until
 from noarkit.errors import UsageFault
 from noarkit.events import Event
+from noarkit.graph.builder import GraphBuilder
+from noarkit.graph.entity import Entity, Mapped
+from noarkit.graph.store import GraphStore
 from noarkit.load.coordinator import Stopping
 
 OSLO = ZoneInfo("Europe/Oslo")
@@ -85,3 +89,37 @@ def test_a_few_changed_files_of_a_small_source_are_only_set_aside() -> None:
     stopping = Stopping()
     left_out(Limits(stopping, 12, lambda: 0.0), 9, "F203")
     assert not stopping
+
+
+def plan_of(place: Path, **fields: str) -> Path:
+    """A plan with one journal post."""
+    store = GraphStore.create(place / "graph.db")
+    builder = GraphBuilder(store, "shelf", lambda _: None)
+    builder.targets((Entity("arkivdel:a", "Arkivdel", {"tittel": "Series"}),))
+    case = Entity("folder:f", "Saksmappe", {"tittel": "f"}, "arkivdel:a", "refArkivdel")
+    builder.add(Mapped("k", (case, Entity("k", "Journalpost", {"tittel": "k", **fields}, "folder:f", "refMappe"))))
+    builder.finish()
+    store.close()
+    return place / "graph.db"
+
+
+@pytest.mark.parametrize(
+    ("date", "may_write", "allowed", "stops"),
+    [
+        ({"journaldato": "2004-05-06"}, False, False, True),
+        ({"journaldato": "2004-05-06"}, True, False, False),
+        ({"journaldato": "2004-05-06"}, False, True, False),
+        ({}, False, False, False),
+    ],
+)
+def test_journal_posts_of_the_past_do_not_become_todays_unasked(
+    tmp_path: Path, date: dict[str, str], may_write: bool, allowed: bool, stops: bool
+) -> None:
+    stopping = Stopping()
+    watch = HistoricWatch(plan_of(tmp_path, **date), stopping, allowed=allowed)
+    watch(Event("shard_started", {}))
+    assert not stopping
+    watch(Event("preflight", {"sets_system_fields": may_write}))
+    assert bool(stopping) is stops
+    if stops:
+        assert (stopping.exit_code, stopping.reason) == (4, "todays-dates")

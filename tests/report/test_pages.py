@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -206,3 +207,23 @@ def test_times_are_told_in_utc_and_at_home() -> None:
 )
 def test_sizes_are_told_as_people_say_them(number: int, told: str) -> None:
     assert size(number).replace("\u00a0", " ") == told
+
+
+def test_a_plan_names_the_values_that_only_some_accounts_may_write(tmp_path: Path) -> None:
+    source = tmp_path / "src" / "case"
+    source.mkdir(parents=True)
+    (source / "a.txt").write_text("a")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        '[source]\nkind = "files"\n[target]\nexternal_system = "x"\nmodel = 1\n'
+        '[target.arkivskaper]\nfields = { arkivskaperIdent = "1", arkivskaperNavn = "N" }\n'
+        '[target.arkiv]\nfields = { tittel = "A" }\n[target.arkivdel]\nfields = { tittel = "D" }\n'
+        '[[map]]\nfor = "file"\n[map.fields]\ntittel = "= record.name"\n'
+        'opprettetDato = "= record.modified | timestamp"\n',
+        "utf-8",
+    )
+    planned = plan(tmp_path / "src", tmp_path / "run", recipe=recipe)
+    facts = json.loads((planned.folder.path / "plan-report.json").read_text("utf-8"))
+    assert facts["todays"] == [{"type": "Basisregistrering", "field": "opprettetDato", "given": 1}]
+    assert facts["context"]["recipe"] == str(recipe)
+    assert texts("en").say("report.todays-title") in (planned.folder.path / "plan.html").read_text("utf-8")
