@@ -33,7 +33,7 @@ class Wish:
 
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. `schemas` is a
     folder with the official schemas. `include_open` takes open units too, `carry` writes what the form has no element
-    for into business-specific metadata.
+    for into business-specific metadata. `kept_log` is a change log that a load kept beside its run.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -41,6 +41,7 @@ class Wish:
     schemas: Path | None = None
     include_open: bool = False
     carry: bool = False
+    kept_log: Path | None = None
 
 
 def extract(
@@ -77,6 +78,7 @@ def extract(
             schemas=wanted.schemas,
             include_open=wanted.include_open,
             carry=wanted.carry,
+            kept_log=wanted.kept_log,
             zone=here.config.zone,
             account=way.account,
             now=lambda: datetime.fromtimestamp(here.now_s(), UTC),

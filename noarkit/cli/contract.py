@@ -37,6 +37,12 @@ CORE: Mapping[str, Mapping[str, str]] = {
     "asked": {"keys": "count"},
     "change_log_kept": {"where": "text", "entries": "count"},
     "compared": {"files": "count", "bytes": "count"},
+    "fetching": {"whole": "flag"},
+    "fetched": {"type": "text", "count": "count"},
+    "files_wanted": {"count": "count"},
+    "files_fetched": {"count": "count", "bytes": "count"},
+    "assembling": {"where": "text"},
+    "package_made": {"where": "text", "files": "count", "units": "counts"},
 }
 
 # what a command found or did
@@ -46,6 +52,18 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
     "comparison": {"equal": "flag", "left": "counts", "right": "counts", "differences": "counts", "declared": "counts"},
     "config": {"path": "text"},
     "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?"},
+    "extracted": {
+        "package": "text",
+        "report": "text",
+        "units": "counts",
+        "files": "count",
+        "bytes": "count",
+        "journal_entries": "count",
+        "changes": "count",
+        "defaults": "count",
+        "depositable": "flag",
+        "flaws": "list",
+    },
     "made": {"path": "text"},
     "kept": {"path": "text"},
     "plan": {

@@ -32,6 +32,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--schemas", type=_FOLDER, metavar="DIR")
 @option("--package", type=_FILE, metavar="FILE")
 @option("--carry-in-vsm", is_flag=True)
+@option("--kept-log", type=_FILE, metavar="FILE")
 @option("--archive", metavar="URL", variable=None)
 def extract_command(
     session: Session,
@@ -48,12 +49,13 @@ def extract_command(
     schemas: Path | None,
     package: Path | None,
     carry_in_vsm: bool,
+    kept_log: Path | None,
     archive: str | None,
 ) -> None:
     """Extracts, and says what was made and what stands against depositing it."""
     days = (since.date() if since else None, until.date() if until else None)
     wish = deliveries.Wish(
-        Selection(arkiv, arkivdel, klasse, *days, query), package, schemas, include_open, carry_in_vsm
+        Selection(arkiv, arkivdel, klasse, *days, query), package, schemas, include_open, carry_in_vsm, kept_log
     )
     with working(session, drains=True) as work:
         made = deliveries.extract(

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
@@ -20,15 +21,22 @@ from noarkit.extract.output import hashed
 from noarkit.extract.store import ExtractStore, Progress, Row, key_of
 from noarkit.model.mapping import mapping
 from noarkit.model.xml_model import xml_model
+from noarkit.packages.noark5.changes_read import read_changes
 from noarkit.packages.noark5.content import Codes, xml_text
 from noarkit.packages.noark5.moments import Moments
 from noarkit.packages.noark5.spec import CHANGE_LOG, WRITTEN_VERSION
+from noarkit.packages.noark5.values import timestamp
 from noarkit.packages.noark5.write import namespaces
 
 ANCHORS = "noarkit:chunk"
 GUARDS = "noarkit: run guards (not part of any series)"
 _GUARDED = "refKlassifikasjonssystem.tittel = @s"
 _TASK = "changes"
+_KEPT = "kept-changes"
+_WITH_UUID = ("unit", "document", "version")
+CHANGED_MEANWHILE = "changed-meanwhile"
+"""The fact under which the store remembers that somebody changed something while it was fetched."""
+
 _BATCH = 500
 _TOLD = ("UPDATE", "MOVE")
 
@@ -47,9 +55,12 @@ def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Ca
         return
     store.db.execute("DELETE FROM change")
     own, left, rows = own_accounts(archive), Counter[str](), []
+    begun = store.fact("begun") or ""
     try:
         for entry in _entries(archive, store, own):
             row = _row(entry, store, codes, own, left)
+            if row is not None and str(row[2]) > begun:
+                store.remember(CHANGED_MEANWHILE, str(row[2]))
             if row is not None:
                 rows.append(row)
             if len(rows) >= _BATCH:
@@ -61,6 +72,19 @@ def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Ca
     for rule, count in sorted(left.items()):
         store.remember(f"changes-left-out/{rule}", str(count))
     store.add({"change": rows}, _TASK, Progress("", True))
+
+
+def merge_kept(store: ExtractStore, path: Path, zone: str) -> None:
+    """Adds the changes of a kept endringslogg.xml that are of units in the store, once."""
+    if store.progress(_KEPT).done:
+        return
+    rows: list[Row] = []
+    for change in read_changes(path):
+        unit = change.unit.lower()
+        if any(store.number(f"SELECT 1 FROM {table} WHERE uuid = ?", (unit,)) for table in _WITH_UUID):  # noqa: S608  # our own names
+            at = timestamp(change.at, ZoneInfo(zone))
+            rows.append((unit, change.element, at, change.actor, xml_text(change.old), xml_text(change.new)))
+    store.add({"change": rows}, _KEPT, Progress("", True))
 
 
 def own_accounts(archive: Archive) -> frozenset[str]:

@@ -103,7 +103,7 @@ def _note(store: ExtractStore, got: list[_Got], tell: Listener) -> None:
         told,
     )
     store.db.execute("COMMIT")
-    tell(Event("extract.documents", {"count": len(got), "bytes": sum(one.size_bytes for one in got)}))
+    tell(Event("files_fetched", {"count": len(got), "bytes": sum(one.size_bytes for one in got)}))
 
 
 def _wanted(store: ExtractStore) -> Iterator[_Wanted]:

@@ -219,7 +219,7 @@ class _Fetch:
             if isinstance(portion, BaseException):
                 raise portion
             self.store.add({portion.table: portion.rows}, portion.task, portion.progress)
-            self._tell(Event("extract.fetched", {"type": portion.type, "count": len(portion.rows)}))
+            self._tell(Event("fetched", {"type": portion.type, "count": len(portion.rows)}))
             running -= portion.progress.done
             self._pause()
 

@@ -23,7 +23,7 @@ from noarkit.errors import NotDepositable, OtherArchive, RunLocked, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract import account, not_in_form
 from noarkit.extract.assemble import Assembled, Given, assemble
-from noarkit.extract.changes import fetch_changes
+from noarkit.extract.changes import CHANGED_MEANWHILE, fetch_changes, merge_kept
 from noarkit.extract.codes import read_codes
 from noarkit.extract.documents import fetch_documents
 from noarkit.extract.facts import PackageFacts
@@ -55,6 +55,7 @@ class Terms:
     schemas: Path | None = None
     include_open: bool = False
     carry: bool = False
+    kept_log: Path | None = None
     zone: str = "Europe/Oslo"
     account: str = ""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -104,16 +105,16 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         seen = run.fetched()
         run.check_open()
         given = Given(terms.facts, run.codes, schemas, terms.zone, begun, _business(run.administration), terms.carry)
-        tell(Event("extract.documents-wanted", {"count": store.number("SELECT count(*) FROM version")}))
+        tell(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
         fetch_documents(archive, store, package, tell=tell, pause=terms.pause)
-        tell(Event("extract.assembling", {"where": str(target)}))
+        tell(Event("assembling", {"where": str(target)}))
         made = assemble(store.path, package, given, terms.pause)
         flaws = _flaws(run, made, official=schemas.official)
         report = not_in_form.write_report(store, target, made, not_in_form.Said(seen, flaws, run.open_units()))
         extracted = _extracted(store, target, report, made, flaws)
     _give_name(package, target)
     shutil.rmtree(work, ignore_errors=True)
-    tell(Event("extract.done", {"where": str(target), "files": extracted.files, **made.tally.units}))
+    tell(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(made.tally.units)}))
     return extracted
 
 
@@ -141,11 +142,13 @@ class _Run:
         fonds = str(chosen.arkiv.fields.get("uuid"))
         if store.remember("fonds", fonds) != fonds:
             raise OtherArchive(where=str(store.path.parent), expected=store.fact("fonds"), found=fonds)
-        self.tell(Event("extract.fetching", {"whole": chosen.whole}))
+        self.tell(Event("fetching", {"whole": chosen.whole}))
         fetch(self.archive, store, chosen, tell=self.tell, pause=terms.pause)
         store.index()
         fetch_links(self.archive, store, terms.pause)
         fetch_changes(self.archive, store, self.codes, terms.pause)
+        if terms.kept_log is not None:
+            merge_kept(store, terms.kept_log, terms.zone)
         return account.seen(self.administration, terms.account)
 
     def open_units(self) -> dict[str, int]:
@@ -184,6 +187,8 @@ def _flaws(run: _Run, made: Assembled, *, official: bool) -> tuple[str, ...]:
         found.append("open-units")
     if not official:
         found.append("own-schemas")
+    if run.store.fact(CHANGED_MEANWHILE) is not None:
+        found.append("changed-meanwhile")
     if not made.changes:
         found.append("no-changes")
     return tuple(found)

@@ -109,13 +109,13 @@ def _end_to_end(bench: Bench, count: int, rounds: int) -> None:
         marks: dict[str, float] = {}
 
         def mark(event: Event, /, marks: dict[str, float] = marks) -> None:
-            name = "first" if event.name == "extract.documents" and "first" not in marks else event.name
+            name = "first" if event.name == "files_fetched" and "first" not in marks else event.name
             marks[name] = time.perf_counter()
 
         began = time.perf_counter()
         extract(bench.archive, target, Terms(include_open=True), tell=mark)
         ended = time.perf_counter()
-        documents = marks["extract.assembling"] - marks["extract.documents-wanted"]
+        documents = marks["assembling"] - marks["files_wanted"]
         metadata.append(count / (ended - began - documents))
         whole.append(count / (ended - began))
         shutil.rmtree(target)
@@ -159,7 +159,7 @@ def _store(bench: Bench) -> Path:
         """It is full."""
 
     def stop(event: Event, /) -> None:
-        if event.name == "extract.assembling":
+        if event.name == "assembling":
             raise Enough
 
     target = bench.folder / "stopped"

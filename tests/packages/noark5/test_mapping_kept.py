@@ -38,7 +38,7 @@ def value(field: Field) -> object:
 def thing(name: str, *, only: frozenset[str] | None = None) -> Thing:
     """An object with all its fields set, or only some."""
     fields = {one.name: value(one) for one in MODEL.types[name].fields.values() if only is None or one.name in only}
-    return {"t": name, "i": "1", "f": fields, "l": {}}
+    return {"t": name, "f": fields}
 
 
 def content(name: str, *, only: frozenset[str] | None = None) -> Content:
