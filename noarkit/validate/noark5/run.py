@@ -42,6 +42,7 @@ LARGE_BYTES = 8 * 1024 * 1024
 
 _SHOWN_ROWS = 200
 _PARTS = ("", "content")
+_CLASSES = "SELECT name, title, {column} FROM classes WHERE {column} > 0 ORDER BY {column} DESC, name LIMIT ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,5 +269,17 @@ def _counts(case: Case, rules: Mapping[str, Rule]) -> tuple[Count, ...]:
     told = [
         Count(rules[code], tuple(sorted(some)[:_SHOWN_ROWS]), sum(n for _, n in some), max(0, len(some) - _SHOWN_ROWS))
         for code, some in sorted(rows.items())
+        if some
     ]
-    return tuple(told)
+    by_class = (_by_class(case, rules[code], column) for code, column in (("N909", "folders"), ("N915", "records")))
+    told += [count for count in by_class if count.total]
+    return tuple(sorted(told, key=lambda count: count.rule.code))
+
+
+def _by_class(case: Case, rule: Rule, column: str) -> Count:
+    """The fullest classes, and how much there is in all; there may be a hundred thousand."""
+    found = case.store.ask(_CLASSES.format(column=column), (_SHOWN_ROWS,))
+    rows = tuple(((str(name), str(title)), number) for name, title, number in found if isinstance(number, int))
+    total = case.store.number(f"SELECT SUM({column}) FROM classes")  # noqa: S608  # one of two columns of ours
+    count = case.store.number(f"SELECT COUNT(*) FROM classes WHERE {column} > 0")  # noqa: S608  # as above
+    return Count(rule, rows, total, count - len(rows))
