@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
@@ -56,8 +57,11 @@ def test_what_was_saved_is_told_by_the_id_of_the_request(scene: Scene) -> None:
     }
 
 
-def test_a_case_file_with_all_it_holds_is_saved_at_once(scene: Scene) -> None:
-    file = scene.uploaded(b"%PDF-1.7", "soknad.pdf")
+def whole_case(scene: Scene, file: str) -> tuple[Mapping[str, object], dict[str, int]]:
+    """What a transaction saved that makes a case file with an entry, its party, a document and a version of the file.
+
+    With the number of each.
+    """
     document = {"tittel": "Søknad", "tilknyttetRegistreringSom": "H", "dokumenttype": "B"}
     actions = [
         *scene.case_actions(tittel="Byggesak Storgata 1", saksdato="2021-12-07"),
@@ -68,8 +72,12 @@ def test_a_case_file_with_all_it_holds_is_saved_at_once(scene: Scene) -> None:
     ]
     saved = members(members(answered(scene.wire.call(*CALL, {"actions": actions})))["saved"])
     assert list(saved) == ["@s", "@j", "@k", "@d", "@v"]
-    number = {name: int(str(members(each)["id"])) for name, each in saved.items()}
-    year = str(members(members(saved["@s"])["fields"])["opprettetDato"])[:4]
+    return saved, {name: int(str(members(each)["id"])) for name, each in saved.items()}
+
+
+def test_a_case_file_gets_its_year_number_and_owner(scene: Scene) -> None:
+    saved, number = whole_case(scene, scene.file)
+    fields = members(members(saved["@s"])["fields"])
     assert saved["@s"] == {
         "type": "Saksmappe",
         "id": str(number["@s"]),
@@ -77,9 +85,9 @@ def test_a_case_file_with_all_it_holds_is_saved_at_once(scene: Scene) -> None:
         "fields": {
             **created(),
             "tittel": "Byggesak Storgata 1",
-            "mappeIdent": members(members(saved["@s"])["fields"])["mappeIdent"],
+            "mappeIdent": f"{fields['saksaar']}/{fields['sakssekvensnummer']}",
             "dokumentmedium": "E",
-            "saksaar": int(year),
+            "saksaar": NUMBER,
             "sakssekvensnummer": NUMBER,
             "saksdato": "2021-12-07",
             "saksstatus": "B",
@@ -89,19 +97,21 @@ def test_a_case_file_with_all_it_holds_is_saved_at_once(scene: Scene) -> None:
         },
         "links": {"refArkivdel": int(scene.ids["series"]), "refPrimaerKlasse": int(scene.ids["class"])},
     }
-    fields = members(members(saved["@s"])["fields"])
-    assert fields["mappeIdent"] == f"{fields['saksaar']}/{fields['sakssekvensnummer']}"
+
+
+def test_a_registry_entry_gets_its_year_numbers_and_owner(scene: Scene) -> None:
+    saved, number = whole_case(scene, scene.file)
     entry = members(saved["@j"])
     fields = members(entry["fields"])
     assert entry["links"] == {"refMappe": number["@s"]}
     assert fields == {
         **created(),
         "tittel": "Søknad om tillatelse",
-        "registreringsIdent": f"{year}/{fields['journalsekvensnummer']}",
+        "registreringsIdent": f"{fields['journalaar']}/{fields['journalsekvensnummer']}",
         "publiseringsstatus": "NOT_PUBLISHED",
         "eInnsynStatus": "NOT_PUBLISHED",
         "dokumentmedium": "E",
-        "journalaar": int(year),
+        "journalaar": NUMBER,
         "journalsekvensnummer": NUMBER,
         "journalpostnummer": 1,
         "journalposttype": "I",
@@ -112,6 +122,11 @@ def test_a_case_file_with_all_it_holds_is_saved_at_once(scene: Scene) -> None:
         "dokumentetsDato": "2021-12-06",
         "skjermKorrespondanseParterEInnsyn": False,
     }
+
+
+def test_a_document_and_its_version_get_their_numbers_and_the_facts_of_the_file(scene: Scene) -> None:
+    file = scene.uploaded(b"%PDF-1.7", "soknad.pdf")
+    saved, number = whole_case(scene, file)
     assert members(saved["@k"])["links"] == {"refRegistrering": number["@j"]}
     assert members(saved["@d"]) == {
         "type": "Dokument",
