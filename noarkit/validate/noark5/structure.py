@@ -85,6 +85,10 @@ _KEPT = (
     "dokumentmedium",
     "kassasjonsvedtak",
 )
+_AHEAD = frozenset({"kassasjonsdato", "skjermingOpphoererDato", "nedgraderingsdato"})
+"""What is decided long before it comes to pass."""
+
+_LATEST = "2500"
 _STRANGE = frozenset('<>{}[]|\\"§=@*#')
 _MOST_NAMES = 10_000
 _KEEP, _DATE, _CODE, _REFERENCE, _NAME, _MANY, _GROUP = range(7)
@@ -230,7 +234,8 @@ class _Handlers:
         sight = self._sight
         if kind == _DATE:
             sight.frame.values[name] = text
-            if not EARLIEST < text <= sight.bounds.today:
+            latest = _LATEST if name in _AHEAD else sight.bounds.today
+            if not EARLIEST < text <= latest:
                 sight.hit("N341", element=name, value=text)
         elif kind in (_CODE, _MANY):
             values = sight.frame.values
