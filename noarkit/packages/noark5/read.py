@@ -80,7 +80,7 @@ class _Waiting:
         if len(self.few) >= _WAITING:
             if self.many is None:
                 self.many = tempfile.TemporaryFile("w+b", prefix="noarkit-units-")  # noqa: SIM115  # closed by units()
-            self.many.writelines(orjson.dumps(waiting) + b"\n" for waiting in self.few)
+            self.many.writelines(orjson.dumps(tuple(waiting)) + b"\n" for waiting in self.few)
             self.few.clear()
 
     def units(self) -> Iterator[Unit]:
@@ -102,12 +102,15 @@ def units(structure: Path, first: Callable[[str], bool]) -> Iterator[Unit]:
     namespace = _namespace(structure)
     tags = {f"{{{namespace}}}{kind}" if namespace else kind: kind for kind in _KINDS}
     reader = _Reader(LocalNames(frozenset(tags)), first)
-    for event, element in xml.stream(structure, tags=tuple(tags)):
-        kind = tags[str(element.tag)]
-        if event == "start":
-            yield from reader.begin(kind, element)
-        else:
-            yield from reader.end()
+    try:
+        for event, element in xml.stream(structure, tags=tuple(tags)):
+            kind = tags[str(element.tag)]
+            if event == "start":
+                yield from reader.begin(kind, element)
+            else:
+                yield from reader.end()
+    finally:
+        reader.close()
 
 
 def unit_key(system_id: str) -> str:
@@ -130,6 +133,12 @@ class _Reader:
         self._names = names
         self._first = first
         self._open: list[_Frame] = []
+
+    def close(self) -> None:
+        """Lets go of what waits on disk."""
+        for frame in self._open:
+            if frame.waiting is not None and frame.waiting.many is not None:
+                frame.waiting.many.close()
 
     def begin(self, kind: UnitKind, element: etree._Element) -> Iterator[Unit]:
         """A unit begins: the ones around it are whole by now, but for folders."""

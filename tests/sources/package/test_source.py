@@ -1,0 +1,178 @@
+"""An extract as a source: planned without a recipe, opened again later, loaded whole, closed as it was."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.paging import objects
+from noarkit.archive.values import Query, SavedObject
+from noarkit.errors import ItemChanged, ItemVanished, PlanFault, SourceGone
+from noarkit.events import nobody
+from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.package import ExtractSource, Terms, find_extract, read_terms
+from noarkit.sources.port import SourceIdentity
+from noarkit.sources.scan import scan
+from tests.roundtrip.circle import WholeArchive, archive_in, extract_to, ingest, plan_extract
+from tests.sources.package.made import (
+    CASE,
+    classified,
+    document,
+    folder,
+    fonds,
+    package,
+    record,
+    records,
+    series,
+    uuid,
+    version,
+)
+
+CLOSED = "<avsluttetDato>2015-03-04T05:06:07</avsluttetDato><avsluttetAv>Ola</avsluttetAv>"
+
+
+def whole(place: Path) -> ExtractSource:
+    """A case file with a post and its document."""
+    post = record(11, document(12, version(13, "dokumenter/a.pdf")), kind="journalpost").replace(
+        "<dokumentbeskrivelse>",
+        "<arkivertDato>2014-01-01T00:00:00</arkivertDato><arkivertAv>Per</arkivertAv><dokumentbeskrivelse>",
+    )
+    status = "<journalstatus>Arkivert</journalstatus></registrering>"
+    case = folder(10, post.replace("</registrering>", status), kind="saksmappe", before=CLOSED, after=CASE)
+    return package(place, fonds(series(classified(case))), ["dokumenter/a.pdf"])
+
+
+def one(archive: WholeArchive, kind: str, number: int) -> SavedObject:
+    """The object that has a systemID."""
+    (found,) = objects(archive, Query(kind, "uuid = @u", {"@u": uuid(number)}))
+    return found
+
+
+def test_an_extract_is_found_at_its_root_in_its_content_and_one_folder_down(tmp_path: Path) -> None:
+    for place in ("a", "b/content", "c/uuid/content"):
+        package(tmp_path / place, fonds())
+    for place, root in (("a", "a"), ("b", "b/content"), ("c", "c/uuid/content")):
+        found = find_extract(str(tmp_path / place))
+        assert found is not None
+        assert found.root == tmp_path / root
+    assert find_extract(str(tmp_path)) is None  # which of the three?
+
+
+def test_opening_a_folder_that_holds_an_extract_gives_the_extract(tmp_path: Path) -> None:
+    whole(tmp_path)
+    source = open_source(str(tmp_path))
+    assert isinstance(source, ExtractSource)
+    again = reopen(source.identity)
+    assert isinstance(again, ExtractSource)
+    assert (again.identity, again.root) == (source.identity, source.root)
+
+
+def test_an_extract_that_is_gone_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SourceGone):
+        reopen(SourceIdentity("noark5", str(tmp_path / "borte"), {}))
+    with pytest.raises(SourceGone):
+        list(ExtractSource(tmp_path).records(nobody))
+
+
+def test_a_scan_counts_folders_records_and_documents(tmp_path: Path) -> None:
+    found = scan(whole(tmp_path), nobody)
+    assert (found.records, found.contents) == (2, 1)
+    assert found.kinds == {"saksmappe": 1, "journalpost": 1}
+
+
+def test_a_file_that_changed_or_went_since_the_plan_is_not_taken(tmp_path: Path) -> None:
+    source = whole(tmp_path)
+    (content,) = records(source)[uuid(11)].contents
+    (tmp_path / "dokumenter" / "a.pdf").write_bytes(b"noe annet og lengre")
+    with pytest.raises(ItemChanged), source.open(content):
+        pass
+    (tmp_path / "dokumenter" / "a.pdf").unlink()
+    with pytest.raises(ItemVanished), source.open(content):
+        pass
+
+
+def test_folders_and_records_are_counted_and_what_they_stand_in_is_not(tmp_path: Path) -> None:
+    whole(tmp_path / "package")
+    planned = plan_extract(tmp_path / "package", tmp_path / "run")
+    assert planned.records == {"mapped": 2}
+    assert planned.entities["Klasse"] == planned.entities["Arkivdel"] == 1
+
+
+def test_two_plans_of_an_extract_are_one(tmp_path: Path) -> None:
+    whole(tmp_path / "package")
+    first = plan_extract(tmp_path / "package", tmp_path / "one")
+    assert first.sha256 == plan_extract(tmp_path / "package", tmp_path / "two").sha256
+
+
+def test_a_reference_to_what_is_not_in_the_extract_is_left_out_with_a_note(tmp_path: Path) -> None:
+    refers = f"<kryssreferanse><referanseTilMappe>{uuid(99)}</referanseTilMappe></kryssreferanse>"
+    package(tmp_path / "package", fonds(series(folder(10, record(11, refers)))))
+    planned = plan_extract(tmp_path / "package", tmp_path / "run")
+    assert planned.records == {"mapped": 2}
+    with sqlite3.connect(tmp_path / "run" / "graph.db") as graph:
+        assert graph.execute("SELECT count(*) FROM note WHERE code = 'W234'").fetchone() == (1,)
+        assert graph.execute("SELECT count(*) FROM link WHERE other IS NULL").fetchone() == (0,)
+    graph.close()
+
+
+def test_what_was_closed_is_closed_with_its_own_date_and_name(tmp_path: Path) -> None:
+    whole(tmp_path / "package")
+    with archive_in(tmp_path / "archive") as archive:
+        way = ingest(tmp_path / "package", tmp_path / "run", archive)
+        assert way.closed.refused == 0
+        case, post = one(archive, "Saksmappe", 10), one(archive, "Journalpost", 11)
+    assert (case.fields["avsluttetDato"], case.fields["avsluttetAv"]) == ("2015-03-04T04:06:07.000Z", "Ola")
+    assert (post.fields["avsluttetDato"], post.fields["avsluttetAv"]) == ("2013-12-31T23:00:00.000Z", "Per")
+    assert (case.fields["saksstatus"], post.fields["journalstatus"]) == ("A", "A")
+
+
+def test_a_second_load_of_an_extract_finds_all_of_it_there(tmp_path: Path) -> None:
+    whole(tmp_path / "package")
+    with archive_in(tmp_path / "archive") as archive:
+        assert ingest(tmp_path / "package", tmp_path / "one", archive).numbers.archived == 2
+        again = ingest(tmp_path / "package", tmp_path / "two", archive)
+        assert (again.numbers.archived, again.numbers.already_there) == (0, 2)
+        assert len(list(objects(archive, Query("Arkiv")))) == 1
+
+
+def test_a_code_that_the_archive_has_under_another_code_is_used_as_it_has_it(tmp_path: Path) -> None:
+    whole(tmp_path / "package")
+    with archive_in(tmp_path / "archive") as archive:
+        from noarkit.archive.registers import ListedCode
+
+        Administration(archive).put_code("administrativEnhet", ListedCode("AVD1", "Avdelingen"))
+        ingest(tmp_path / "package", tmp_path / "run", archive)
+        assert one(archive, "Saksmappe", 10).fields["administrativEnhet"] == "AVD1"
+
+
+def test_the_change_log_goes_with_the_extract(tmp_path: Path) -> None:
+    place = tmp_path / "package"
+    whole(place)
+    (place / "endringslogg.xml").write_text(
+        '<endringslogg xmlns="http://www.arkivverket.no/standarder/noark5/endringslogg"><endring>'
+        f"<referanseArkivenhet>{uuid(10)}</referanseArkivenhet><referanseMetadata>tittel</referanseMetadata>"
+        "<endretDato>2014-02-03T04:05:06</endretDato><endretAv>Nils</endretAv>"
+        "<tidligereVerdi>Før</tidligereVerdi><nyVerdi>Mappe</nyVerdi></endring></endringslogg>",
+        "utf-8",
+    )
+    with archive_in(tmp_path / "archive") as archive:
+        way = ingest(place, tmp_path / "run", archive)
+        extract_to(archive, tmp_path / "again")
+    assert [event.data for event in way.events if event.name == "change_log_kept"] == [
+        {"where": "archive", "entries": 1}
+    ]
+    log = (tmp_path / "again" / "endringslogg.xml").read_text("utf-8")
+    for told in (uuid(10), "tittel", "2014-02-03T04:05:06", "Nils", "Før"):
+        assert f">{told}<" in log
+    assert log.count("<endring>") == 1
+
+
+def test_a_recipe_may_set_names_and_zone_of_an_extract_and_nothing_else() -> None:
+    text = '[target]\nexternal_system = "gammelt"\nzone = "UTC"\nclose = false\n'
+    assert read_terms(text, "r") == Terms("gammelt", "UTC", close=False)
+    for wrong in ("[target", '[[map]]\nfor = "file"', "[target]\nmodel = 2", '[target]\nzone = "Månen/Sør"'):
+        with pytest.raises(PlanFault):
+            read_terms(wrong, "r")
