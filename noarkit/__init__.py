@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from noarkit.load.plan import PlanResult
     from noarkit.load.verify import Verified
     from noarkit.sources.scan import ScanReport
+    from noarkit.validate import Report, validate
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ __all__ = [
     "NoarkitError",
     "Numbers",
     "PlanResult",
+    "Report",
     "ScanReport",
     "Stopping",
     "Verified",
@@ -55,6 +57,7 @@ __all__ = [
     "ingest",
     "plan",
     "scan",
+    "validate",
     "verify",
 ]
 
@@ -69,6 +72,7 @@ _HOMES = {
     "NoarkitError": "noarkit.errors",
     "Numbers": "noarkit.load.numbers",
     "PlanResult": "noarkit.load.plan",
+    "Report": "noarkit.validate",
     "ScanReport": "noarkit.sources.scan",
     "Stopping": "noarkit.load.coordinator",
     "Verified": "noarkit.load.verify",
@@ -78,6 +82,7 @@ _HOMES = {
     "ingest": "noarkit.journeys",
     "plan": "noarkit.journeys",
     "scan": "noarkit.journeys",
+    "validate": "noarkit.validate",
     "verify": "noarkit.journeys",
 }
 

@@ -30,7 +30,7 @@ def validate_command(
     target = output or Path(f"{package.resolve().name}-validation.{kind}")
     if kind is not None and target.resolve().is_relative_to(package.resolve()):
         raise UsageFault(what="inside-package", where=str(target))
-    found = validate(package, schemas=schemas, listener=session.face.hear)
+    found = validate(package, schemas=schemas, tell=session.face.hear)
     _tell(session, found)
     if kind is not None:
         write_validation(found, target, kind, session.texts.lang)

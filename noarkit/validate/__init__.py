@@ -13,7 +13,7 @@ __all__ = ["Count", "Level", "Outcome", "Place", "Report", "Rule", "validate"]
 
 
 def validate(
-    package: Path, *, schemas: Path | None = None, today: date | None = None, listener: Listener = nobody
+    package: Path | str, *, schemas: Path | None = None, today: date | None = None, tell: Listener = nobody
 ) -> Report:
     """All that is to be said about the package in a folder.
 
@@ -22,9 +22,10 @@ def validate(
     """
     from noarkit.validate.noark5.run import Wish, root_of, validate_extract
 
-    if not package.is_dir():
+    folder = Path(package)
+    if not folder.is_dir():
         raise PackageFault(where=str(package), why="no-package")
-    root = root_of(package)
+    root = root_of(folder)
     if root is None:
         raise PackageFault(where=str(package), why="no-package")
-    return validate_extract(root, Wish(schemas, None, today.isoformat() if today else "", listener))
+    return validate_extract(root, Wish(schemas, None, today.isoformat() if today else "", tell))

@@ -61,7 +61,7 @@ def test_the_first_hundred_places_are_told_and_all_are_counted(tmp_path: Path) -
 def test_the_work_is_told_while_it_goes_on(tmp_path: Path) -> None:
     heard: list[Event] = []
     write_good(tmp_path, "5.0")
-    validate(tmp_path, listener=heard.append)
+    validate(tmp_path, tell=heard.append)
     assert {event.name for event in heard} == {"validating"}
     assert heard[-1].data["bytes"] == (tmp_path / "arkivstruktur.xml").stat().st_size
 
@@ -73,7 +73,7 @@ def test_killed_in_the_middle_it_leaves_no_file_and_no_child(how: signal.Signals
     scratch.mkdir()
     before = sorted(folder.rglob("*"))
     code = "import sys; from pathlib import Path; from noarkit.validate import validate\n"
-    code += "validate(Path(sys.argv[1]), listener=lambda event: print('on', flush=True))"
+    code += "validate(Path(sys.argv[1]), tell=lambda event: print('on', flush=True))"
     environment = {**os.environ, "TMPDIR": str(scratch), "SQLITE_TMPDIR": str(scratch)}
     with subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, env=environment, start_new_session=True
