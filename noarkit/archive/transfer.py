@@ -22,6 +22,8 @@ from noarkit.safe.digest import BLOCK_BYTES, Readable
 
 _AT_ONCE_BYTES = 64 * 1024
 _NOT_PLAIN = re.compile(r'[^ !#-\[\]-~]|"')
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff/\\]")
+_MAX_NAME = 255
 _EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r'filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))', re.IGNORECASE)
 
@@ -79,10 +81,22 @@ class Body:
 
 
 def disposition(name: str) -> bytes:
-    """The Content-Disposition header of an upload: an ASCII name for the old, the real name for the others."""
-    real = name.encode("utf-8", "replace")
-    plain = _NOT_PLAIN.sub("_", name)
+    """The Content-Disposition header of an upload: an ASCII name for the old, the real name for the others.
+
+    What no archive need take in a name (control signs, slashes, too much of it) is not sent: the bytes are what counts.
+    """
+    fit = _fit(name)
+    real = fit.encode("utf-8")
+    plain = _NOT_PLAIN.sub("_", fit)
     return f"attachment; filename=\"{plain}\"; filename*=utf-8''{quote(real, safe='')}".encode("ascii")
+
+
+def _fit(name: str) -> str:
+    fit = _UNFIT.sub("_", name).strip()
+    if len(fit) > _MAX_NAME:
+        stem, dot, ext = fit.rpartition(".")
+        fit = f"{stem[: _MAX_NAME - len(ext) - 1]}.{ext}" if dot and len(ext) < 16 else fit[:_MAX_NAME]
+    return fit if fit.strip(".") else "_"
 
 
 def told_name(header: str | None) -> str | None:

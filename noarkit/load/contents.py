@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Upload
-from noarkit.errors import ItemChanged, SourceFault
+from noarkit.errors import ArchiveRefused, ItemChanged, SourceFault
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable, sha256_of_stream
 from noarkit.sources.port import ContentStream
@@ -24,6 +24,7 @@ _LARGE_BYTES = 8 * 1024 * 1024
 
 OpenContent = Callable[[Content], AbstractContextManager[ContentStream]]
 Gate = Callable[[Content, OpenContent], None]
+NotFiled = SourceFault | ArchiveRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,11 @@ class Contents:
         self._gate = gate
         self._filed: dict[int, Filed] = {}
 
-    def file(self, contents: Mapping[int, Content]) -> tuple[dict[int, Filed], dict[int, SourceFault]]:
-        """Every content as a file of the archive, or the fault of its source; archive faults are raised."""
+    def file(self, contents: Mapping[int, Content]) -> tuple[dict[int, Filed], dict[int, NotFiled]]:
+        """Every content as a file of the archive, or why it is none: its source's fault, or refused by the archive for
+        what it is. Other archive faults are raised."""
         wanted = {n: content for n, content in contents.items() if not self._fresh(n)}
-        faults: dict[int, SourceFault] = {}
+        faults: dict[int, NotFiled] = {}
         large = [n for n, content in wanted.items() if (content.size_bytes or 0) > _LARGE_BYTES]
         if len(large) > 1:
             with ThreadPoolExecutor(2) as pool:
@@ -61,7 +63,7 @@ class Contents:
         else:
             filed = [(n, self._try(content)) for n, content in wanted.items()]
         for n, outcome in filed:
-            if isinstance(outcome, SourceFault):
+            if isinstance(outcome, NotFiled):
                 faults[n] = outcome
             else:
                 self._filed[n] = outcome
@@ -88,10 +90,10 @@ class Contents:
         filed = self._filed.get(n)
         return filed is not None and self._now_s() - filed.at < TOO_OLD_S
 
-    def _try(self, content: Content) -> Filed | SourceFault:
+    def _try(self, content: Content) -> Filed | NotFiled:
         try:
             return self._upload(content)
-        except SourceFault as fault:
+        except (SourceFault, ArchiveRefused) as fault:
             return fault
 
     def _upload(self, content: Content) -> Filed:

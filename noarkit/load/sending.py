@@ -180,7 +180,8 @@ class ChunkLoader:
             rest.files, faults = self._contents.file(wanted)
             for n, fault in faults.items():
                 if open_ones[n].bundle not in self._excluded:
-                    yield self._leave_out(rest, open_ones[n], "set_aside", fault.code, fault.data)
+                    state = "refused" if isinstance(fault, ArchiveRefused) else "set_aside"
+                    yield self._leave_out(rest, open_ones[n], state, fault.code, fault.data)
             if not self._contents.stale(rest.files):
                 return True
         return one_bundle

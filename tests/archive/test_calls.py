@@ -139,8 +139,11 @@ def test_a_stream_of_unknown_size_is_sent_in_chunks(server: ScriptedServer, arch
     [
         ("scan.pdf", "scan.pdf", "scan.pdf"),
         ("Søknad om «vei».pdf", "S_knad om _vei_.pdf", "S%C3%B8knad%20om%20%C2%ABvei%C2%BB.pdf"),
-        ('a"b\\c\r\nX-Evil: 1', "a_b_c__X-Evil: 1", "a%22b%5Cc%0D%0AX-Evil%3A%201"),
-        ("bad\udcff", "bad_", "bad%3F"),
+        ('a"b\\c\r\nX-Evil: 1', "a_b_c__X-Evil: 1", "a%22b_c__X-Evil%3A%201"),
+        ("bad\udcff", "bad_", "bad_"),
+        ("line\nbreak.txt", "line_break.txt", "line_break.txt"),
+        (" .. ", "_", "_"),
+        ("x" * 300 + ".pdf", "x" * 251 + ".pdf", "x" * 251 + ".pdf"),
     ],
 )
 def test_an_upload_names_the_file_in_ascii_and_in_full(

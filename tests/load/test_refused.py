@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.archive.values import Action, Save, SavedObject
+from noarkit.archive.values import Action, Save, SavedObject, Upload, Uploaded
 from noarkit.errors import ArchiveConflict, ArchiveRefused, NoarkitError
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Entity, Mapped
@@ -93,6 +93,44 @@ class Picky:
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.real, name)
+
+
+@dataclass
+class Choosy:
+    """An archive that takes no upload of these names."""
+
+    real: DirectArchive
+    refused: frozenset[str]
+
+    def upload(self, content: Upload) -> Uploaded:
+        if content.name in self.refused:
+            raise ArchiveRefused(call="upload", status=400)
+        return self.real.upload(content)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.real, name)
+
+
+def test_a_file_that_the_archive_takes_no_upload_of_is_refused_by_its_key_and_the_rest_is_loaded(
+    root: Path, opened: Opened
+) -> None:
+    journey = journey_of(root)
+    journey.plan(records())
+    service = opened(journey)
+    names = frozenset({content_name(journey, "4")})
+    choosy = Choosy(DirectArchive(service), names)
+    loaded = journey.once(service, archive=choosy)  # type: ignore[arg-type]  # the rest is the real one's
+    assert (loaded.numbers.refused, loaded.numbers.archived) == (1, 8)
+    (told,) = outcomes(journey.folder, "refused")
+    assert (told.key, told.code, told.data["type"]) == ("4", "F310", "Dokumentversjon")
+
+
+def content_name(journey: Journey, key: str) -> str:
+    """The name that the file of a planned record is uploaded with."""
+    graph = journey.folder.open_graph()
+    names = {content.locator: content.name for content in graph.contents_between((0, 0, 0), (10**9,) * 3).values()}
+    graph.close()
+    return names[key]
 
 
 def test_the_entity_that_the_archive_blames_is_the_one_named(root: Path, opened: Opened) -> None:
