@@ -42,6 +42,7 @@ CORE: Mapping[str, Mapping[str, str]] = {
     "files_wanted": {"count": "count"},
     "files_fetched": {"count": "count", "bytes": "count"},
     "assembling": {"where": "text"},
+    "naming": {"where": "text"},
     "package_made": {"where": "text", "files": "count", "units": "counts"},
 }
 

@@ -42,7 +42,7 @@ def write_report(store: ExtractStore, target: Path, made: Assembled, said: Said)
     counts = _write_table(store, table)
     path = target.parent / f"{target.name}.not-in-form.json"
     content = json.dumps(_whole(store, made, said, counts), ensure_ascii=False, indent=1) + "\n"
-    with writing(path) as file:
+    with writing(path, sync=False) as file:
         file.write(content.encode())
     return path
 
@@ -106,7 +106,7 @@ def _changes_left_out(store: ExtractStore) -> dict[str, int]:
 def _write_table(store: ExtractStore, path: Path) -> dict[str, int]:
     """Every field of every object that has one and that the form cannot tell; counts by type and field."""
     counts: Counter[str] = Counter()
-    with writing(path) as file:
+    with writing(path, sync=False) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="")
         table = csv.writer(text)
         table.writerow(("type", "uuid", "field", "value"))

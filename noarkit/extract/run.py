@@ -112,6 +112,7 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         flaws = _flaws(run, made, official=schemas.official)
         report = not_in_form.write_report(store, target, made, not_in_form.Said(seen, flaws, run.open_units()))
         extracted = _extracted(store, target, report, made, flaws)
+    tell(Event("naming", {"where": str(target)}))
     _give_name(package, target)
     shutil.rmtree(work, ignore_errors=True)
     tell(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(made.tally.units)}))
