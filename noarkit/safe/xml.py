@@ -7,11 +7,11 @@ A document type is refused at its first letters, before a parser has read what i
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 from xml.parsers import expat
 
 from lxml import etree
@@ -19,6 +19,7 @@ from lxml import etree
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.paths import inside
 
+_BLOCK_BYTES = 64 * 1024
 MAX_DEPTH = 256  # the parser's own, kept because `huge_tree` is never on
 
 
@@ -69,6 +70,68 @@ def stream(
                 depth -= 1
             if event in wanted:
                 yield event, element
+
+
+class Handler(Protocol):
+    """What is told of a document as it is read; names are `namespace}local`, or `local` alone."""
+
+    def place(self, line: Callable[[], int], /) -> None:
+        """How to ask for the line that is being read; said once, before all else."""
+        ...
+
+    @property
+    def depth(self) -> int:
+        """How many elements are open; judged after each block of bytes."""
+        ...
+
+    def start(self, name: str, attributes: dict[str, str], /) -> None:
+        """An element begins."""
+        ...
+
+    def end(self, name: str, /) -> None:
+        """It ends."""
+        ...
+
+    def data(self, text: str, /) -> None:
+        """Some of its text."""
+        ...
+
+
+def read(source: Path | BinaryIO, handler: Handler, *, limits: XmlLimits = LIMITS) -> Iterator[None]:
+    """Tells a document to a handler, quicker than a tree can be built; pauses after each block of bytes.
+
+    Raises what `stream` raises, for the same documents.
+    """
+    with _opened(source) as (file, where):
+        parser = expat.ParserCreate(namespace_separator="}")
+        parser.buffer_text = True
+
+        def refuse(name: str, system: str | None, public: str | None, internal: bool) -> None:
+            raise UnsafeXml(where=where, why="doctype")
+
+        handler.place(lambda: parser.CurrentLineNumber)
+        parser.StartElementHandler, parser.EndElementHandler = handler.start, handler.end
+        parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = handler.data, refuse
+        left = limits.max_bytes
+        while True:
+            block = file.read(_BLOCK_BYTES)
+            left -= len(block)
+            if left < 0:
+                raise UnsafeXml(where=where, why="size")
+            try:
+                parser.Parse(block, not block)
+            except expat.ExpatError as error:
+                told = expat.errors.messages.get(error.code, "")
+                raise PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=told) from error
+            except (LookupError, ValueError) as error:
+                if type(error) not in (LookupError, ValueError):  # the handler's own
+                    raise
+                raise PackageFault(where=where, why="malformed-xml", line=1, detail=str(error)) from error  # encoding
+            if handler.depth > limits.max_depth:
+                raise UnsafeXml(where=where, why="depth", line=parser.CurrentLineNumber)
+            yield
+            if not block:
+                return
 
 
 def elements(source: Path | BinaryIO, tag: str, *, limits: XmlLimits = LIMITS) -> Iterator[etree._Element]:

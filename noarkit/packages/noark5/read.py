@@ -10,7 +10,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
 
@@ -19,7 +19,7 @@ from lxml import etree
 
 from noarkit.errors import PackageFault
 from noarkit.packages.noark5.made import made_uuid
-from noarkit.packages.noark5.nodes import LocalNames, Node, plain, text
+from noarkit.packages.noark5.nodes import LocalNames, Node, Value, text
 from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE
 from noarkit.safe import xml
 
@@ -27,7 +27,7 @@ UnitKind = Literal["arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mapp
 _KINDS: tuple[UnitKind, ...] = ("arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering")
 _MAY_COME_AGAIN = ("klassifikasjonssystem", "klasse")
 _MADE_UP: Mapping[str, str] = {"klasse": "Klasse", "mappe": "Mappe"}
-_XSI_TYPE = f"{{{XSI_NAMESPACE}}}type"
+_XSI_TYPE = f"{XSI_NAMESPACE}}}type"
 _WAITING = 500
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -57,14 +57,13 @@ class _Frame:
 
     kind: UnitKind
     type: str
-    element: etree._Element
+    node: Node
     line: int
     key: str = ""
     made_up: bool = False
     place: int = 0
     told: bool = False
     children: int = 0
-    done: etree._Element | None = None
     waiting: _Waiting | None = None
 
 
@@ -100,15 +99,11 @@ def units(structure: Path, first: Callable[[str], bool]) -> Iterator[Unit]:
     place. A classification system and its classes may be repeated: they keep their keys.
     """
     namespace = _namespace(structure)
-    tags = {f"{{{namespace}}}{kind}" if namespace else kind: kind for kind in _KINDS}
-    reader = _Reader(LocalNames(frozenset(tags)), first)
+    tags = {f"{namespace}}}{kind}" if namespace else kind: kind for kind in _KINDS}
+    reader = _Reader(tags, first)
     try:
-        for event, element in xml.stream(structure, tags=tuple(tags)):
-            kind = tags[str(element.tag)]
-            if event == "start":
-                yield from reader.begin(kind, element)
-            else:
-                yield from reader.end()
+        for _ in xml.read(structure, reader):
+            yield from reader.ready()
     finally:
         reader.close()
 
@@ -129,10 +124,62 @@ def _namespace(structure: Path) -> str:
 
 
 class _Reader:
-    def __init__(self, names: LocalNames, first: Callable[[str], bool]) -> None:
-        self._names = names
+    """Handles the elements of a structure: builds the nodes of units, and tells units that are whole."""
+
+    def __init__(self, tags: Mapping[str, UnitKind], first: Callable[[str], bool]) -> None:
+        self._tags = tags
         self._first = first
         self._open: list[_Frame] = []
+        self._ready: list[Unit] = []
+        self._local = LocalNames()
+        self._line: Callable[[], int] = int
+        # what stands within the elements that are open; None where nothing does yet
+        self._nodes: list[Node | None] = []
+        self._text = ""
+
+    def ready(self) -> Iterator[Unit]:
+        """The units that are whole since the last time."""
+        ready, self._ready = self._ready, []
+        yield from ready
+
+    def place(self, line: Callable[[], int], /) -> None:
+        """How to ask for the line that is being read."""
+        self._line = line
+
+    @property
+    def depth(self) -> int:
+        """How many elements are open."""
+        return len(self._nodes)
+
+    def start(self, name: str, attributes: dict[str, str], /) -> None:
+        """An element begins: a unit, or what belongs to one."""
+        self._text = ""
+        if name in self._tags:
+            xsi_type = attributes.get(_XSI_TYPE, "").rpartition(":")[2].strip()
+            self._begin(self._tags[name], xsi_type, self._line())
+        else:
+            self._nodes.append(None)
+
+    def data(self, text: str, /) -> None:
+        """Some text of the innermost element."""
+        self._text += text
+
+    def end(self, name: str, /) -> None:
+        """An element ends: what it held goes to the one around it."""
+        node = self._nodes.pop()
+        if name in self._tags:
+            self._end()
+            return
+        local = self._local[name]
+        value: Value = node if node is not None else self._text or None
+        self._text = ""
+        around = self._nodes[-1]
+        if around is None:
+            self._nodes[-1] = {local: [value]}
+        elif local in around:
+            around[local].append(value)
+        else:
+            around[local] = [value]
 
     def close(self) -> None:
         """Lets go of what waits on disk."""
@@ -140,51 +187,41 @@ class _Reader:
             if frame.waiting is not None and frame.waiting.many is not None:
                 frame.waiting.many.close()
 
-    def begin(self, kind: UnitKind, element: etree._Element) -> Iterator[Unit]:
+    def _begin(self, kind: UnitKind, xsi_type: str, line: int) -> None:
         """A unit begins: the ones around it are whole by now, but for folders."""
-        for place, frame in enumerate(self._open):
-            if not frame.told and frame.kind != "mappe":
-                yield from self._tell(frame)
-            self._key_of(frame, self._open[:place])
-        kind_of = element.get(_XSI_TYPE, "").rpartition(":")[2].strip()
-        line = element.sourceline
-        frame = _Frame(kind, kind_of, element, line if isinstance(line, int) else 0)
+        for place, around in enumerate(self._open):
+            if not around.told and around.kind != "mappe":
+                self._tell(around)
+            if not around.key:
+                self._key_of(around, self._open[:place])
+        frame = _Frame(kind, xsi_type, {}, line)
         if kind == "mappe":
             frame.waiting = _Waiting()
         if self._open:
             self._open[-1].children += 1
             frame.place = self._open[-1].children
         self._open.append(frame)
+        self._nodes.append(frame.node)
 
-    def end(self) -> Iterator[Unit]:
+    def _end(self) -> None:
         """The innermost unit is whole."""
         frame = self._open[-1]
         if not frame.told:
-            yield from self._tell(frame)
+            self._tell(frame)
         self._open.pop()
-        frame.element.clear()
-        if self._open:
-            around = self._open[-1]
-            if around.done is not None:
-                around.element.remove(around.done)
-            around.done = frame.element
 
-    def _tell(self, frame: _Frame) -> Iterator[Unit]:
+    def _tell(self, frame: _Frame) -> None:
         frame.told = True
-        node = plain(frame.element, self._names)
-        place = self._open.index(frame)
-        around = self._open[:place]
-        frame.key = self._key(frame, node, around)
+        around = list(takewhile(lambda one: one is not frame, self._open))
+        frame.key = self._key(frame, around)
         sink = next((one.waiting for one in reversed(around) if one.waiting is not None and not one.told), None)
-        own = () if frame.made_up else (self._unit(frame, node, around),)
+        own = () if frame.made_up else (self._unit(frame, around),)
         below = frame.waiting.units() if frame.waiting is not None else ()
+        add = self._ready.append if sink is None else sink.add
         for unit in chain(own, below):
-            if sink is None:
-                yield unit
-            else:
-                sink.add(unit)
+            add(unit)
 
-    def _unit(self, frame: _Frame, node: Node, around: list[_Frame]) -> Unit:
+    def _unit(self, frame: _Frame, around: list[_Frame]) -> Unit:
         around = [one for one in around if not one.made_up]
         above = around[-1] if around else None
         return Unit(
@@ -197,19 +234,19 @@ class _Reader:
             arkivdel=next((one.key for one in reversed(around) if one.kind == "arkivdel"), ""),
             klasse=next((one.key for one in reversed(around) if one.kind == "klasse"), ""),
             line=frame.line,
-            node=node,
+            node=frame.node,
         )
 
     def _key_of(self, frame: _Frame, around: list[_Frame]) -> str:
         """The key of a unit that has begun; a folder's systemID stands before its first unit."""
         if not frame.key:
-            frame.key = self._key(frame, plain(frame.element, self._names), around)
+            frame.key = self._key(frame, around)
         return frame.key
 
-    def _key(self, frame: _Frame, node: Node, around: list[_Frame]) -> str:
+    def _key(self, frame: _Frame, around: list[_Frame]) -> str:
         if frame.key:
             return frame.key
-        own = text(node, "systemID")
+        own = text(frame.node, "systemID")
         if own and self._is_its_own(unit_key(own), frame.kind):
             frame.made_up = self._is_made_up(frame.kind, unit_key(own), around)
             return unit_key(own)
