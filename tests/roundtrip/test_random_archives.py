@@ -11,9 +11,15 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from noarkit.archive.values import Link, Save
+from noarkit.model.mapping import mapping
 from tests.roundtrip.circle import archive_in, circle_of_extract, extract_to, files_of
-from tests.roundtrip.worlds import build
+from tests.roundtrip.worlds import build, imagined
 
+# the archive fills these in itself, or a rule of the form does
+FILLED_IN = {("Dokument", name) for name in ("forventetKassasjonsDato", "kassertDato", "kassertAv")} | {
+    ("Dokumentversjon", name) for name in ("sjekksum", "sjekksumAlgoritme", "filstoerrelse")
+}
 EXAMPLES = 200 if os.environ.get("NOARKIT_DEEP") == "1" else 12
 
 
@@ -34,3 +40,22 @@ def test_any_archive_comes_out_of_a_second_one_as_it_came_out_of_the_first(seed:
             assert content.decode("utf-8", "replace") == back[name].decode("utf-8", "replace"), name
     finally:
         shutil.rmtree(place)
+
+
+def test_the_archives_have_every_type_field_and_link_that_the_form_can_tell(tmp_path: Path) -> None:
+    fields: set[tuple[str, str]] = set()
+    links: set[tuple[str, str]] = set()
+    with archive_in(tmp_path) as archive:
+        for seed in range(40):
+            for action in imagined(random.Random(seed), archive).actions:
+                if isinstance(action, Save):
+                    fields |= {(action.type, name) for name in action.fields}
+                elif isinstance(action, Link):
+                    links.add((action.type, action.reference))
+    told = {kind: one for kind, one in mapping().types.items() if one.group is not None}
+    wanted = {
+        (kind, name) for kind, one in told.items() for name, field in one.fields.items() if field.path is not None
+    }
+    assert wanted - fields == FILLED_IN
+    referred = {(kind, name) for kind, one in told.items() for name, link in one.links.items() if link.way == "refer"}
+    assert {name for _, name in referred} - {name for _, name in links} == {"refArkivdelArvtaker"}

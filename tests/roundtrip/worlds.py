@@ -169,8 +169,17 @@ def prepare(archive: WholeArchive) -> None:
 
 
 def build(rng: random.Random, archive: WholeArchive) -> World:
-    """A closed archive of a fonds; everything goes in at once."""
+    """A closed archive of a fonds; everything goes in at once, and some of it is changed afterwards."""
     prepare(archive)
+    world = imagined(rng, archive)
+    saved = archive.transaction(world.actions)
+    for _ in range(rng.randrange(4)):
+        _revise(world, {name: one.id for name, one in saved.items()})
+    return world
+
+
+def imagined(rng: random.Random, archive: WholeArchive) -> World:
+    """What is to be made; only its files are in the archive."""
     world = World(rng, archive)
     fonds = world.thing("Arkiv")
     for _ in range(rng.randrange(1, 3)):
@@ -179,9 +188,6 @@ def build(rng: random.Random, archive: WholeArchive) -> World:
     for _ in range(rng.randrange(1, 4)):
         earlier = _series(world, fonds, earlier)
     _cross(world)
-    saved = archive.transaction(world.actions)
-    for _ in range(rng.randrange(4)):
-        _revise(world, {name: one.id for name, one in saved.items()})
     return world
 
 
