@@ -33,6 +33,7 @@ from samples.packages.changes import (
     replaced,
     rewritten,
     said,
+    same_number,
     swapped_entries,
     without_vsm,
 )
@@ -150,6 +151,7 @@ BAD: tuple[Bad, ...] = (
     Bad("N328", "disposed-with-file", before=replaced(STRUCTURE, _KEPT, rf"\1{_DISPOSED}\2")),
     Bad("N330", "code-unknown", before=element("variantformat", "Kladdeformat")),
     Bad("N331", "key-for-code", before=element("variantformat", "A")),
+    Bad("N332", "number-twice", before=same_number),
     Bad(
         "N340",
         "outside-period",
@@ -188,7 +190,9 @@ BAD: tuple[Bad, ...] = (
     Bad("N510", "entry-twice", before=both(more_entries)),
     Bad("N511", "screened-title-shown", before=edit(PUBLIC, "Brev *****", "Brev nummer 2")),
     Bad("N512", "entry-outside-period", before=all_of(SOFT, both(head, "journalSluttDato", "2019-03-02"))),
+    Bad("N513", "entry-of-other-case", before=replaced(RUNNING, "(<sakssekvensnummer>)1", r"\g<1>7")),
     Bad("N601", "change-of-nothing", before=edit(CHANGES, unit_id("mappe 1"), NOWHERE)),
     Bad("N602", "change-without-id", before=edit(CHANGES, unit_id("mappe 1"), NOWHERE), version="3.1"),
+    Bad("N604", "change-of-other-field", before=edit(CHANGES, ">journalstatus<", ">saksdato<")),
     Bad("N603", "change-of-no-field", before=edit(CHANGES, ">saksdato<", ">sakstid<")),
 )

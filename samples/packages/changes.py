@@ -209,6 +209,12 @@ def fewer_entries(file: str) -> Change:
     return change
 
 
+def same_number(draft: Draft) -> None:
+    """The second letter has the number of the first, wherever it is told."""
+    for file in (STRUCTURE, RUNNING, PUBLIC):
+        draft.edit(file, "<journalsekvensnummer>2<", "<journalsekvensnummer>1<", 100)
+
+
 def swapped_entries(draft: Draft) -> None:
     """The first two entries of the running journal change places."""
     one, two, *_ = re.findall(_ENTRY, draft.files[RUNNING].decode(), re.DOTALL)

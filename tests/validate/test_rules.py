@@ -11,6 +11,8 @@ from noarkit.validate import Report, validate
 from noarkit.validate.findings import LEVELS, rules_of
 from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.bad import BAD, Bad
+from samples.packages.describe import seal
+from samples.packages.good import good_draft
 from samples.packages.make import drafts_with, write_good
 
 RULES = rules_of("noarkit.validate.noark5")
@@ -102,3 +104,15 @@ def test_all_that_the_known_validators_check_is_cited_somewhere() -> None:
     expected |= {f"AUT{number}" for number in range(1, 9)} | {"LJC1", "LJT1", "LJT2", "OJT1", "OJT2", "ELC1", "ELT1"}
     expected |= {"P1", "P2"}
     assert expected - cited == set()
+
+
+def test_a_journal_with_the_schema_of_2019_may_not_use_what_came_in_2023(tmp_path: Path, reference: Path) -> None:
+    older = reference / "xsd" / "noark5" / "5.0-pre2023-as-bundled-in-arkade-2.12.4"
+    draft = good_draft("5.0", older)
+    seal(draft)
+    draft.write(tmp_path)
+    report = validate(tmp_path)
+    assert report.codes == {"N103"}, told(report)
+    places = next(one for one in report.outcomes if one.rule.code == "N103").places
+    assert [place.file for place in places] == ["loependeJournal.xml", "offentligJournal.xml"]
+    assert all(place.line for place in places)

@@ -13,8 +13,11 @@ from noarkit.safe.paths import inside
 from noarkit.validate.findings import Tally
 from noarkit.validate.noark5.case import Case
 from noarkit.validate.noark5.description import Description
+from noarkit.validate.noark5.journals import JOURNALS
 from noarkit.validate.noark5.messages import refusal
 from noarkit.validate.noark5.schemas import is_ours, namespace_of, undocumented
+
+_FIRST_EDITION = "2019"
 
 
 def version_of(root: Path, description: Description | None) -> Version:
@@ -66,6 +69,16 @@ def judge_identity(case: Case, vsm: Mapping[str, Path]) -> None:
             case.tally.add("N105", name, found=found, value=official.version if official else None)
     for namespace in sorted(case.vsm - set(vsm)):
         case.tally.add("N108", f"{spec.STRUCTURE}.xml", value=namespace)
+
+
+def judge_editions(case: Case) -> None:
+    """A journal that came with the schema of 2019 holds nothing that was added in 2023."""
+    for number, journal in enumerate(JOURNALS):
+        head = case.heads.get(number)
+        official = spec.identify(case.sha256_of(f"{journal}.xsd") or "")
+        if head is None or head.newer_at is None or official is None or official.edition != _FIRST_EDITION:
+            continue
+        case.tally.add("N103", f"{journal}.xml", (head.newer_at, None), why=f"{journal}.xsd ({_FIRST_EDITION})")
 
 
 def _fits(found: str, version: Version, name: str) -> bool:

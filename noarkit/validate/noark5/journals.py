@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from xml.parsers import expat
 
 from noarkit.errors import UnsafeXml
+from noarkit.model.xml_model import xml_model
 from noarkit.packages.noark5 import spec
 from noarkit.safe.sax import check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS
@@ -20,6 +21,7 @@ JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 _BATCH = 5_000
 Values = dict[str, str]
 _HEAD = ("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon")
+_CASE = ("saksaar", "sakssekvensnummer")
 _ENTRY = (
     "systemID",
     "journalaar",
@@ -43,7 +45,7 @@ def read_journal(path: Path, journal: int) -> Iterator[Message]:
                 yield Rows("entries", tuple(reading.rows))
                 reading.rows.clear()
     yield Rows("entries", tuple(reading.rows))
-    yield Head(journal, reading.head, reading.head_at, reading.entries)
+    yield Head(journal, reading.head, reading.head_at, reading.entries, reading.newer_at)
     yield from reading.notes.told()
 
 
@@ -122,7 +124,13 @@ class _JournalReading:
     def __init__(self, journal: int, file: str) -> None:
         document = JOURNALS[journal]
         groups = ("journalhode", "journalregistrering", "klasse", "saksmappe", "journalpost", "korrespondansepart")
-        self.flat = _Flat(document, file, (*groups, "arkivskaper", document), (*_ENTRY, *_HEAD))
+        newer = _newer(document)
+        self.flat = _Flat(
+            document,
+            file,
+            (*groups, "arkivskaper", document),
+            (*_ENTRY, *_HEAD, *_CASE, *{name for names in newer.values() for name in names}),
+        )
         self.parser: expat.XMLParserType = self.flat.parser
         self.notes = self.flat.notes
         self.head: dict[str, str] = {}
@@ -132,6 +140,9 @@ class _JournalReading:
         self._journal = journal
         self._at = 0
         self._before = (0, 0)
+        self._case: tuple[int | None, int | None] = (None, None)
+        self._newer = newer
+        self.newer_at: int | None = None
         self.flat.listen(self._opened, self._closed)
 
     def _opened(self, group: str) -> None:
@@ -141,8 +152,12 @@ class _JournalReading:
             self.head_at = self.parser.CurrentByteIndex
 
     def _closed(self, group: str, values: Values) -> None:
+        if self.newer_at is None and not self._newer.get(group, _NONE).isdisjoint(values):
+            self.newer_at = self.parser.CurrentByteIndex
         if group == "journalpost":
             self._entry(values)
+        elif group == "saksmappe":
+            self._case = (whole(values.get("saksaar")), whole(values.get("sakssekvensnummer")))
         elif group == "journalhode":
             self.head = values
 
@@ -159,7 +174,16 @@ class _JournalReading:
             self.notes.hit("N512", self._at, key, value=day)
         title = told(values.get("offentligTittel" if self._journal else "tittel"))
         number = whole(values.get("journalpostnummer"))
-        self.rows.append((self._journal, packed(key), year, sequence, number, day, title, self.entries, self._at))
+        self.rows.append((self._journal, packed(key), year, sequence, number, day, title, *self._case, self._at))
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _newer(document: str) -> Mapping[str, frozenset[str]]:
+    """The fields of each group that the first edition of 5.0 did not have."""
+    groups = xml_model("5.0").documents[document].groups.values()
+    return {group.name: frozenset(one.name for one in group.own if one.since_2023) for group in groups}
 
 
 class _ChangeReading:

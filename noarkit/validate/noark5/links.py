@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from noarkit.model.xml_model import xml_model
+from functools import cache
+
+from noarkit.model.xml_model import Version, xml_model
 from noarkit.packages.noark5 import spec
 from noarkit.validate.noark5.case import Case, tell
 from noarkit.validate.noark5.documents import hash_file
@@ -27,6 +29,15 @@ def judge_ids(case: Case) -> None:
     repeated = "least = most AND kind IN ({}, {})".format(*_CLASSIFYING)
     tell(case, "N301", FILE, case.store.ask(_TWICE.format(condition=f"NOT ({repeated})")))
     tell(case, "N302", FILE, case.store.ask(_TWICE.format(condition=repeated)))
+
+
+def judge_numbers(case: Case) -> None:
+    """Every number of a journal year once."""
+    twice = """SELECT id, at, year, sequence FROM (
+                   SELECT *, ROW_NUMBER() OVER (PARTITION BY year, sequence ORDER BY at) AS place FROM posts
+                   WHERE year IS NOT NULL AND sequence IS NOT NULL
+               ) WHERE place > 1 ORDER BY at"""
+    tell(case, "N332", FILE, case.store.ask(twice), ("year", "sequence"))
 
 
 def judge_references(case: Case) -> None:
@@ -134,6 +145,9 @@ def _judge_entries(case: Case, number: int) -> None:
                  e.year != p.year OR e.sequence != p.sequence OR e.number != p.number OR e.day != p.day{}) ORDER BY 2"""
     title = " OR e.title != p.title" if number == 0 else ""
     tell(case, "N509", file, ask(differs.format(title), (number,)))
+    other_case = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id JOIN cases c USING (case_file)
+                    WHERE e.journal = ? AND (e.case_year != c.year OR e.case_sequence != c.sequence) ORDER BY 2"""
+    tell(case, "N513", file, ask(other_case, (number,)))
     if number == 1:
         bare = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id
                   WHERE e.journal = 1 AND p.hidden = 1 AND e.title = p.title ORDER BY 2"""
@@ -170,9 +184,31 @@ def judge_change_log(case: Case) -> None:
     known = set(xml_model(case.version).values) | set(REFERENCES)
     groups = xml_model(case.version).structure.groups
     known |= {element.name for group in groups.values() for element in group.elements}
-    for target, at, field in case.store.ask("SELECT target, at, field FROM changes ORDER BY at"):
-        if str(field) not in known:
-            tell(case, "N603", file, iter([(target, at, field)]), ("value",))
+    changes = """SELECT c.target, c.at, c.field, u.kind, u.form FROM changes c LEFT JOIN units u ON u.id = c.target
+                 ORDER BY c.at"""
+    for target, at, field, kind, form in case.store.ask(changes):
+        name = str(field)
+        if name not in known:
+            tell(case, "N603", file, iter([(target, at, name)]), ("value",))
+        elif isinstance(kind, int) and not name.startswith("referanse"):
+            unit = str(form or UNITS[kind])
+            if name not in _fields_of(case.version, unit):
+                tell(case, "N604", file, iter([(target, at, name, unit)]), ("value", "unit"))
+
+
+@cache
+def _fields_of(version: Version, unit: str) -> frozenset[str]:
+    """The fields of a unit, and of what belongs to it alone."""
+    groups = xml_model(version).structure.groups
+    found: set[str] = set()
+    waiting = [unit]
+    while waiting:
+        group = groups.get(waiting.pop())
+        for element in group.elements if group is not None else ():
+            found.add(element.name)
+            if element.group is not None and element.group not in UNITS and element.group not in waiting:
+                waiting.append(element.group)
+    return frozenset(found)
 
 
 def _shown(key: object) -> str | None:

@@ -36,12 +36,16 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a journal, as it is written, and what was seen of its entries."""
+    """The head of a journal, as it is written, and what was seen of its entries.
+
+    `newer_at` is the byte where the first field stands that the first edition of 5.0 does not know.
+    """
 
     journal: int
     values: Mapping[str, str]
     at: int
     entries: int
+    newer_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

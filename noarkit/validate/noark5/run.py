@@ -19,7 +19,7 @@ from noarkit.safe.sax import lines_of
 from noarkit.validate.findings import Count, Report, Rule, Tally, rules_of
 from noarkit.validate.noark5.case import DESCRIPTION_FILE, Case
 from noarkit.validate.noark5.description import Description, read_description
-from noarkit.validate.noark5.identity import judge_identity, version_of, vsm_schemas
+from noarkit.validate.noark5.identity import judge_editions, judge_identity, version_of, vsm_schemas
 from noarkit.validate.noark5.inventory import judge_inventory
 from noarkit.validate.noark5.jobs import ChangeLogJob, Job, JournalJob, JudgeJob, Work, Workers, hire
 from noarkit.validate.noark5.journals import JOURNALS
@@ -28,6 +28,7 @@ from noarkit.validate.noark5.links import (
     judge_documents,
     judge_ids,
     judge_journals,
+    judge_numbers,
     judge_references,
 )
 from noarkit.validate.noark5.messages import Counted, Found, Head, Message, Refused, Rows, refusal
@@ -184,9 +185,11 @@ def _judge(case: Case, vsm: Mapping[str, Path], judging: list[Refused]) -> None:
         if not (refused.hit.file == DESCRIPTION_FILE and case.description is None):
             _refuse(case, refused)
     judge_identity(case, vsm)
+    judge_editions(case)
     judge_inventory(case)
     if case.has(spec.STRUCTURE):
         judge_ids(case)
+        judge_numbers(case)
         judge_references(case)
         judge_documents(case)
     judge_journals(case)

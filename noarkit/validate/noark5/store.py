@@ -20,11 +20,12 @@ _TABLES = {
     "units": "id BLOB, kind INTEGER, at INTEGER, form TEXT",
     "refs": "kind INTEGER, target BLOB, at INTEGER, owner BLOB",
     "posts": "id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, title INTEGER, hidden INTEGER,"
-    " at INTEGER",
+    " case_file INTEGER, at INTEGER",
     "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER",
     "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER",
     "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, title INTEGER,"
-    " place INTEGER, at INTEGER",
+    " case_year INTEGER, case_sequence INTEGER, at INTEGER",
+    "cases": "case_file INTEGER, year INTEGER, sequence INTEGER",
     "changes": "target BLOB, field TEXT, at INTEGER",
     "classes": "name TEXT, title TEXT, folders INTEGER, records INTEGER",
 }
@@ -34,6 +35,7 @@ _INDEXES = (
     "CREATE INDEX objects_path ON objects (path)",
     "CREATE INDEX posts_id ON posts (id)",
     "CREATE INDEX entries_id ON entries (journal, id)",
+    "CREATE INDEX cases_file ON cases (case_file)",
 )
 
 

@@ -96,6 +96,9 @@ def close_mappe(sight: Sight, frame: Frame, parent: Frame) -> None:
         sight.label("N911", status)
         if status not in CLOSED_FILE:
             sight.hit("N322", frame.at, value=status)
+    if frame.type == "saksmappe":
+        row = (frame.at, whole(values.get("saksaar")), whole(values.get("sakssekvensnummer")))
+        sight.store.add("cases", row)
     if status != VOID and not (frame.inner.get("mappe") or frame.inner.get("registrering")):
         sight.label("N910")
 
@@ -111,7 +114,7 @@ def close_registrering(sight: Sight, frame: Frame, parent: Frame) -> None:
     sight.counts.add("N914", day[:4])
     status = values.get("journalstatus", "")
     if frame.type == "journalpost" or status:
-        _entry(sight, frame, status)
+        _entry(sight, frame, parent, status)
     if status != VOID and not (inner.get("dokumentbeskrivelse") or inner.get("dokumentobjekt")):
         sight.label("N916")
     if inner.get("dokumentbeskrivelse") and not inner.get("Hoveddokument"):
@@ -252,7 +255,7 @@ def _first_and_last(sight: Sight, day: str) -> None:
         days[1] = day
 
 
-def _entry(sight: Sight, frame: Frame, status: str) -> None:
+def _entry(sight: Sight, frame: Frame, parent: Frame, status: str) -> None:
     values, inner = frame.values, frame.inner
     kind = values.get("journalposttype", "")
     sight.counts.add("N913", kind)
@@ -275,6 +278,7 @@ def _entry(sight: Sight, frame: Frame, status: str) -> None:
             values.get("journaldato", "")[:10],
             told(values.get("tittel")),
             1 if "skjermetTittel" in values else 0,
+            parent.at if parent.type == "saksmappe" else None,
             frame.at,
         ),
     )
