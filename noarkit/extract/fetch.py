@@ -226,6 +226,8 @@ class _Fetch:
     def _ask(
         self, task: Task, last: str, coming: queue.Queue[_Portion | BaseException], stopping: threading.Event
     ) -> None:
+        if stopping.is_set():
+            return
         try:
             table = table_of(task.type)
             for page in self._pages(task, last):

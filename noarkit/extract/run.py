@@ -19,7 +19,7 @@ from pathlib import Path
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
-from noarkit.errors import NotDepositable, OtherArchive, RunLocked, UsageFault
+from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, RunLocked, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract import account, not_in_form
 from noarkit.extract.assemble import Assembled, Given, assemble
@@ -32,6 +32,7 @@ from noarkit.extract.links import fetch_links
 from noarkit.extract.schema_files import schema_set
 from noarkit.extract.selection import Selection, resolve
 from noarkit.extract.store import FILE_NAME, ExtractStore
+from noarkit.packages.noark5.packing import is_packed, pack
 from noarkit.packages.noark5.schemas import VsmField, VsmGroup
 from noarkit.safe.atomic import sweep, sync_folder
 
@@ -91,13 +92,14 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
     if os.path.lexists(target):
         raise UsageFault(what="exists", where=str(target))
     schemas = schema_set(terms.schemas)
-    target.parent.mkdir(parents=True, exist_ok=True)
     work = work_folder(target)
-    work.mkdir(exist_ok=True)
     package = work / _PACKAGE
-    package.mkdir(exist_ok=True)
+    try:
+        package.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigFault(where=str(work), why=error.strerror or "unreadable") from error
     with _locked(work), ExtractStore(work / FILE_NAME) as store:
-        for folder in (package, *package.glob("*/*")):
+        for folder in (work, package, *package.glob("*/*")):
             if folder.is_dir():
                 sweep(folder)
         run = _Run(archive, store, terms, tell)
@@ -113,7 +115,9 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         report = not_in_form.write_report(store, target, made, not_in_form.Said(seen, flaws, run.open_units()))
         extracted = _extracted(store, target, report, made, flaws)
     tell(Event("naming", {"where": str(target)}))
-    _give_name(package, target)
+    if is_packed(target):
+        pack(package, work / target.name)
+    _give_name(work / target.name if is_packed(target) else package, target)
     shutil.rmtree(work, ignore_errors=True)
     tell(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(made.tally.units)}))
     return extracted

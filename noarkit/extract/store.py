@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.errors import JournalFault
+from noarkit.errors import DiskFull, JournalFault
 
 FILE_NAME = "fetched.db"
 _FORMAT = "1"
@@ -97,11 +98,11 @@ class ExtractStore:
 
     def add(self, rows: Mapping[str, Sequence[Row]], task: str, progress: Progress) -> None:
         """Stores rows by table, and how far the task has come, in one commit."""
-        self.db.execute("BEGIN")
-        for table, some in rows.items():
-            self.db.executemany(_INSERTS[table], some)
-        self.db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?)", (task, progress.last, int(progress.done)))
-        self.db.execute("COMMIT")
+        with self._writing():
+            for table, some in rows.items():
+                self.db.executemany(_INSERTS[table], some)
+            done = (task, progress.last, int(progress.done))
+            self.db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?)", done)
 
     def index(self) -> None:
         """Makes the indexes that assembling walks along; they are no use while rows come in."""
@@ -117,6 +118,18 @@ class ExtractStore:
         """The one number that a statement gives; 0 where it gives none."""
         row = self.db.execute(sql, tuple(values)).fetchone()
         return 0 if row is None or row[0] is None else int(row[0])
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One commit. Raises `DiskFull`, and `JournalFault` for whatever else the disk refuses."""
+        try:
+            self.db.execute("BEGIN")
+            yield
+            self.db.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if "full" in str(error):
+                raise DiskFull(where=str(self.path)) from error
+            raise JournalFault(where=str(self.path), why=str(error)) from error
 
     def _has_tables(self) -> bool:
         return self.number("SELECT count(*) FROM sqlite_master WHERE name = 'change'") == 1

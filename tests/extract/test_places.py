@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,13 @@ from lxml import etree
 
 from noarkit.archive.values import Action, Link, Save
 from noarkit.cli.main import main
-from noarkit.errors import ChecksumDiffers, ConfigFault, NotDepositable, PackageFault
+from noarkit.errors import ChecksumDiffers, ConfigFault, DiskFull, NotDepositable, PackageFault
 from noarkit.extract.facts import read_facts
 from noarkit.extract.run import Terms, extract
 from noarkit.extract.selection import Selection
-from noarkit.extract.store import FILE_NAME
+from noarkit.extract.store import FILE_NAME, ExtractStore, Progress
 from tests.extract.rich import fill
-from tests.extract.test_extract import judged
+from tests.extract.test_extract import contents, judged
 from tests.extract.test_resume import Stopped, stopping_at
 from tests.extract.world import case, closing, document, post, session, spine, uuid, world
 
@@ -186,3 +187,23 @@ def test_the_command_says_what_was_made_and_what_stands_against_it(
     told = capsys.readouterr().out
     assert str(tmp_path / "package") in told
     assert "cannot be deposited" in told
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar", ".tar.gz"])
+def test_a_name_that_ends_so_packs_the_package_and_twice_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
+    with world(tmp_path / "a") as live:
+        live.archive.transaction([*spine(), *closing()])
+        folder = extract(live.archive, tmp_path / "folder", Terms()).package
+        first = extract(live.archive, tmp_path / f"first{ending}", Terms()).package
+        second = extract(live.archive, tmp_path / f"second{ending}", Terms()).package
+    assert first.read_bytes() == second.read_bytes()
+    shutil.unpack_archive(first, tmp_path / "unpacked")
+    assert contents(tmp_path / "unpacked") == contents(folder)
+
+
+def test_a_full_store_is_told_as_no_room(tmp_path: Path) -> None:
+    with ExtractStore(tmp_path / FILE_NAME) as store:
+        store.db.execute("PRAGMA max_page_count = 40")
+        row = ("F", 1, "Noekkelord", 1, "u", "x" * 300_000)
+        with pytest.raises(DiskFull):
+            store.add({"part": [row, row]}, "task", Progress("1", False))
