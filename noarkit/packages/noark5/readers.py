@@ -37,8 +37,8 @@ class Readers:
         self._codes = codes
         self._compiled: dict[str, Compiled] = {}
         self._ways: Mapping[str, Callable[[str], FieldValue]] = {
-            "time": _remembering(lambda found: values.timestamp(found, zone)),
-            "day": _remembering(values.day),
+            "time": lambda found: values.timestamp(found, zone),
+            "day": values.day,
             "number": values.number,
             "uuid": _uuid,
         }
@@ -63,8 +63,9 @@ class Readers:
             return _joined_reader(row.empty, _BETWEEN[row.how])
         if row.how == "code":
             codes, list_name = self._codes, row.code_list
-            return _single_reader(row.empty, _remembering(lambda found: codes.code(list_name, found)))
-        return _single_reader(row.empty, self._ways[row.how])
+            return _remembering(_single_reader(row.empty, lambda found: codes.code(list_name, found)))
+        reader = _single_reader(row.empty, self._ways[row.how])
+        return _remembering(reader) if row.how in ("time", "day") else reader
 
 
 def _text_reader(empty: str) -> Reader:
@@ -97,18 +98,22 @@ def _single_reader(empty: str, convert: Callable[[str], FieldValue]) -> Reader:
     return read
 
 
-def _remembering(convert: Callable[[str], FieldValue]) -> Callable[[str], FieldValue]:
+def _remembering(read: Reader) -> Reader:
+    """A reader that remembers what it made of a text."""
     known: dict[str, FieldValue] = {}
 
-    def converted(found: str) -> FieldValue:
-        value = known.get(found)
+    def remembered(held: list[Value]) -> FieldValue:
+        told = held[0]
+        if not isinstance(told, str):
+            return read(held)
+        value = known.get(told)
         if value is None:
             if len(known) >= _REMEMBERED:
                 known.clear()
-            value = known[found] = convert(found)
+            value = known[told] = read(held)
         return value
 
-    return converted
+    return remembered
 
 
 def _uuid(found: str) -> FieldValue:
