@@ -1,0 +1,51 @@
+"""Reading a Noark 5 package as a source, beside its floor: expat with one handler over the structure."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from xml.parsers import expat
+
+from noarkit.events import nobody
+from noarkit.sources.package import find_extract
+from noarkit.sources.port import SourceRecord
+from scripts.benchmarks.figures import machine, medians, seconds, tell
+from scripts.benchmarks.noark_package import make_package
+
+POSTS = 20_000
+
+
+def run(rounds: int, *, small: bool, only: str) -> None:
+    """Every figure, as rows of one table."""
+    posts = POSTS // 10 if small else POSTS
+    print(f"\nread: {machine()}, medians of {rounds} rounds\n")
+    print("| figure | ours | floor | ratio | floor is |\n|---|---|---|---|---|")
+    folder = Path(tempfile.mkdtemp(prefix="noarkit-bench-"))
+    try:
+        make_package(folder / "package", posts)
+        if only in "read":
+            figures = medians(
+                rounds,
+                lambda: posts / seconds(lambda: _ours(folder / "package", posts)),
+                lambda: posts / seconds(lambda: _floor(folder / "package")),
+            )
+            one, other, ratio = figures
+            tell(f"read {posts:,} journalposter", one, "records/s", other, "expat with a handler for starts", ratio)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ours(package: Path, posts: int) -> None:
+    source = find_extract(str(package))
+    assert source is not None
+    mapper = source.mapper()
+    records = (item for item in source.records(nobody) if isinstance(item, SourceRecord))
+    assert sum(1 for record in records if mapper.map(record)) >= posts
+
+
+def _floor(package: Path) -> None:
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda name, attributes: None
+    with (package / "arkivstruktur.xml").open("rb") as file:
+        parser.ParseFile(file)
