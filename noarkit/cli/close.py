@@ -26,7 +26,7 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
         closed = journeys.close(run, settings=settings(session, archive), stopping=work.stopping, tell=work.tell)
     count = sum(closed.closed.values()) - closed.refused
     line = session.texts.say(
-        "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused
+        "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused or None
     )
     session.face.result("closed_run", line, run=run.name, closed=dict(closed.closed), refused=closed.refused)
     if not closed.whole:

@@ -124,6 +124,7 @@ SUMMARY: Mapping[str, str] = {
     "read": "count?",
     "archived": "count?",
     "already_there": "count?",
+    "new_versions": "count?",
     "set_aside": "count?",
     "refused": "count?",
     "skipped": "count?",

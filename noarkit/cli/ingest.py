@@ -146,7 +146,7 @@ def _tell_result(session: Session, result: IngestResult) -> None:
     lines: dict[str, str] = {}
     if result.closed is not None:
         closed = sum(result.closed.closed.values()) - result.closed.refused
-        lines[told.say("end.closed")] = told.say("end.objects", count=closed, refused=result.closed.refused)
+        lines[told.say("end.closed")] = told.say("end.objects", count=closed, refused=result.closed.refused or None)
     if not result.dry_run:
         lines[told.say("end.report")] = str(folder.path / "report.html")
     lines[told.say("end.next")] = told.say(f"end.{_next(result)}", run=folder.path)

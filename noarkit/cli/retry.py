@@ -28,7 +28,7 @@ def retry_command(session: Session, run: Path, *, fault: str | None, **wanted: o
     code = fault.upper() if fault else None
     with working(session, drains=True) as work:
         taken = take_up_again(folder, code) if folder.journal.exists() else 0
-        session.face.tell("retry.taken" if taken else "retry.none", count=taken, code=code or "F###")
+        session.face.tell("retry.taken" if taken else "retry.none", count=taken, code=code)
         by_plan = planned_aside(folder, code)
         if by_plan:
             session.face.tell("retry.planned", count=by_plan, run=run)

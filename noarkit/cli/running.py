@@ -139,6 +139,9 @@ def _numbers(session: Session, folder: RunFolder, known: Numbers, *, dry_run: bo
         lies = f"{folder.path / file}" if count and not dry_run and (folder.path / file).exists() else ""
         more = by_code if name == "set_aside" else ""
         yield _row("  " + told.say(f"end.{name}"), f"{grouped(count):<10} {lies}{more}".rstrip())
+        if name == "already_there" and known.new_versions:
+            newer = f"{grouped(known.new_versions):<10} {told.say('end.of-there')}"
+            yield _row("    " + told.say("end.new_versions"), newer)
     if known.in_doubt:
         yield _row(told.say("end.in_doubt"), told.say("end.chunks", count=known.in_doubt))
     if known.bytes:

@@ -33,7 +33,12 @@ def verify_command(session: Session, run: Path, *, depth: Depth, sample: str | N
     ]
     if result.source_new or result.source_gone or result.source_changed:
         lines.append(
-            told.say("verify.grown", new=result.source_new, gone=result.source_gone, changed=result.source_changed)
+            told.say(
+                "verify.grown",
+                new=result.source_new,
+                gone=result.source_gone,
+                changed=result.source_changed if depth == "bytes" else None,  # nobody looked at the bytes elsewhere
+            )
         )
     certificate = result.certificate or run
     lines.append(

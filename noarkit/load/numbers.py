@@ -17,7 +17,9 @@ from noarkit.load.folder import RunFolder
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What became of every record that was read. `open` are those without an outcome yet."""
+    """What became of every record that was read. `open` are those without an outcome yet, `new_versions`
+    those of the already there that got new versions of their documents, or new documents.
+    """
 
     read: int = 0
     archived: int = 0
@@ -28,6 +30,7 @@ class Numbers:
     open: int = 0
     in_doubt: int = 0
     bytes: int = 0
+    new_versions: int = 0
 
     @property
     def add_up(self) -> bool:
@@ -69,6 +72,12 @@ LEFT JOIN run.entity e ON e.n = r.root
 LEFT JOIN run.left_out l ON l.bundle = p.bundle AND p.bundle != 0
 """
 
+_NEW_VERSIONS = """
+SELECT count(*) FROM run.entity e JOIN record r ON r.root = e.n WHERE e.state = 'already_there' AND EXISTS (
+  SELECT 1 FROM entity p JOIN run.entity v ON v.n = p.n
+  WHERE p.bundle = e.n AND p.type = 'Dokumentversjon' AND v.state = 'done')
+"""
+
 
 def numbers(folder: RunFolder) -> Numbers:
     """The sums as they stand now; safe to ask while a run is under way."""
@@ -76,7 +85,8 @@ def numbers(folder: RunFolder) -> Numbers:
         counted = dict(db.execute(f"SELECT {_STATE} AS state, count(*) {_JOINED} GROUP BY 1").fetchall())
         doubt = db.execute("SELECT count(*) FROM run.chunk WHERE state = 'in_doubt'").fetchone()[0]
         size = db.execute("SELECT coalesce(sum(bytes), 0) FROM run.entity WHERE state = 'done'").fetchone()[0]
-    return Numbers(read=sum(counted.values()), in_doubt=doubt, bytes=size, **counted)
+        newer = db.execute(_NEW_VERSIONS).fetchone()[0] if counted.get("already_there") else 0
+    return Numbers(read=sum(counted.values()), in_doubt=doubt, bytes=size, new_versions=newer, **counted)
 
 
 def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:

@@ -200,7 +200,7 @@ def _ask_children(ledger: _Ledger, archive: Archive, result: Verified) -> None:
                 there[one.links[link]] += 1
             for owner, key, count in rows:
                 planned += count
-                found += there[owner]
+                found += min(there[owner], count)  # what a later run added is not of this one
                 if there[owner] < count:
                     result.find("V204", key, f"{kind} {there[owner]} of {count}")
         if planned or found:

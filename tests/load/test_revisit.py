@@ -74,6 +74,7 @@ def test_other_bytes_become_a_new_version_of_the_same_document(root: Path, opene
     versions = journey.all(service, "Dokumentversjon")
     assert versions[2].links["refDokument"] == versions[0].links["refDokument"]
     assert loaded.numbers.read == loaded.numbers.already_there + loaded.numbers.archived
+    assert (loaded.numbers.already_there, loaded.numbers.new_versions) == (2, 1)
 
 
 @pytest.mark.parametrize("limits", CUTS, ids=["whole", "small", "cut in records", "a version a chunk"])
