@@ -43,6 +43,15 @@ class WholeArchive(DirectArchive):
         super().__init__(service, account)
         self._routes = [(re.compile(_pattern(route.path)), route) for route in all_routes()]
 
+    def acting(self, account: str) -> WholeArchive:
+        """The same archive, as another account."""
+        return WholeArchive(self._service, account)
+
+    @property
+    def service(self) -> Service:
+        """The service itself."""
+        return self._service
+
     def call(self, call: Call) -> Json:
         """Any other call."""
         path, asked = "/".join(part.replace("/", "\0") for part in call.path), Asked(call.name, changes=call.changes)

@@ -9,13 +9,15 @@ import pytest
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.paging import objects
+from noarkit.archive.registers import ListedCode
 from noarkit.archive.values import Query, SavedObject
-from noarkit.errors import ItemChanged, ItemVanished, PlanFault, SourceGone
+from noarkit.errors import ItemChanged, ItemVanished, NotAllowed, PlanFault, SourceGone
 from noarkit.events import nobody
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource, Terms, find_extract, read_terms
 from noarkit.sources.port import SourceIdentity
 from noarkit.sources.scan import scan
+from tests.load.journey import add_plain_account
 from tests.roundtrip.circle import WholeArchive, archive_in, extract_to, ingest, plan_extract
 from tests.sources.package.made import (
     CASE,
@@ -141,11 +143,33 @@ def test_a_second_load_of_an_extract_finds_all_of_it_there(tmp_path: Path) -> No
 def test_a_code_that_the_archive_has_under_another_code_is_used_as_it_has_it(tmp_path: Path) -> None:
     whole(tmp_path / "package")
     with archive_in(tmp_path / "archive") as archive:
-        from noarkit.archive.registers import ListedCode
-
         Administration(archive).put_code("administrativEnhet", ListedCode("AVD1", "Avdelingen"))
         ingest(tmp_path / "package", tmp_path / "run", archive)
         assert one(archive, "Saksmappe", 10).fields["administrativEnhet"] == "AVD1"
+
+
+def test_an_account_that_may_not_edit_lists_is_told_which_value_is_missing(tmp_path: Path) -> None:
+    whole(tmp_path / "package")
+    with archive_in(tmp_path / "archive") as archive:
+        add_plain_account(archive.service)
+        with pytest.raises(NotAllowed) as caught:
+            ingest(tmp_path / "package", tmp_path / "run", archive.acting("plain"))
+        assert "administrativEnhet: Avdelingen" in str(caught.value.data["description"])
+        assert list(objects(archive, Query("Arkiv"))) == []
+
+
+def test_an_account_that_may_not_write_what_the_archive_fills_in_loads_all_the_rest(tmp_path: Path) -> None:
+    whole(tmp_path / "package")
+    with archive_in(tmp_path / "archive") as archive:
+        add_plain_account(archive.service)
+        Administration(archive).put_code("administrativEnhet", ListedCode("A", "Avdelingen"))
+        way = ingest(tmp_path / "package", tmp_path / "run", archive.acting("plain"))
+        assert way.numbers.archived == 2
+        assert way.closed.refused == 2  # class and system are closed by a date, which the account may not write
+        (case,) = objects(archive, Query("Saksmappe"))
+        assert case.fields["uuid"] != uuid(10)
+        assert case.fields["avsluttetAv"] != "Ola"
+        assert (case.fields["tittel"], case.fields["saksdato"]) == ("Mappe", "2020-01-02")
 
 
 def test_the_change_log_goes_with_the_extract(tmp_path: Path) -> None:
