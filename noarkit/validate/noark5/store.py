@@ -6,7 +6,6 @@ One private SQLite database that the system forgets with the process, however it
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Self
@@ -15,7 +14,7 @@ Value = int | str | bytes | None
 Row = Sequence[Value]
 
 _BATCH = 5_000
-_UUID = re.compile(r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}")
+_UUID_BYTES = 16
 _TABLES = {
     "units": "id BLOB, kind INTEGER, at INTEGER, form TEXT",
     "refs": "kind INTEGER, target BLOB, at INTEGER, owner BLOB",
@@ -101,8 +100,13 @@ _TEXT = b"=" * 17
 
 def packed(text: str) -> bytes:
     """An id as it is kept: 16 bytes where it is a UUID (of either case), else its text."""
-    if len(text) == 36 and _UUID.fullmatch(text):
-        return bytes.fromhex(text.replace("-", ""))
+    if len(text) == 36 and text[8] == text[13] == text[18] == text[23] == "-":
+        try:
+            key = bytes.fromhex(text.replace("-", ""))
+        except ValueError:
+            key = b""
+        if len(key) == _UUID_BYTES:
+            return key
     return _TEXT + text.encode("utf-8", "surrogatepass")
 
 
@@ -118,4 +122,4 @@ def unpacked(value: Value) -> str | None:
 
 def is_uuid(key: bytes) -> bool:
     """True for a packed id that was a UUID."""
-    return len(key) == 16
+    return len(key) == _UUID_BYTES

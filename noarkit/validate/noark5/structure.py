@@ -92,6 +92,7 @@ _LATEST = "2500"
 _STRANGE = frozenset('<>{}[]|\\"§=@*#')
 _MOST_NAMES = 10_000
 _KEEP, _DATE, _CODE, _REFERENCE, _NAME, _MANY, _GROUP = range(7)
+_PREFIX = f"{spec.namespace(spec.STRUCTURE)} "
 _TYPE = f"{spec.XSI_NAMESPACE} type"
 _VSM = "virksomhetsspesifikkeMetadata"
 
@@ -158,6 +159,7 @@ class _Handlers:
         container, known = self._containers.get, self._known.get
         chunks, open_, close, sight = self._chunks, self._open, self._close, self._sight
         clear, act, empty, join = chunks.clear, self._act, self._empty, "".join
+        doubt, today = self._doubt, sight.bounds.today
         depth, childless = 0, False
         deepest = LIMITS.max_depth
 
@@ -183,10 +185,12 @@ class _Handlers:
                     empty(name)
             elif what is not None:
                 kind, key, allowed = what
-                if kind == _KEEP:
+                if kind <= _CODE:
                     sight.frame.values[key] = text
+                    if kind != _KEEP and not (EARLIEST < text <= today if kind == _DATE else text in allowed):
+                        doubt(kind, key, text)
                 elif kind != _NAME or text not in allowed:
-                    act(what, text)
+                    act(kind, key, text)
 
         return start, end
 
@@ -229,23 +233,26 @@ class _Handlers:
         sight.frame = parent
         return True
 
-    def _act(self, what: Leaf, text: str) -> None:
-        kind, name, allowed = what
+    def _doubt(self, kind: int, name: str, text: str) -> None:
+        """A date or a code that is not what one expects."""
         sight = self._sight
-        if kind == _DATE:
-            sight.frame.values[name] = text
-            latest = _LATEST if name in _AHEAD else sight.bounds.today
-            if not EARLIEST < text <= latest:
-                sight.hit("N341", element=name, value=text)
-        elif kind in (_CODE, _MANY):
-            values = sight.frame.values
-            values[name] = f"{values.get(name, '')}|{text}" if kind == _MANY else text
-            if text not in allowed:
-                sight.hit("N331" if text in keys().get(name, ()) else "N330", element=name, value=text)
-        elif kind == _REFERENCE:
+        if kind == _CODE:
+            sight.hit("N331" if text in keys().get(name, ()) else "N330", element=name, value=text)
+        elif name not in _AHEAD or not EARLIEST < text <= _LATEST:
+            sight.hit("N341", element=name, value=text)
+
+    def _act(self, kind: int, name: str, text: str) -> None:
+        """A field of several values, a reference, or a name that was not met before."""
+        sight = self._sight
+        if kind == _REFERENCE:
             sight.refer(_REFERENCE_NUMBER[name], text)
-        else:
+        elif kind == _NAME:
             self._judge_name(name, text)
+        elif kind == _MANY:
+            values = sight.frame.values
+            values[name] = f"{values.get(name, '')}|{text}"
+            if text not in self._known[_PREFIX + name][2]:
+                self._doubt(_CODE, name, text)
 
     def _judge_name(self, name: str, text: str) -> None:
         if _STRANGE.intersection(text) or not any(sign.isalpha() for sign in text):
@@ -297,8 +304,7 @@ def leaves(version: Version) -> dict[str, Leaf]:
     for name, texts in codes(version).items():
         found[name] = (_MANY if name == "skjermingMetadata" else _CODE, name, texts)
     found |= {name: (_REFERENCE, name, none) for name in REFERENCES}
-    prefix = f"{spec.namespace(spec.STRUCTURE)} "
-    return {prefix + name: leaf for name, leaf in found.items()}
+    return {_PREFIX + name: leaf for name, leaf in found.items()}
 
 
 def _mixture(above: Frame, kind: str, at: int) -> None:
