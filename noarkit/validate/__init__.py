@@ -25,7 +25,10 @@ def validate(
     folder = Path(package)
     if not folder.is_dir():
         raise PackageFault(where=str(package), why="no-package")
-    root = root_of(folder)
+    try:
+        root = root_of(folder)
+    except PermissionError as error:
+        raise PackageFault(where=str(package), why="unreadable") from error
     if root is None:
         raise PackageFault(where=str(package), why="no-package")
     return validate_extract(root, Wish(schemas, None, today.isoformat() if today else "", tell))

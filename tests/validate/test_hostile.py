@@ -10,6 +10,7 @@ import pytest
 
 from noarkit.errors import PackageFault
 from noarkit.validate import Report, validate
+from noarkit.validate.noark5.messages import refusal
 from samples.packages.changes import Change, edit, replaced
 from samples.packages.describe import seal
 from samples.packages.good import good_draft
@@ -167,3 +168,25 @@ def test_a_folder_that_is_no_package_is_refused(tmp_path: Path) -> None:
 def test_an_extract_is_found_where_deliveries_keep_it(inner: str, tmp_path: Path) -> None:
     package(tmp_path / inner)
     assert validate(tmp_path).codes == OURS
+
+
+def test_a_description_behind_a_link_is_not_read(tmp_path: Path) -> None:
+    folder = package(tmp_path / "package")
+    (folder / "arkivuttrekk.xml").rename(tmp_path / "elsewhere.xml")
+    (folder / "arkivuttrekk.xml").symlink_to(tmp_path / "elsewhere.xml")
+    report = validate(folder)
+    assert {"N001", "N005"} <= report.codes
+    assert "system" not in report.summary or report.summary["system"] == ()
+
+
+def test_a_file_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        folder = package(tmp_path)
+        hit = refusal("endringslogg.xml", PermissionError(13, "Permission denied"))
+        assert (hit.code, hit.data["why"]) == ("N007", "Permission denied")
+        assert validate(folder).codes == OURS
+        return
+    folder = package(tmp_path)
+    (folder / "endringslogg.xml").chmod(0)
+    report = validate(folder)
+    assert places(report, "N007") == ["endringslogg.xml"]

@@ -49,11 +49,11 @@ def read_files(root: Path, claim: Claim) -> Iterator[Message]:
 
 
 def hash_file(path: Path, algorithm: str) -> bytes | None:
-    """The digest of a file by any algorithm that hashlib knows, or None for one that it does not."""
+    """The digest of a file by any algorithm that hashlib knows; None for another, or where the file is gone."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, algorithm).digest()
-    except ValueError:
+    except (ValueError, OSError):
         return None
 
 

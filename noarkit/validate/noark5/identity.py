@@ -45,7 +45,7 @@ def vsm_schemas(root: Path, description: Description | None, tally: Tally) -> di
                 found.setdefault(namespace, path)
                 for element, line in undocumented(path):
                     tally.add("N110", file.name, (None, None), element=element, line=line)
-        except (PackageFault, UnsafeXml) as fault:
+        except (PackageFault, UnsafeXml, OSError) as fault:
             tally.take(refusal(file.name, fault))
         except HostileInput as fault:
             tally.add("N005", file.name, why=fault.data.get("why"))

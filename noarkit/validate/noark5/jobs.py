@@ -81,7 +81,7 @@ def run_job(job: Job) -> Iterator[Message]:
             yield from read_journal(job.path, job.journal)
         else:
             yield from read_change_log(job.path)
-    except (PackageFault, UnsafeXml) as fault:
+    except (PackageFault, UnsafeXml, OSError) as fault:
         yield Refused(refusal(job.path.name, fault), isinstance(job, JudgeJob))
 
 

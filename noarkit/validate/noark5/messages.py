@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from noarkit.errors import NoarkitError, PackageFault, UnsafeXml
+from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.validate.findings import KEPT, Hit
 from noarkit.validate.noark5.store import Row
 
@@ -89,10 +89,11 @@ class Notes:
             yield Found(code, tuple(self._hits[code]), count)
 
 
-def refusal(file: str, fault: NoarkitError) -> Hit:
+def refusal(file: str, fault: PackageFault | UnsafeXml | OSError) -> Hit:
     """The hit that a file makes which cannot be read, or must not be."""
+    if isinstance(fault, OSError):
+        return Hit("N007", file, data={"why": fault.strerror or type(fault).__name__})
     line = fault.data.get("line")
     code = "N006" if isinstance(fault, UnsafeXml) else "N007"
     why = str(fault.data.get("detail") or fault.data.get("why") or "")
-    assert isinstance(fault, PackageFault | UnsafeXml)  # noqa: S101  # the doors for XML raise nothing else
     return Hit(code, file, None, line if isinstance(line, int) and line > 0 else None, None, {"why": why[:200]})

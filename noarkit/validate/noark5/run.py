@@ -94,12 +94,12 @@ def validate_extract(root: Path, wish: Wish) -> Report:
 
 def _described(root: Path, tally: Tally) -> Description | None:
     path = root / DESCRIPTION_FILE
-    if not path.is_file():
+    if not path.is_file() or path.is_symlink():
         tally.add("N001", DESCRIPTION_FILE)
         return None
     try:
         return read_description(path)
-    except (PackageFault, UnsafeXml) as fault:
+    except (PackageFault, UnsafeXml, OSError) as fault:
         tally.take(refusal(DESCRIPTION_FILE, fault))
         return None
 
@@ -150,7 +150,7 @@ def _read(case: Case, workers: Workers, wish: Wish, judging: list[Refused]) -> N
                     for message in workers.ready():
                         _take(case, message, judging)
                     wish.listener(Event("validating", {"file": FILE, "bytes": sight.byte()}))
-        except (PackageFault, UnsafeXml) as fault:
+        except (PackageFault, UnsafeXml, OSError) as fault:
             _refuse(case, Refused(refusal(FILE, fault)))
     for message in workers.rest():
         _take(case, message, judging)
