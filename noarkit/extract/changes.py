@@ -79,6 +79,8 @@ def merge_kept(store: ExtractStore, path: Path, zone: str) -> None:
     if store.progress(_KEPT).done:
         return
     rows: list[Row] = []
+    for table in _WITH_UUID:
+        store.db.execute(f"CREATE INDEX IF NOT EXISTS {table}_uuid ON {table} (uuid)")
     for change in read_changes(path):
         unit = change.unit.lower()
         if any(store.number(f"SELECT 1 FROM {table} WHERE uuid = ?", (unit,)) for table in _WITH_UUID):  # noqa: S608  # our own names

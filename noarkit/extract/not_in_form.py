@@ -119,8 +119,13 @@ def _write_table(store: ExtractStore, path: Path) -> dict[str, int]:
 
 
 def _things(store: ExtractStore) -> Iterator[tuple[Thing, str]]:
-    for table, order in (("unit", "uuid"), ("document", "uuid"), ("version", "uuid"), ("part", "type, uuid")):
-        for data, uuid in store.rows(f"SELECT data, uuid FROM {table} ORDER BY {order}"):  # noqa: S608  # our own names
+    for table in ("unit", "document", "version", "part"):
+        order = "uuid" if table in ("document", "version") else "type, uuid"
+        # sorted by row number alone: the sorter would carry all data along
+        sql = (
+            f"SELECT t.data, t.uuid FROM (SELECT rowid r FROM {table} ORDER BY {order}) s JOIN {table} t ON t.rowid = r"  # noqa: S608  # our own names
+        )
+        for data, uuid in store.rows(sql):
             yield orjson.loads(str(data)), str(uuid)
 
 

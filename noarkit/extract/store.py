@@ -40,6 +40,17 @@ _INDEXES = (
     "CREATE INDEX IF NOT EXISTS part_place ON part (parent, family)",
     "CREATE INDEX IF NOT EXISTS document_place ON document (parent, sort, uuid)",
     "CREATE INDEX IF NOT EXISTS version_place ON version (parent, sort, uuid)",
+    "CREATE INDEX IF NOT EXISTS part_id ON part (id)",
+    "CREATE INDEX IF NOT EXISTS document_id ON document (id)",
+    "CREATE INDEX IF NOT EXISTS version_id ON version (id)",
+)
+# Seldom moved from its log into the file: each time waits for the disk, which may be busy with the documents.
+_PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=NORMAL",
+    "wal_autocheckpoint=100000",
+    "cache_size=-65536",
+    "temp_store=FILE",
 )
 Key = int | str
 Row = tuple[str | int | None, ...]
@@ -63,7 +74,7 @@ class ExtractStore:
         fresh = not path.exists()
         self.db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         try:
-            for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "temp_store=FILE"):
+            for pragma in _PRAGMAS:
                 self.db.execute(f"PRAGMA {pragma}")
             if fresh or not self._has_tables():
                 self._make()
