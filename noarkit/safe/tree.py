@@ -35,7 +35,7 @@ class Seen:
 
 
 def walk_tree(root: Path) -> Iterator[Seen]:
-    """Everything beneath `root`, a folder before what is in it. A folder that cannot be read is told as `other`."""
+    """Everything beneath `root`, a folder before what is in it. A folder that cannot be read, or is gone, is told as `other`."""
     yield from _walk(str(root), "", None, 0)
 
 
@@ -62,7 +62,7 @@ def _walk(path: str, above: str, parent: int | None, depth: int) -> Iterator[See
                 continue
             try:
                 yield from _walk(inner, name + "/", folder if _BENEATH else None, depth + 1)
-            except PermissionError:
+            except OSError:
                 yield Seen(name, "other", folder, inner)
     finally:
         if _BENEATH:

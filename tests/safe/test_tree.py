@@ -68,3 +68,14 @@ def test_names_that_are_no_text_come_as_they_are(tmp_path: Path) -> None:
     with open(os.fsencode(tmp_path) + b"/\xff", "wb"):  # noqa: PTH123  # a name in bytes
         pass
     assert [os.fsencode(seen.name) for seen in walk_tree(tmp_path)] == [b"\xff"]
+
+
+def test_a_folder_that_is_gone_when_its_turn_comes_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    seen = []
+    for one in walk_tree(tmp_path):
+        seen.append((one.name, one.kind))
+        if len(seen) == 2:
+            (tmp_path / "a").rmdir()
+    assert sorted(seen) == [("a", "folder"), ("a", "other"), ("b", "folder")]

@@ -24,6 +24,8 @@ from noarkit.validate.noark5.journals import read_change_log, read_journal
 from noarkit.validate.noark5.messages import Message, Refused, refusal
 from noarkit.validate.noark5.schemas import Bench, judge_document
 
+_PATIENCE_S = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeJob:
@@ -132,9 +134,11 @@ class Processes:
 
     def close(self) -> None:
         """Ends the children, done or not."""
+        patience_s = 0.0 if self._pipes else _PATIENCE_S  # whoever has told all ends by itself
         for pipe in self._pipes:
             pipe.close()
         for child in self._children:
+            child.join(patience_s)
             child.kill()
             child.join()
 
