@@ -34,18 +34,21 @@ class SchemaError:
     message: str
 
 
-def judge(source: Path, schema: etree.XMLSchema, *, most: int = 10_000) -> Iterator[SchemaError]:
-    """What a schema has against a document, in its order.
+def judge(source: Path, schema: etree.XMLSchema, *, most: int = 10_000, located: int = 100) -> Iterator[SchemaError]:
+    """What a schema has against a document, in its order; only the first `located` errors have a line, others 0.
 
-    Stops after `most` errors. The document is read once more where there are any, for the parser tells no lines.
+    Stops after about `most` errors. The document is read once more where there are any, for the parser tells no lines.
     """
     where = str(source)
     with source.open("rb") as file:
         refuse_doctype(file, where)
-        suspects = _suspects(file, where, schema, most)
-        if suspects:
-            file.seek(0)
-            yield from _located(file, schema, suspects, most)
+        errors, suspects = _suspects(file, where, schema, most)
+        if not errors:
+            return
+        file.seek(0)
+        lines = list(_lines(file, schema, suspects, min(located, len(errors))))
+        for number, entry in enumerate(errors):
+            yield _schema_error(entry, lines[number] if number < len(lines) else 0)
 
 
 def refuse_doctype(file: BinaryIO, where: str) -> None:
@@ -67,11 +70,11 @@ def refuse_doctype(file: BinaryIO, where: str) -> None:
     file.seek(0)
 
 
-def _suspects(file: BinaryIO, where: str, schema: etree.XMLSchema, most: int) -> set[int]:
-    """The numbers of the blocks in which errors came up."""
+def _suspects(file: BinaryIO, where: str, schema: etree.XMLSchema, most: int) -> tuple[list[etree._LogEntry], set[int]]:
+    """The errors, and the numbers of the blocks in which they came up."""
     parser = _judging(schema)
     suspects: set[int] = set()
-    known, number = 0, 0
+    known = 0
     try:
         for number, block in enumerate(iter(lambda: file.read(BLOCK_BYTES), b"")):
             parser.feed(block)
@@ -80,31 +83,28 @@ def _suspects(file: BinaryIO, where: str, schema: etree.XMLSchema, most: int) ->
                 suspects.add(number)
                 known = found
             if known >= most:
-                return suspects
-        parser.close()
+                break
+        else:
+            parser.close()
     except etree.XMLSyntaxError as error:
         raise _translated(error, where) from error
-    if len(parser.feed_error_log) > known:
-        suspects.add(number)
-    return suspects
+    return list(parser.feed_error_log), suspects
 
 
-def _located(file: BinaryIO, schema: etree.XMLSchema, suspects: set[int], most: int) -> Iterator[SchemaError]:
+def _lines(file: BinaryIO, schema: etree.XMLSchema, suspects: set[int], wanted: int) -> Iterator[int]:
+    """The lines of the first errors: blocks in which some came up are read piece by piece."""
     parser = _judging(schema)
     told, line = 0, 1
     for number, block in enumerate(iter(lambda: file.read(BLOCK_BYTES), b"")):
-        for piece in _pieces(block) if number in suspects else (block,):
+        near = number in suspects or number - 1 in suspects  # what a block began may come up in the next
+        for piece in _pieces(block) if near else (block,):
             parser.feed(piece)
-            # what the end of a block began may come up in the next
-            if number in suspects or number - 1 in suspects:
-                for entry in list(parser.feed_error_log)[told:]:
-                    told += 1
-                    yield _schema_error(entry, line)
+            found = len(parser.feed_error_log) if near else told
+            yield from [line] * (found - told)
+            told = found
             line += piece.count(b"\n")
-            if told >= most:
+            if told >= wanted:
                 return
-    parser.close()
-    yield from (_schema_error(entry, line) for entry in list(parser.feed_error_log)[told:most])
 
 
 def _translated(error: etree.XMLSyntaxError, where: str) -> PackageFault | UnsafeXml:
@@ -138,10 +138,9 @@ def _pieces(block: bytes) -> Iterator[bytes]:
         if len(line) <= _PIECE_BYTES:
             yield line
             continue
-        parts = line.split(b">")
-        yield from (part + b">" for part in parts[:-1])
-        if parts[-1]:
-            yield parts[-1]
+        *whole, rest = line.split(b">")
+        yield from (part + b">" for part in whole)
+        yield rest
 
 
 def _schema_error(entry: etree._LogEntry, line: int) -> SchemaError:

@@ -35,7 +35,7 @@ class Seen:
 
 
 def walk_tree(root: Path) -> Iterator[Seen]:
-    """Everything beneath `root`, a folder before what is in it. A folder that cannot be read, or is gone, is told as `other`."""
+    """Everything beneath `root`, a folder before what is in it; one that cannot be read, or is gone, as `other`."""
     yield from _walk(str(root), "", None, 0)
 
 

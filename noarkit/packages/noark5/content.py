@@ -1,8 +1,8 @@
 """What the writer is given: one unit of the archive with all that stands inside it, as JSON of the archive's own names.
 
 `parse` takes such JSON and gives it with every text ready for XML: signs of markup escaped, signs that XML forbids
-replaced by U+FFFD and counted, line ends kept; an empty text is no text. Texts are escaped once for the whole unit, before it is taken apart,
-which is what makes writing quick: JSON has no use for `&`, `<` and `>` outside its texts.
+replaced by U+FFFD and counted, line ends kept; an empty text is no text. Texts are escaped once for the whole unit,
+before it is taken apart, which is what makes writing quick: JSON has no use for `&`, `<` and `>` outside its texts.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Notes:
                 Hit(code, self._file, offset, None, system_id, {name: text[:200] for name, text in data.items()})
             )
 
-    def line(self, code: str, line: int, **data: str) -> None:
+    def line(self, code: str, line: int | None, **data: str) -> None:
         """One hit on a line of the file."""
         self._counts[code] = self._counts.get(code, 0) + 1
         kept = self._hits.setdefault(code, [])

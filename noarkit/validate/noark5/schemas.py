@@ -101,10 +101,10 @@ def judge_document(path: Path, bench: Bench) -> Iterator[Message]:
     try:
         schema = joined_schema(bench.files, bench.namespaces)
     except PackageFault as fault:
-        notes.line("N109", 0, why=str(fault.data.get("detail", "")))
+        notes.line("N109", None, why=str(fault.data.get("detail", "")))
         plain = {name: place for name, place in bench.files.items() if name in spec.schemas_of(path.stem)}
         schema = joined_schema(plain, {space: name for space, name in bench.namespaces.items() if name in plain})
     for error in judge(path, schema):
         code = "N109" if error.namespace in bench.own else "N103"
-        notes.line(code, error.line, element=error.element, why=error.message)
+        notes.line(code, error.line or None, element=error.element, why=error.message)
     yield from notes.told()
