@@ -114,3 +114,13 @@ def test_imports_lead_to_the_files_that_were_given_and_nowhere_else(files: dict[
                 joined_schema(files, {SPACE: "main.xsd"})
         with pytest.raises(TimeoutError):
             server.accept()
+
+
+def test_an_error_behind_a_long_line_has_its_line(files: dict[str, Path], tmp_path: Path) -> None:
+    text = f'<a xmlns="{SPACE}">' + "<n>1</n>" * 2000 + "\n<n>x</n></a>"
+    assert told(text, files, tmp_path) == [(2, SPACE, "n")]
+
+
+def test_an_entity_far_in_is_refused(files: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(UnsafeXml, match="limits"):
+        told(f'<a xmlns="{SPACE}">' + "<n>1</n>" * 200_000 + "<n>&b;</n></a>", files, tmp_path)
