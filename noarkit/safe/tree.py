@@ -65,7 +65,7 @@ def _walk(path: str, above: str, parent: int | None, depth: int) -> Iterator[See
             except OSError:
                 yield Seen(name, "other", folder, inner)
     finally:
-        if _BENEATH:
+        if _BENEATH:  # pragma: no branch  # where a system cannot, paths are opened whole
             os.close(folder)
 
 
