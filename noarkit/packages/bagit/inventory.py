@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Self
 
 from noarkit.packages.bagit.spec import Hole, Listed, Wrong
-from noarkit.packages.bagit.storage import Stored
+from noarkit.packages.holding.storage import Stored
 from noarkit.safe.paths import twin_key
 
 _BATCH = 2_000

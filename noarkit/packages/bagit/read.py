@@ -38,9 +38,9 @@ from noarkit.packages.bagit.spec import (
     read_info,
     read_manifest,
 )
-from noarkit.packages.bagit.storage import Storage, Stored, open_storage
+from noarkit.packages.holding.storage import Storage, Stored, open_storage
 from noarkit.safe.digest import Readable
-from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.safe.unpack import LIMITS, UnpackLimits, members
 
 _MOST_DECLARATION = 4096
 _IN_ONE = PAYLOAD + "/"
@@ -160,6 +160,18 @@ def open_bag(path: Path, *, limits: UnpackLimits = LIMITS) -> Bag:
             raise PackageFault(where=storage.where, why="no-manifest")
         stack.pop_all()
     return bag
+
+
+def looks_like_bag(path: Path) -> bool:
+    """True for a folder, zip or tar with `bagit.txt` in its top folder. Reads no more than it must."""
+    if path.is_dir():
+        return (path / DECLARATION).is_file()
+    for seen, (member, _) in enumerate(members(path)):
+        if len(member.parts) == 2 and member.parts[1] == DECLARATION:
+            return True
+        if seen > 1_000_000 and member.parts[1:2] == (PAYLOAD,):
+            return False
+    return False
 
 
 def declaration(storage: Storage) -> Declared | Wrong:

@@ -14,11 +14,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.errors import PackageFault, UnsafeMember, UnsafePath, UsageFault
-from noarkit.events import Event, Listener, nobody
-from noarkit.packages.bagit import containers
-from noarkit.packages.bagit.building import ArchiveBuild, FolderBuild
-from noarkit.packages.bagit.progress import Progress
+from noarkit.errors import UnsafeMember, UnsafePath, UsageFault
+from noarkit.events import Listener, nobody
 from noarkit.packages.bagit.spec import (
     DECLARATION,
     DEFAULT_ALGORITHMS,
@@ -35,7 +32,8 @@ from noarkit.packages.bagit.spec import (
     path_fault,
     write_info,
 )
-from noarkit.safe.atomic import no_room, place_new, sync_folder
+from noarkit.packages.holding.making import Build, Made, Order, make_package
+from noarkit.packages.holding.progress import Progress
 from noarkit.safe.digest import Readable
 from noarkit.safe.tree import walk_tree
 
@@ -68,15 +66,7 @@ class BagOrder:
     width: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MadeBag:
-    """A bag that stands. `twins` are names in it that some systems take for one."""
-
-    path: Path
-    files: int
-    size_bytes: int
-    resumed: bool
-    twins: tuple[tuple[str, str], ...] = ()
+MadeBag = Made
 
 
 def make_bag(
@@ -89,25 +79,15 @@ def make_bag(
     """
     order = order or BagOrder()
     _judge(order)
-    form = containers.form_of_target(target)
-    job = f"{_FORMAT} {form} {' '.join(order.algorithms)}"
-    with no_room(target):
-        progress = Progress(target, job)
-        try:
-            if not os.path.lexists(target):
-                made = _build(files, target, form, order, progress, tell)
-            elif progress.get("phase") == "whole":
-                made = _made(target, progress)  # killed between the last step and the cleaning up
-            else:
-                raise UsageFault(what="exists", where=str(target))
-        except UsageFault:
-            if progress.count() == 0:
-                progress.clear()
-            raise
-        finally:
-            progress.close()
-        progress.clear()
-    return made
+    wanted = Order(
+        target,
+        f"{_FORMAT} {' '.join(order.algorithms)}",
+        tuple(HASHES[algorithm] for algorithm in order.algorithms),
+        order.width,
+        (DECLARATION, _declaration()),
+        (PAYLOAD,),
+    )
+    return make_package(_named(files), wanted, lambda build, progress: _write_tags(build, progress, order), tell=tell)
 
 
 def files_below(root: Path) -> Iterator[BagFile]:
@@ -147,35 +127,6 @@ def _judge(order: BagOrder) -> None:
             raise UnsafePath(where=name, why="not-plain")
 
 
-def _build(
-    files: Iterable[BagFile], target: Path, form: containers.Form, order: BagOrder, progress: Progress, tell: Listener
-) -> MadeBag:
-    hashes = tuple(HASHES[algorithm] for algorithm in order.algorithms)
-    tell(Event("bag_begun", {"resumed": progress.resumed, "files": progress.count()}))
-    build: FolderBuild | ArchiveBuild
-    if form == "folder":
-        build = FolderBuild(progress, hashes, order.width)
-    else:
-        build = ArchiveBuild(progress, hashes, (form, containers.bag_name(target)))
-    try:
-        build.begin(DECLARATION, _declaration())
-        build.take(_named(files), tell)
-        _write_tags(build, progress, order)
-        build.finish()
-    finally:
-        build.close()
-    made = _made(target, progress)
-    progress.put("phase", "whole")
-    _place(build.path, target)
-    tell(Event("bag_made", {"files": made.files, "bytes": made.size_bytes}))
-    return made
-
-
-def _made(target: Path, progress: Progress) -> MadeBag:
-    octets, count = progress.octets()
-    return MadeBag(target, count, octets, progress.resumed, tuple(progress.twins()))
-
-
 def _named(files: Iterable[BagFile]) -> Iterator[tuple[str, str | Path | Opener, int | None, str]]:
     """Files under their whole names, which are judged here."""
     for file in files:
@@ -188,7 +139,7 @@ def _named(files: Iterable[BagFile]) -> Iterator[tuple[str, str | Path | Opener,
         yield name, file.source, file.size_bytes, file.stamp
 
 
-def _write_tags(build: FolderBuild | ArchiveBuild, progress: Progress, order: BagOrder) -> None:
+def _write_tags(build: Build, progress: Progress, order: BagOrder) -> None:
     octets, count = progress.octets()
     info = [(label, value) for label, value in order.info if label.casefold() != _OXUM.casefold()]
     build.tag(INFO, [write_info([*info, (_OXUM, f"{octets}.{count}")]).encode()])
@@ -209,18 +160,3 @@ def _line(digest: str, name: str) -> bytes:
 
 def _declaration() -> bytes:
     return f"BagIt-Version: {WRITTEN_VERSION}\nTag-File-Character-Encoding: {ENCODING}\n".encode()
-
-
-def _place(made: Path, target: Path) -> None:
-    """The last step: until here nothing bears the target's name."""
-    if made.is_dir():
-        if os.path.lexists(target):
-            raise UsageFault(what="exists", where=str(target))
-        try:
-            made.rename(target)
-        except OSError as error:
-            raise PackageFault(where=str(target), why="not-placed", detail=error.strerror) from error
-    else:
-        place_new(made, target)
-        made.unlink(missing_ok=True)
-    sync_folder(target.parent)

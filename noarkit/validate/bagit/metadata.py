@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from noarkit.errors import PackageFault
 from noarkit.packages.bagit.read import info_lines
 from noarkit.packages.bagit.spec import FETCH, SINGLE_LABELS, Declared, Hole, Wrong, read_oxum
-from noarkit.packages.bagit.storage import Storage
+from noarkit.packages.holding.storage import Storage
 from noarkit.validate.findings import Hit, Tally, shown
 
 _OXUM = "payload-oxum"

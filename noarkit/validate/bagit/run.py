@@ -16,8 +16,6 @@ from pathlib import Path
 
 from noarkit.errors import PackageFault
 from noarkit.packages.bagit import read
-from noarkit.packages.bagit.crew import Crew, Task
-from noarkit.packages.bagit.digests import Hashed
 from noarkit.packages.bagit.inventory import Inventory, Pair
 from noarkit.packages.bagit.profile import BagFacts, Profile, breaches
 from noarkit.packages.bagit.read import Manifest
@@ -36,7 +34,9 @@ from noarkit.packages.bagit.spec import (
     is_text,
     manifest_of,
 )
-from noarkit.packages.bagit.storage import Storage, Stored, open_storage
+from noarkit.packages.holding.crew import Crew, Task
+from noarkit.packages.holding.digests import Hashed
+from noarkit.packages.holding.storage import Storage, Stored, open_storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 from noarkit.validate.bagit.metadata import check_fetch_urls, check_info

@@ -22,9 +22,9 @@ from noarkit.errors import (
     UsageFault,
 )
 from noarkit.events import Event
-from noarkit.packages.bagit.progress import Progress
 from noarkit.packages.bagit.read import open_bag
 from noarkit.packages.bagit.write import BagFile, BagOrder, files_below, make_bag
+from noarkit.packages.holding.progress import Progress
 from noarkit.validate.bagit.run import validate_bag
 
 TAILS = ("", ".zip", ".tar", ".tar.gz")
@@ -45,7 +45,7 @@ def ordered(source: Path) -> list[BagFile]:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from noarkit.packages.bagit import building
+from noarkit.packages.holding import building
 from noarkit.packages.bagit.write import BagFile, make_bag
 source, target, where, at = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 def die():
@@ -74,26 +74,26 @@ def killed(source: Path, target: Path, where: str, at: int) -> None:
     [
         ("", "file", 5),
         ("", "file", 1_450),
-        ("", "bag_made", 1),
+        ("", "package_made", 1),
         (".zip", "file", 1_450),
-        (".zip", "bag_made", 1),
+        (".zip", "package_made", 1),
         (".tar", "file", 1_450),
         (".tar.gz", "file", 1_450),
-        (".tar.gz", "bag_files", 1),
+        (".tar.gz", "package_files", 1),
     ],
 )
 def test_a_killed_build_goes_on_and_leaves_no_half_bag(tmp_path: Path, tail: str, where: str, at: int) -> None:
     source = tree(tmp_path / "source", FILES)
     target = tmp_path / f"bag{tail}"
     killed(source, target, where, at)
-    assert target.exists() is (where == "bag_made")
+    assert target.exists() is (where == "package_made")
     events: list[Event] = []
     made = make_bag(ordered(source), target, tell=events.append)
-    copied = sum(int(str(event.data["files"])) for event in events if event.name == "bag_files")
+    copied = sum(int(str(event.data["files"])) for event in events if event.name == "package_files")
     assert made.files == FILES
-    if where == "bag_made":
+    if where == "package_made":
         assert events == []
-    elif (where, at) != ("file", 5) and not (tail and where == "bag_files"):
+    elif (where, at) != ("file", 5) and not (tail and where == "package_files"):
         assert made.resumed
         assert copied < FILES
     assert validate_bag(target).codes == set()
@@ -120,8 +120,8 @@ def test_after_the_machine_went_down_every_file_is_proven_again(tmp_path: Path) 
     target = tmp_path / "bag"
     killed(source, target, "file", 1_450)
     (work,) = tmp_path.glob(".noarkit-*.part")
-    (work / "bag" / "data" / "00001.txt").write_bytes(b"")
-    with closing(Progress(target, "1 folder sha512")) as progress:
+    (work / "package" / "data" / "00001.txt").write_bytes(b"")
+    with closing(Progress(target, "1 sha512 folder sha512")) as progress:
         assert progress.resumed
         progress.put("boot", "another")
     made = make_bag(ordered(source), target)
@@ -150,7 +150,7 @@ def test_nothing_that_is_there_is_written_over(tmp_path: Path, tail: str) -> Non
 
 
 def test_two_builds_of_one_bag_do_not_meet(tmp_path: Path) -> None:
-    with closing(Progress(tmp_path / "bag", "1 folder sha512")), pytest.raises(RunLocked):
+    with closing(Progress(tmp_path / "bag", "1 sha512 folder sha512")), pytest.raises(RunLocked):
         make_bag([], tmp_path / "bag")
 
 

@@ -1,8 +1,8 @@
-"""What a build of a bag has done so far, kept beside the bag until it is whole: a killed build goes on from here.
+"""What a build has done so far, kept beside the package until it is whole: a killed build goes on from here.
 
-The folder `.noarkit-….part` beside the target holds this database and the growing bag. A row says that a file stands in
-the bag; for an archive file it was on disk before the row was. The database is locked as long as a process holds it,
-and `hands` as long as any of its children may still write.
+The folder `.noarkit-….part` beside the target holds this database and the growing package. A row says that a file
+stands in the package; for an archive file it was on disk before the row was. The database is locked as long as a
+process holds it, and `hands` as long as any of its children may still write.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INSERT = (
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A file that stands in the bag. `place` and `crc` serve a zip, `base` is the mark before its batch."""
+    """A file that stands in the package. `place` and `crc` serve a zip, `base` is the mark before its batch."""
 
     name: str
     kind: Kind
@@ -99,11 +99,11 @@ class Progress:
         self._db.execute("INSERT OR REPLACE INTO job VALUES (?, ?)", (key, value))
 
     def count(self) -> int:
-        """How many files stand in the bag."""
+        """How many files stand in the package."""
         return int(self._db.execute("SELECT count(*) FROM done").fetchone()[0])
 
     def add(self, rows: Sequence[Done], length: int = 0) -> None:
-        """Files that stand in the bag now, up to a mark at `length`. Raises `UnsafeMember` for a name that is there."""
+        """Files that stand now, up to a mark at `length`. Raises `UnsafeMember` for a name that is there."""
         self._db.execute("BEGIN")
         try:
             self._db.executemany(_INSERT, map(_row, rows))
@@ -135,7 +135,7 @@ class Progress:
         self._db.execute("DELETE FROM done WHERE name = ?", (name,))
 
     def stale(self) -> list[str]:
-        """What stands in the bag and is no longer in its source."""
+        """What stands in the package and is no longer in its source."""
         return [name for (name,) in self._db.execute("SELECT name FROM done WHERE seen = 0")]
 
     def cut(self, base: int) -> None:
@@ -150,7 +150,7 @@ class Progress:
         self._db.execute("DELETE FROM done WHERE kind = 'tag'")
 
     def rows(self, kind: Kind | None = None, *, by_name: bool = False) -> Generator[Done, None, None]:
-        """What stands in the bag, as it was written or by name."""
+        """What stands in the package, as it was written or by name."""
         which = "" if kind is None else f"WHERE kind = '{kind}'"
         order = "name" if by_name else "number"
         for row in self._db.execute(f"SELECT {_COLUMNS} FROM done {which} ORDER BY {order}"):  # noqa: S608  # ours
@@ -176,7 +176,7 @@ class Progress:
             self.hands = -1
 
     def clear(self) -> None:
-        """The bag is whole: nothing of this is needed any more."""
+        """The package is whole: nothing of this is needed any more."""
         self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 

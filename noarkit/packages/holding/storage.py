@@ -1,6 +1,6 @@
-"""Where the files of a bag lie: in a folder, or in a zip or tar that is read without being unpacked to disk.
+"""Where the files of a package lie: in a folder, or in a zip or tar that is read without being unpacked to disk.
 
-All names are relative to the bag's own top folder. Everything goes through `safe`: links, devices, duplicates and
+All names are relative to the package's own top folder. Everything goes through `safe`: links, devices, duplicates and
 names that lead out never come this far.
 """
 
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Protocol
 
 from noarkit.errors import PackageFault, UnsafeMember
-from noarkit.packages.bagit.spec import DECLARATION, PAYLOAD
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import open_inside
 from noarkit.safe.tree import walk_tree
@@ -65,7 +64,7 @@ def open_storage(path: Path, limits: UnpackLimits = LIMITS) -> Storage:
 
 
 class FolderStorage:
-    """A bag as a folder."""
+    """A package as a folder."""
 
     def __init__(self, path: Path) -> None:
         self.where = str(path)
@@ -99,7 +98,7 @@ class FolderStorage:
 
 
 class ArchiveStorage:
-    """A bag in a zip or tar: all of it is judged once, then files are picked by name."""
+    """A package in a zip or tar: all of it is judged once, then files are picked by name."""
 
     def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
         self.where = str(path)
@@ -164,18 +163,6 @@ class ArchiveStorage:
         if self._picker is not None:
             self._picker.close()
         self._db.close()
-
-
-def looks_like_bag(path: Path) -> bool:
-    """True for a folder, zip or tar with `bagit.txt` in its top folder. Reads no more than it must."""
-    if path.is_dir():
-        return (path / DECLARATION).is_file()
-    for seen, (member, _) in enumerate(members(path)):
-        if len(member.parts) == 2 and member.parts[1] == DECLARATION:
-            return True
-        if seen > 1_000_000 and member.parts[1:2] == (PAYLOAD,):
-            return False
-    return False
 
 
 def _as_text(name: str) -> str:

@@ -22,13 +22,13 @@ import orjson
 
 import noarkit
 from noarkit.errors import PackageFault
-from noarkit.packages.bagit.digests import Hashed, copy_files, hash_files, path_text
+from noarkit.packages.holding.digests import Hashed, copy_files, hash_files, path_text
 
 LARGE_BYTES = 2 * 1024 * 1024
 BATCH_FILES = 125
 BATCH_BYTES = 8 * 1024 * 1024
 _FEW_BATCHES = 3
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from noarkit.packages.bagit.digests import main; main()"
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from noarkit.packages.holding.digests import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Crew:
         self._copies = copies
         self._hands = () if hands is None else (hands,)
         self._width = width or default_width()
-        self._threads = ThreadPoolExecutor(self._width, thread_name_prefix="bag")
+        self._threads = ThreadPoolExecutor(self._width, thread_name_prefix="package")
         self._idle: queue.SimpleQueue[_Child | None] = queue.SimpleQueue()
         for _ in range(self._width):
             self._idle.put(None)

@@ -1,4 +1,4 @@
-"""Where a bag is written to: a folder, or a zip or tar that grows by one file after the other.
+"""Where a package is written to: a folder, or a zip or tar that grows by one file after the other.
 
 Each can be cut back to any file that was finished, so that a build goes on where it stopped. A zip is stored and every
 size may be beyond four gigabytes; a tar.gz is made of members that each end at a mark.
@@ -63,8 +63,8 @@ def form_of_target(path: Path) -> Form:
     return next((form for tail, form in reversed(_TAILS) if name.endswith(tail)), "folder")
 
 
-def bag_name(path: Path) -> str:
-    """What the top folder of a bag is called: the target's name without its tail."""
+def top_name(path: Path) -> str:
+    """What the top folder of a package is called: the target's name without its tail."""
     for tail, _ in reversed(_TAILS):
         if path.name.lower().endswith(tail) and len(path.name) > len(tail):
             return path.name[: -len(tail)]

@@ -1,4 +1,4 @@
-"""The two ways a bag grows: a folder, by many hands at once, or an archive file, by one file after the other."""
+"""The two ways a package grows: a folder, by many hands at once, or an archive file, by one file after the other."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from noarkit.errors import (
     UnsafeMember,
 )
 from noarkit.events import Event, Listener
-from noarkit.packages.bagit.containers import Form, Placed, open_sink
-from noarkit.packages.bagit.crew import Crew, Task
-from noarkit.packages.bagit.digests import Hashed, stamp_of
-from noarkit.packages.bagit.progress import Done, Kind, Progress
-from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.packages.holding.containers import Form, Placed, open_sink
+from noarkit.packages.holding.crew import Crew, Task
+from noarkit.packages.holding.digests import Hashed, stamp_of
+from noarkit.packages.holding.progress import Done, Kind, Progress
 from noarkit.safe.atomic import sync_tree
 from noarkit.safe.beneath import Beneath
 from noarkit.safe.digest import BLOCK_BYTES, Readable
@@ -45,26 +44,26 @@ _MARK_BYTES = 64 * 1024 * 1024
 
 
 class FolderBuild:
-    """A bag that grows as a folder beside its target."""
+    """A package that grows as a folder beside its target."""
 
     def __init__(self, progress: Progress, hashes: Sequence[str], width: int | None) -> None:
-        self.path = progress.folder / "bag"
+        self.path = progress.folder / "package"
         self._begun_before = self.path.exists()
         self.path.mkdir(exist_ok=True)
-        (self.path / PAYLOAD).mkdir(exist_ok=True)
         self._progress = progress
         self._hashes = hashes
         self._width = width
         self._home = Beneath(self.path)
         self._rows: list[Done] = []
 
-    def begin(self, name: str, content: bytes) -> None:
-        """The first tag file; what a build before this wrote of tags is written anew."""
+    def begin(self, first: tuple[str, bytes] | None = None) -> None:
+        """The file that stands first; what a build before this wrote of tags is written anew."""
         self._progress.drop_tags()
         self._progress.forget_seen()
         if self._progress.resumed and not self._progress.same_boot:
             self._prove()
-        self.tag(name, [content])
+        if first is not None:
+            self.tag(first[0], [first[1]])
 
     def _prove(self) -> None:
         """After the machine went down: a row may be on disk where its file is not."""
@@ -133,7 +132,7 @@ class FolderBuild:
         rows, self._rows = self._rows, []
         self._progress.add(rows)
         if rows:
-            tell(Event("bag_files", {"files": len(rows), "bytes": sum(row.size_bytes for row in rows)}))
+            tell(Event("package_files", {"files": len(rows), "bytes": sum(row.size_bytes for row in rows)}))
 
     def tag(self, name: str, blocks: Iterable[bytes]) -> None:
         """Writes a tag file."""
@@ -149,10 +148,10 @@ class FolderBuild:
 
 
 class ArchiveBuild:
-    """A bag that grows as a zip or tar beside its target."""
+    """A package that grows as a zip or tar beside its target."""
 
     def __init__(self, progress: Progress, hashes: Sequence[str], shape: tuple[Form, str]) -> None:
-        self.path = progress.folder / "bag"
+        self.path = progress.folder / "package"
         self._progress = progress
         self._hashes = hashes
         self._shape = shape
@@ -162,13 +161,13 @@ class ArchiveBuild:
         self._names = Names()
         self._sink = open_sink(self.path, *shape, self._base)
 
-    def begin(self, name: str, content: bytes) -> None:
-        """The first tag file stands first, so that a reader knows a bag by its beginning."""
+    def begin(self, first: tuple[str, bytes] | None = None) -> None:
+        """The first file, so that a reader knows a package by its beginning."""
         end = self._progress.get("payload_end")
         if end is not None:
             self._cut(int(end))
-        if self._base == 0:
-            self._add(name, "tag", _Blocks([content]), len(content))
+        if self._base == 0 and first is not None:
+            self._add(first[0], "tag", _Blocks([first[1]]), len(first[1]))
             self._mark()
 
     def take(self, files: Iterable[File], tell: Listener) -> None:
@@ -177,7 +176,7 @@ class ArchiveBuild:
             self._names.add(tuple(name.split("/")))
             self._take_one(name, source, size, stamp)
             if len(self._rows) >= _MARK_FILES or self._bytes >= _MARK_BYTES:
-                tell(Event("bag_files", {"files": len(self._rows), "bytes": self._bytes}))
+                tell(Event("package_files", {"files": len(self._rows), "bytes": self._bytes}))
                 self._mark()
         self._mark()
         self._progress.put("payload_end", str(self._base))

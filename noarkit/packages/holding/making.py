@@ -1,0 +1,134 @@
+"""Makes a package of any form: files come in once, are copied and hashed in the same pass, and what describes them is
+written after them. The package appears whole or not at all; the same call after a kill goes on where the last stopped.
+
+    def describe(build: Build, progress: Progress) -> None:
+        build.tag("METS.xml", mets(progress.rows("payload", by_name=True)))
+
+    make_package(files, Order(Path("delivery.zip"), job="eark-sip 2.2.0", hashes=("sha256",)), describe)
+
+The target's name says what it becomes: a folder, `.zip`, `.tar` or `.tar.gz`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import PackageFault, UsageFault
+from noarkit.events import Event, Listener, nobody
+from noarkit.packages.holding import containers
+from noarkit.packages.holding.building import ArchiveBuild, File, FolderBuild
+from noarkit.packages.holding.progress import Progress
+from noarkit.safe.atomic import no_room, place_new, sync_folder
+
+Build = FolderBuild | ArchiveBuild
+Describe = Callable[[Build, Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How a package shall be made. A build is gone on with where `job` is the same: all that decides what it becomes.
+
+    `hashes` are hashlib's names; rows of `progress` bear the digests in that order. `first` is a file that stands
+    before all others, `folders` are there even where no file lies in them. `top` is the folder inside a zip or tar, by
+    default the target's name without its tail.
+    """
+
+    target: Path
+    job: str
+    hashes: tuple[str, ...] = ("sha256",)
+    width: int | None = None
+    first: tuple[str, bytes] | None = None
+    folders: tuple[str, ...] = ()
+    top: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A package that stands. `twins` are names in it that some systems take for one."""
+
+    path: Path
+    files: int
+    size_bytes: int
+    resumed: bool
+    twins: tuple[tuple[str, str], ...] = ()
+
+
+def make_package(files: Iterable[File], order: Order, describe: Describe, *, tell: Listener = nobody) -> Made:
+    """Makes the package at `order.target`, which must not be there. `files` are (name inside, source, size, stamp).
+
+    `describe` is called once all files stand, and writes what tells of them as tags; it is called anew by a build that
+    goes on. Raises `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that
+    cannot be taken (what was done is kept for the next call), `UnsafeMember` for names that stand twice.
+    """
+    target = order.target
+    form = containers.form_of_target(target)
+    with no_room(target):
+        progress = Progress(target, f"{order.job} {form} {' '.join(order.hashes)}")
+        try:
+            if not os.path.lexists(target):
+                made = _build(files, form, order, progress, describe, tell)
+            elif progress.get("phase") == "whole":
+                made = _made(target, progress)  # killed between the last step and the cleaning up
+            else:
+                raise UsageFault(what="exists", where=str(target))
+        except UsageFault:
+            if progress.count() == 0:
+                progress.clear()
+            raise
+        finally:
+            progress.close()
+        progress.clear()
+    return made
+
+
+def _build(
+    files: Iterable[File],
+    form: containers.Form,
+    order: Order,
+    progress: Progress,
+    describe: Describe,
+    tell: Listener,
+) -> Made:
+    tell(Event("package_begun", {"resumed": progress.resumed, "files": progress.count()}))
+    build: Build
+    if form == "folder":
+        build = FolderBuild(progress, order.hashes, order.width)
+        for folder in order.folders:
+            (build.path / folder).mkdir(parents=True, exist_ok=True)
+    else:
+        build = ArchiveBuild(progress, order.hashes, (form, order.top or containers.top_name(order.target)))
+    try:
+        build.begin(order.first)
+        build.take(files, tell)
+        describe(build, progress)
+        build.finish()
+    finally:
+        build.close()
+    made = _made(order.target, progress)
+    progress.put("phase", "whole")
+    _place(build.path, order.target)
+    tell(Event("package_made", {"files": made.files, "bytes": made.size_bytes}))
+    return made
+
+
+def _made(target: Path, progress: Progress) -> Made:
+    octets, count = progress.octets()
+    return Made(target, count, octets, progress.resumed, tuple(progress.twins()))
+
+
+def _place(made: Path, target: Path) -> None:
+    """The last step: until here nothing bears the target's name."""
+    if made.is_dir():
+        if os.path.lexists(target):
+            raise UsageFault(what="exists", where=str(target))
+        try:
+            made.rename(target)
+        except OSError as error:
+            raise PackageFault(where=str(target), why="not-placed", detail=error.strerror) from error
+    else:
+        place_new(made, target)
+        made.unlink(missing_ok=True)
+    sync_folder(target.parent)
