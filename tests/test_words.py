@@ -12,7 +12,7 @@ from noarkit import errors
 from noarkit.errors import ArchiveRefused, ConfigFault, NoarkitError, Paused, UnsafePath
 from noarkit.words.texts import LANGUAGES, PARTS, Texts, explain, fields, plain, render, texts
 
-PACKAGE = Path(errors.__file__).parent
+PACKAGE = Path(errors.__file__).parent.parent
 
 
 def fault_classes() -> list[type[NoarkitError]]:

@@ -1,0 +1,232 @@
+"""Every fault noarkit can raise, drawn before it is coded.
+
+NoarkitError                        F900  exit 1   unforeseen
+├── UsageFault                      F101  exit 2   wrong option, argument or combination
+│   └── SecretOnTheLine             F102  exit 2   a secret was given where others can read it
+├── ConfigFault                     F110  exit 2   a config file or environment variable that cannot be used
+│   └── SecretFault                 F111  exit 2   a secret that cannot be read, or that others may read
+├── SourceFault                     F200  exit 3   one item of the source is set aside; the run goes on
+│   ├── ItemUnreadable              F201           no right to read it
+│   ├── ItemVanished                F202           gone since the plan
+│   ├── ItemChanged                 F203           other size, time or content than planned
+│   ├── ItemNotAFile                F204           device, FIFO, socket
+│   ├── ItemTooNew                  F205           changed just now, may still be written to
+│   ├── ItemMalformed               F206           a file, row or message that cannot be read as what it is
+│   ├── ItemRefused                 F207           the site's own check refused it
+│   ├── RecipeFault                 F220           the recipe does not fit this record
+│   ├── IdentityNumberFound         F221           a national identity number, and the recipe sets such records aside
+│   ├── KeyTwice                    F222           its key, or that of something it makes, is taken
+│   ├── ParentMissing               F223           what it shall hang under is not in the plan
+│   ├── FieldWrong                  F224           a field or type the model does not allow so
+│   ├── CodeUnknown                 F225           a code that is not in the archive's list
+│   ├── StructureWrong              F226           things that may not stand together, or lack a part they must have
+│   ├── ClassWrong                  F227           no class, or a class that is no leaf
+│   ├── LinkDangling                F228           a link to something that is not in the plan
+│   ├── SourceGone                  F290  exit 8   the root of the source is gone, or too much of it changed
+│   ├── SourceAway                  F291  exit 5   the source does not answer now: a server that is down
+│   └── SourceDenied                F292  exit 6   the source does not let us in, or not so far
+├── ArchiveFault                    F300  exit 5   the archive service; the run pauses
+│   ├── (transient: may be tried again)
+│   │   ├── ArchiveAway             F301           no connection; nothing was sent
+│   │   ├── AnswerLost              F302           sent, but no answer: its fate is unknown
+│   │   ├── ArchiveBusy             F303           429 or 503
+│   │   ├── ArchiveConflict         F304           409: someone else changed it
+│   │   ├── ArchiveBroken           F305           500 and other server faults: its fate is unknown
+│   │   └── TransferStalled         F306           bytes stopped moving
+│   └── (terminal: the same again cannot help)
+│       ├── ArchiveRefused          F310           400: the request is wrong
+│       ├── ArchiveNotFound         F311           404: not there, or not for us to see
+│       ├── ArchiveMediaType        F312           415
+│       ├── ArchiveStrange          F313           an answer that is no Noark 5 answer
+│       ├── ChecksumDiffers         F314           bytes changed on the way or in the store
+│       ├── ArchiveFull             F315  exit 10  507: the archive has no room
+│       ├── ParentNotLoaded         F332           what it hangs under was left out, so it was not sent
+│       ├── NotLetIn                F320  exit 6   401: token or credentials refused
+│       ├── NotAllowed              F321  exit 6   403: a right is missing
+│       └── TrustFault              F322  exit 6   TLS: expired, wrong host, unknown signer
+├── ServiceFault                    F350  exit 5   a service that a connector speaks to
+│   ├── ServiceAway                 F351           no connection, a time-out, a broken answer
+│   ├── ServiceBusy                 F352           it asks us to come later
+│   ├── ServiceBroken               F353           a fault of its own
+│   ├── AllowanceSpent              F354  exit 11  credits, or our limit on them, are used up
+│   ├── ServiceRefused              F360  exit 4   it will not do what was asked
+│   ├── ServiceStrange              F361  exit 1   an answer that is none
+│   ├── ServiceDenied               F362  exit 6   token, key or right refused
+│   └── ConsentNeeded               F363  exit 6   nobody has let us in yet
+├── RunFault                        F400  exit 1   the run folder and its journal
+│   ├── JournalFault                F401  exit 1   the journal cannot be written or read
+│   ├── PlanChanged                 F402  exit 2   graph.db is not what was frozen
+│   ├── RunLocked                   F403  exit 9   another process holds it
+│   ├── OtherArchive                F404  exit 2   the run belongs to another archive
+│   ├── DiskFull                    F405  exit 10  no room
+│   ├── LimitReached                F406  exit 11  --until, --max-errors
+│   ├── WorkerLost                  F431  exit 5   a process of ours died in the middle of its work
+│   ├── Paused                      F407  exit 130 a signal asked for it (143 for SIGTERM)
+│   └── PlanFault                   F410  exit 4   a plan or recipe that cannot work
+├── HostileInput                    F600  exit 4   input that tries what it must not; refused
+│   ├── UnsafePath                  F601           leads out of its folder, or is no plain name
+│   ├── UnsafeMember                F602           link, device, duplicate or twin in an archive file
+│   ├── TooLarge                    F603           over a limit: bytes, ratio, members, nesting
+│   ├── UnsafeXml                   F604           entities, DTD, depth, size
+│   └── UnsafeUrl                   F605           host or scheme that is not allowed
+├── PackageFault                    F500  exit 4   a package that cannot be read or written
+│   └── NotDepositable              F501  exit 4   open units, missing schemas: a package cannot be made as asked
+└── VerifyMismatch                  F700  exit 7   the archive and the source do not agree
+
+A fault carries data, never prose: its sentences stand in `words/`, by code, in each language.
+"""
+
+from __future__ import annotations
+
+from noarkit.errors.archive import (
+    AnswerLost,
+    ArchiveAway,
+    ArchiveBroken,
+    ArchiveBusy,
+    ArchiveConflict,
+    ArchiveFault,
+    ArchiveFull,
+    ArchiveMediaType,
+    ArchiveNotFound,
+    ArchiveRefused,
+    ArchiveStrange,
+    ChecksumDiffers,
+    NotAllowed,
+    NotLetIn,
+    ParentNotLoaded,
+    TransferStalled,
+    TrustFault,
+)
+from noarkit.errors.base import GRAVITY, NoarkitError, gravest
+from noarkit.errors.package import (
+    HostileInput,
+    NotDepositable,
+    PackageFault,
+    TooLarge,
+    UnsafeMember,
+    UnsafePath,
+    UnsafeUrl,
+    UnsafeXml,
+    VerifyMismatch,
+)
+from noarkit.errors.run import (
+    DiskFull,
+    JournalFault,
+    LimitReached,
+    OtherArchive,
+    Paused,
+    PlanChanged,
+    PlanFault,
+    RunFault,
+    RunLocked,
+    WorkerLost,
+)
+from noarkit.errors.service import (
+    AllowanceSpent,
+    ConsentNeeded,
+    ServiceAway,
+    ServiceBroken,
+    ServiceBusy,
+    ServiceDenied,
+    ServiceFault,
+    ServiceRefused,
+    ServiceStrange,
+)
+from noarkit.errors.source import (
+    ClassWrong,
+    CodeUnknown,
+    FieldWrong,
+    IdentityNumberFound,
+    ItemChanged,
+    ItemMalformed,
+    ItemNotAFile,
+    ItemRefused,
+    ItemTooNew,
+    ItemUnreadable,
+    ItemVanished,
+    KeyTwice,
+    LinkDangling,
+    ParentMissing,
+    RecipeFault,
+    SourceAway,
+    SourceDenied,
+    SourceFault,
+    SourceGone,
+    StructureWrong,
+)
+from noarkit.errors.usage import ConfigFault, SecretFault, SecretOnTheLine, UsageFault
+
+__all__ = [
+    "GRAVITY",
+    "AllowanceSpent",
+    "AnswerLost",
+    "ArchiveAway",
+    "ArchiveBroken",
+    "ArchiveBusy",
+    "ArchiveConflict",
+    "ArchiveFault",
+    "ArchiveFull",
+    "ArchiveMediaType",
+    "ArchiveNotFound",
+    "ArchiveRefused",
+    "ArchiveStrange",
+    "ChecksumDiffers",
+    "ClassWrong",
+    "CodeUnknown",
+    "ConfigFault",
+    "ConsentNeeded",
+    "DiskFull",
+    "FieldWrong",
+    "HostileInput",
+    "IdentityNumberFound",
+    "ItemChanged",
+    "ItemMalformed",
+    "ItemNotAFile",
+    "ItemRefused",
+    "ItemTooNew",
+    "ItemUnreadable",
+    "ItemVanished",
+    "JournalFault",
+    "KeyTwice",
+    "LimitReached",
+    "LinkDangling",
+    "NoarkitError",
+    "NotAllowed",
+    "NotDepositable",
+    "NotLetIn",
+    "OtherArchive",
+    "PackageFault",
+    "ParentMissing",
+    "ParentNotLoaded",
+    "Paused",
+    "PlanChanged",
+    "PlanFault",
+    "RecipeFault",
+    "RunFault",
+    "RunLocked",
+    "SecretFault",
+    "SecretOnTheLine",
+    "ServiceAway",
+    "ServiceBroken",
+    "ServiceBusy",
+    "ServiceDenied",
+    "ServiceFault",
+    "ServiceRefused",
+    "ServiceStrange",
+    "SourceAway",
+    "SourceDenied",
+    "SourceFault",
+    "SourceGone",
+    "StructureWrong",
+    "TooLarge",
+    "TransferStalled",
+    "TrustFault",
+    "UnsafeMember",
+    "UnsafePath",
+    "UnsafeUrl",
+    "UnsafeXml",
+    "UsageFault",
+    "VerifyMismatch",
+    "WorkerLost",
+    "gravest",
+]

@@ -1,0 +1,33 @@
+"""The root of all faults, and which exit code wins where several apply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import ClassVar
+
+# Gravest first; the gravest of several wins (DESIGN of the command line).
+GRAVITY = (7, 1, 10, 6, 9, 2, 8, 4, 5, 11, 130, 143, 3, 0)
+
+
+def gravest(*exit_codes: int) -> int:
+    """The exit code that wins where several apply; an unknown code counts as unforeseen."""
+    return min((code if code in GRAVITY else 1 for code in exit_codes), key=GRAVITY.index, default=0)
+
+
+class NoarkitError(Exception):
+    """The root. `data` fills the sentences of `words/`; nothing in it may be a secret."""
+
+    code: ClassVar[str] = "F900"
+    exit_code: int = 1
+    transient: ClassVar[bool] = False
+
+    def __init__(self, **data: object) -> None:
+        super().__init__(self.code, data)
+        self.data: Mapping[str, object] = data
+
+    def __str__(self) -> str:
+        return " ".join([self.code, type(self).__name__, *(f"{name}={value}" for name, value in self.data.items())])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(type(self), **self.data), ()
