@@ -15,9 +15,9 @@ import httpx
 from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
 from noarkit.archive.transport import ProxyRoute, Route
-from noarkit.archive.trust import Trust, context
 from noarkit.config import ArchiveConfig
 from noarkit.errors import ConfigFault, SecretOnTheLine
+from noarkit.safe.tls import Trust, context
 from noarkit.secrets import Secret
 
 SERVICE_PATH = "/noark5/v1"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from noarkit.archive.trust import is_about_trust, why_not_trusted
+from noarkit.safe.tls import is_about_trust, why_not_trusted
 
 if sys.platform != "win32":
     import fcntl

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from noarkit.archive.trust import Trust, context, why_not_trusted
 from noarkit.errors import ArchiveAway, TrustFault
+from noarkit.safe.tls import Trust, context, why_not_trusted
 
 
 @dataclass(frozen=True, slots=True)

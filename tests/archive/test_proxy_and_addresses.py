@@ -15,10 +15,10 @@ import pytest
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.settings import ArchiveSettings, Proxy, addresses_of, settings_of
 from noarkit.archive.token import Credentials
-from noarkit.archive.trust import Trust
 from noarkit.archive.values import Query
 from noarkit.config import ArchiveConfig, TlsConfig
 from noarkit.errors import ArchiveAway, ConfigFault, NotLetIn, SecretOnTheLine
+from noarkit.safe.tls import Trust
 from noarkit.secrets import Secret, SecretSource
 from tests.archive import certificates
 from tests.archive.certificates import Identity

@@ -15,9 +15,9 @@ import pytest
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
-from noarkit.archive.trust import Trust
 from noarkit.archive.values import Query, Save, bytes_to_upload
 from noarkit.errors import ConfigFault, SecretFault, TrustFault
+from noarkit.safe.tls import Trust
 from tests.archive import certificates
 from tests.archive.certificates import Identity
 from tests.archive.scripted import PATIENCE, Conversation, ScriptedServer, answer, head, settings_for
