@@ -237,10 +237,12 @@ def _tar_members(path: Path, form: Form, names: Names, meter: _Meter) -> Iterato
     with _unpacked(path, form) as stream, tarfile.TarFile(fileobj=_Careful(stream), mode="r") as archive:
         while (info := archive.next()) is not None:
             archive.members.clear()  # type: ignore[attr-defined]  # the library keeps every header it ever read
-            parts = () if info.isdir() and info.name in (".", "./", "") else checked_parts(info.name)
+            # some writers store a folder as an empty file whose name ends as a folder's does
+            folder = info.isdir() or (info.isreg() and info.size == 0 and info.name.endswith("/"))
+            parts = () if folder and info.name in (".", "./", "") else checked_parts(info.name)
             if parts:
-                names.add(parts, "folder" if info.isdir() else "file")
-            if info.isdir():
+                names.add(parts, "folder" if folder else "file")
+            if folder:
                 continue
             source = archive.extractfile(info) if info.isreg() and not info.issparse() else None
             if source is None:

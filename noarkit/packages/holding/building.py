@@ -150,8 +150,11 @@ class FolderBuild:
 class ArchiveBuild:
     """A package that grows as a zip or tar beside its target."""
 
-    def __init__(self, progress: Progress, hashes: Sequence[str], shape: tuple[Form, str]) -> None:
+    def __init__(
+        self, progress: Progress, hashes: Sequence[str], shape: tuple[Form, str], folders: Sequence[str] = ()
+    ) -> None:
         self.path = progress.folder / "package"
+        self._folders = folders
         self._progress = progress
         self._hashes = hashes
         self._shape = shape
@@ -162,12 +165,15 @@ class ArchiveBuild:
         self._sink = open_sink(self.path, *shape, self._base)
 
     def begin(self, first: tuple[str, bytes] | None = None) -> None:
-        """The first file, so that a reader knows a package by its beginning."""
+        """The first file, so that a reader knows a package by its beginning; then the folders."""
         end = self._progress.get("payload_end")
         if end is not None:
             self._cut(int(end))
-        if self._base == 0 and first is not None:
-            self._add(first[0], "tag", _Blocks([first[1]]), len(first[1]))
+        if self._base == 0 and (first is not None or self._folders):
+            if first is not None:
+                self._add(first[0], "tag", _Blocks([first[1]]), len(first[1]))
+            for folder in self._folders:
+                self._sink.folder(folder)
             self._mark()
 
     def take(self, files: Iterable[File], tell: Listener) -> None:

@@ -44,6 +44,10 @@ class Sink(Protocol):
         """Writes a file whole. `size_bytes` is needed by a tar; other content than that is `ItemChanged`."""
         ...
 
+    def folder(self, name: str) -> None:
+        """A folder, where the container tells of folders: a tar does, in a zip they are known by their files."""
+        ...
+
     def mark(self) -> int:
         """Makes everything so far readable for another process, and says how long it is."""
         ...
@@ -115,6 +119,9 @@ class _Zip:
         self._file.seek(self._at)
         return Placed(name, size, begin + header_bytes, self._at, crc)
 
+    def folder(self, name: str) -> None:
+        return
+
     def mark(self) -> int:
         return self._at
 
@@ -173,6 +180,9 @@ class _Tar:
         written = _tar_member(self._file, f"{self._top}/{name}", content, size_bytes)
         return Placed(name, size_bytes or 0, begin + written, self._file.tell())
 
+    def folder(self, name: str) -> None:
+        _write_all(self._file, _tar_folder(f"{self._top}/{name}"))
+
     def mark(self) -> int:
         return self._file.tell()
 
@@ -195,6 +205,9 @@ class _PackedTar:
         begin = self._file.tell()
         _tar_member(self._packer, f"{self._top}/{name}", content, size_bytes)
         return Placed(name, size_bytes or 0, begin, self._file.tell())
+
+    def folder(self, name: str) -> None:
+        self._packer.write(_tar_folder(f"{self._top}/{name}"))
 
     def mark(self) -> int:
         self._packer.end()
@@ -242,6 +255,13 @@ def _tar_member(file: BinaryIO | _Packer, name: str, content: Readable, size_byt
         raise ItemChanged(key=name, why="size")
     _write_all(file, bytes(-size % tarfile.BLOCKSIZE))
     return len(header)
+
+
+def _tar_folder(name: str) -> bytes:
+    info = tarfile.TarInfo(name)
+    info.type = tarfile.DIRTYPE
+    info.mode = 0o755
+    return info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
 
 
 def _write_all(file: _Writer, block: bytes) -> None:

@@ -58,6 +58,12 @@ def stamp_of(found: os.stat_result) -> str:
     return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ino}"
 
 
+def modified_ns(stamp: str) -> int | None:
+    """When the file of a stamp was last written to; None for what is no stamp of a file."""
+    parts = stamp.split(":")
+    return int(parts[1]) if len(parts) == 3 and all(part.isdecimal() for part in parts) else None
+
+
 def main() -> None:
     """Serves batches from stdin until it is closed."""
     for line in sys.stdin.buffer:

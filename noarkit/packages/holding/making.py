@@ -32,8 +32,8 @@ class Order:
     """How a package shall be made. A build is gone on with where `job` is the same: all that decides what it becomes.
 
     `hashes` are hashlib's names; rows of `progress` bear the digests in that order. `first` is a file that stands
-    before all others, `folders` are there even where no file lies in them. `top` is the folder inside a zip or tar, by
-    default the target's name without its tail.
+    before all others, `folders` are there even where no file lies in them, but in a zip, which knows files alone. `top`
+    is the folder inside a zip or tar, by default the target's name without its tail.
     """
 
     target: Path
@@ -99,7 +99,8 @@ def _build(
         for folder in order.folders:
             (build.path / folder).mkdir(parents=True, exist_ok=True)
     else:
-        build = ArchiveBuild(progress, order.hashes, (form, order.top or containers.top_name(order.target)))
+        shape = (form, order.top or containers.top_name(order.target))
+        build = ArchiveBuild(progress, order.hashes, shape, order.folders)
     try:
         build.begin(order.first)
         build.take(files, tell)
