@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
 from noarkit.errors import PackageFault, TooLarge, UnsafeMember
+from noarkit.safe import zipped
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.paths import Names, checked_parts
+from noarkit.safe.zipped import Packing
 
 Form = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
 
@@ -63,12 +65,15 @@ LIMITS = UnpackLimits()
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A plain file of an archive file. `offset_bytes` is where its bytes begin in an unpacked tar, None in a zip."""
+    """A plain file of an archive file: `offset_bytes` is where its bytes begin in an unpacked tar, `packing` how they
+    lie in a zip, which spells its name as `spelt`."""
 
     parts: tuple[str, ...]
     size_bytes: int
     modified_s: float | None
     offset_bytes: int | None = None
+    packing: Packing | None = None
+    spelt: str = ""
 
     @property
     def name(self) -> str:
@@ -162,7 +167,7 @@ class Picker:
         if form is None:
             raise PackageFault(where=str(path), why="not-an-archive-file")
         with ExitStack() as stack, _translating(str(path)):
-            self._zip = stack.enter_context(zipfile.ZipFile(path)) if form == "zip" else None
+            self._zip = stack.enter_context(path.open("rb")) if form == "zip" else None
             self._stream = None if form == "zip" else stack.enter_context(_unpacked(path, form))
             self._held = stack.pop_all()
 
@@ -171,19 +176,16 @@ class Picker:
         self._held.close()
 
     @contextmanager
-    def open(self, member: Member, stored_name: str | None = None) -> Iterator[Content]:
-        """The bytes of a member as `members` told of it; `stored_name` where the archive file spells it otherwise."""
+    def open(self, member: Member) -> Iterator[Content]:
+        """The bytes of a member as `members` told of it."""
         with _translating(member.name):
-            if self._zip is not None:
-                try:
-                    source = self._zip.open(stored_name or member.name)
-                except KeyError as error:
-                    raise PackageFault(where=member.name, why="not-there") from error
-                with source:
-                    yield Content(source, member)
+            if self._zip is not None and member.packing is not None:
+                yield Content(zipped.opened(self._zip, member.spelt, member.packing, member.size_bytes), member)
             elif self._stream is not None:
                 self._stream.seek(member.offset_bytes or 0)
                 yield Content(self._stream, member)
+            else:
+                raise PackageFault(where=member.name, why="not-there")
 
 
 def unpack_to(path: Path, folder: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0) -> int:
@@ -201,36 +203,42 @@ def unpack_to(path: Path, folder: Path, *, limits: UnpackLimits = LIMITS, depth:
 
 
 def _zip_members(path: Path, names: Names, meter: _Meter) -> Iterator[tuple[Member, Content]]:
-    with zipfile.ZipFile(path) as archive:
-        entries = archive.infolist()
-        _refuse_overlaps(entries)
-        for info in entries:
-            parts = checked_parts(info.orig_filename)
-            names.add(parts, "folder" if info.is_dir() else "file")
-            if info.is_dir():
+    with path.open("rb") as file, path.open("rb") as contents:
+        zipped.refuse_overlaps(file)
+        for entry in zipped.entries(file):
+            parts = checked_parts(entry.name)
+            names.add(parts, "folder" if entry.is_folder else "file")
+            if entry.is_folder:
                 continue
-            _judge_zip_entry(info)
-            meter.announce(info.file_size)
-            member = Member(parts, info.file_size, None)
-            with archive.open(info) as source:
-                yield member, Content(source, member)
+            _judge_zip_entry(entry)
+            meter.announce(entry.size_bytes)
+            member = Member(parts, entry.size_bytes, None, None, entry.packing, entry.name)
+            yield member, Content(_Later(contents, member), member)
 
 
-def _judge_zip_entry(info: zipfile.ZipInfo) -> None:
-    kind = stat.S_IFMT(info.external_attr >> 16)
+class _Later:
+    """Opens a member of a zip when it is first read: who only wants names, reads nothing else."""
+
+    def __init__(self, file: BinaryIO, member: Member) -> None:
+        self._file = file
+        self._member = member
+        self._source: Readable | None = None
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        if self._source is None:
+            packing = self._member.packing
+            assert packing is not None  # noqa: S101  # as every member of a zip has
+            self._source = zipped.opened(self._file, self._member.spelt, packing, self._member.size_bytes)
+        return self._source.read(size)
+
+
+def _judge_zip_entry(entry: zipped.Entry) -> None:
+    kind = stat.S_IFMT(entry.mode)
     if kind not in (0, stat.S_IFREG):
-        raise UnsafeMember(where=info.filename, why="link" if kind == stat.S_IFLNK else "device")
-    if info.flag_bits & 0x1:
-        raise PackageFault(where=info.filename, why="encrypted")
-
-
-def _refuse_overlaps(entries: list[zipfile.ZipInfo]) -> None:
-    """Two entries that share bytes are how a small file holds petabytes."""
-    end = 0
-    for info in sorted(entries, key=lambda entry: entry.header_offset):
-        if info.header_offset < end:
-            raise UnsafeMember(where=info.filename, why="overlap")
-        end = info.header_offset + 30 + info.compress_size
+        raise UnsafeMember(where=entry.name, why="link" if kind == stat.S_IFLNK else "device")
+    if entry.encrypted:
+        raise PackageFault(where=entry.name, why="encrypted")
 
 
 def _tar_members(path: Path, form: Form, names: Names, meter: _Meter) -> Iterator[tuple[Member, Content]]:

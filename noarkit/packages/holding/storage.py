@@ -19,6 +19,7 @@ from noarkit.safe.digest import Readable
 from noarkit.safe.paths import open_inside
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, members
+from noarkit.safe.zipped import Packing
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,15 @@ class Storage(Protocol):
         ...
 
 
-def open_storage(path: Path, limits: UnpackLimits = LIMITS) -> Storage:
-    """The files of a folder, zip or tar. Raises `PackageFault` where that is none, and whatever `safe` refuses."""
+def open_storage(path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True) -> Storage:
+    """The files of a folder, zip or tar. Raises `PackageFault` where that is none, and whatever `safe` refuses.
+
+    What is packed must lie in one `top` folder, which is no part of the names; where it need not, it may.
+    """
     if path.is_dir():
         return FolderStorage(path)
     try:
-        return ArchiveStorage(path, limits)
+        return ArchiveStorage(path, limits, top=top)
     except OSError as error:
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
 
@@ -100,69 +104,123 @@ class FolderStorage:
 class ArchiveStorage:
     """A package in a zip or tar: all of it is judged once, then files are picked by name."""
 
-    def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
+    def __init__(self, path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True) -> None:
         self.where = str(path)
         self.folder: Path | None = None
         self._path = path
         self._limits = limits
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode=OFF")
-        self._db.execute("CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER) WITHOUT ROWID")
+        self._db.execute(_HELD)
+        self._top = ""
         self._picker: Picker | None = None
         try:
-            self._top = self._judge()
+            self._judge(must=top)
             self._picker = Picker(path)
         except BaseException:
             self._db.close()
             raise
 
-    def _judge(self) -> str:
+    def _judge(self, *, must: bool) -> None:
         """Goes through all members once, and finds the one folder they lie in."""
-        waiting: list[tuple[str, int, int | None]] = []
+        waiting: list[tuple[object, ...]] = []
         top: str | None = None
         for member, _ in members(self._path, limits=self._limits):
-            name = _as_text(member.name)
-            first = name.split("/", 1)[0] if "/" in name else ""
-            top = first if top is None else top
-            if top != first or not first:
+            first = member.parts[0] if len(member.parts) > 1 else ""
+            top = first if top in (None, first) else ""
+            if must and not top:
                 raise PackageFault(where=self.where, why="no-single-top-folder")
-            waiting.append((name[len(first) + 1 :], member.size_bytes, member.offset_bytes))
+            waiting.append(_row(member))
             if len(waiting) >= 5_000:
                 self._keep(waiting)
         self._keep(waiting)
-        return top or ""
+        self._top = f"{top}/" if top else ""
 
-    def _keep(self, waiting: list[tuple[str, int, int | None]]) -> None:
+    def _keep(self, waiting: list[tuple[object, ...]]) -> None:
         self._db.execute("BEGIN")
-        self._db.executemany("INSERT INTO held VALUES (?, ?, ?)", waiting)
+        self._db.executemany("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?)", waiting)
         self._db.execute("COMMIT")
         waiting.clear()
 
     def files(self) -> Iterator[Stored]:
         """Every file."""
+        skip = len(self._top)
         for name, size in self._db.execute("SELECT name, size FROM held ORDER BY name"):
-            yield Stored(name, size)
+            yield Stored(name[skip:], size)
 
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
         """The bytes of one file; one at a time."""
-        row = self._db.execute("SELECT size, offset FROM held WHERE name = ?", (name,)).fetchone()
+        whole = self._top + name
+        row = self._db.execute("SELECT * FROM held WHERE name = ?", (whole,)).fetchone()
         if row is None or self._picker is None:
             raise FileNotFoundError(name)
-        member = Member((self._top, *name.split("/")), row[0], None, row[1])
-        with self._picker.open(member) as content:
+        with self._picker.open(_member(row)) as content:
             yield content
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every file with its bytes, in one go."""
+        skip = 1 if self._top else 0
         for member, content in members(self._path, limits=self._limits):
-            yield "/".join(member.parts[1:]), content
+            yield "/".join(member.parts[skip:]), content
 
     def close(self) -> None:
         """Lets the archive file go."""
         if self._picker is not None:
             self._picker.close()
         self._db.close()
+
+
+class Below:
+    """A folder of a package as a package of its own; who closes it closes what it lies in."""
+
+    def __init__(self, storage: Storage, folder: str) -> None:
+        self.where = f"{storage.where}/{folder}"
+        self.folder = storage.folder / folder if storage.folder is not None else None
+        self._storage = storage
+        self._above = folder + "/"
+
+    def files(self) -> Iterator[Stored]:
+        """Every file of the folder."""
+        skip = len(self._above)
+        for stored in self._storage.files():
+            if stored.name.startswith(self._above):
+                yield Stored(stored.name[skip:], stored.size_bytes, stored.odd)
+
+    def open(self, name: str) -> AbstractContextManager[Readable]:
+        """The bytes of one file."""
+        return self._storage.open(self._above + name)
+
+    def contents(self) -> Iterator[tuple[str, Readable]]:
+        """Every file of the folder with its bytes."""
+        for name, content in self._storage.contents():
+            if name.startswith(self._above):
+                yield name[len(self._above) :], content
+
+    def close(self) -> None:
+        """Lets the whole go."""
+        self._storage.close()
+
+
+_HELD = (
+    "CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER, header INTEGER, method INTEGER,"
+    " packed INTEGER, crc INTEGER, spelt TEXT) WITHOUT ROWID"
+)
+
+
+def _row(member: Member) -> tuple[object, ...]:
+    name, packing = _as_text(member.name), member.packing
+    if packing is None:
+        return name, member.size_bytes, member.offset_bytes, None, None, None, None, None
+    spelt = None if member.spelt == name else member.spelt
+    lies = (packing.header_at, packing.method, packing.packed_bytes, packing.crc)
+    return name, member.size_bytes, None, *lies, spelt
+
+
+def _member(row: tuple[str, int, int | None, int | None, int, int, int, str | None]) -> Member:
+    name, size, offset, header, method, packed, crc, spelt = row
+    packing = None if header is None else Packing(header, method, packed, crc)
+    return Member(tuple(name.split("/")), size, None, offset, packing, spelt or name)
 
 
 def _as_text(name: str) -> str:

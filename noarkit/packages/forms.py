@@ -1,0 +1,101 @@
+"""Which form a place has, found by looking: at first bytes and at what lies inside, never at how it is called.
+
+look(Path("delivery.bin"))     Found(form="eark", packed="zip", root=Path("delivery.bin"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
+
+Form = Literal["noark5", "eark", "dias", "bagit", "siard", "plain"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+# The gravest first: a bag may hold any of the others, and a DIAS or E-ARK package a Noark 5 extract.
+_MARKS: tuple[tuple[Form, tuple[str, ...]], ...] = (
+    ("bagit", ("bagit.txt",)),
+    ("dias", ("dias-mets.xml",)),
+    ("eark", ("METS.xml", "mets.xml", "Mets.xml")),
+    ("siard", ("header/metadata.xml",)),
+    ("noark5", ("arkivuttrekk.xml", "arkivstruktur.xml", "content/arkivuttrekk.xml", "content/arkivstruktur.xml")),
+)
+_DEEPEST = 1 + max(mark.count("/") + 1 for _, marks in _MARKS for mark in marks)
+_SURE: frozenset[Form] = frozenset({"bagit", "dias", "eark"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A form, the kind of archive file it is packed in (None for a folder or a plain file), and its root: the folder
+    that bears the marks, or the archive file."""
+
+    form: Form
+    packed: str | None
+    root: Path
+
+
+def look(path: Path, limits: UnpackLimits = LIMITS) -> Found:
+    """What stands at `path`. Raises `FileNotFoundError`, and for a packed place whatever `safe` refuses."""
+    if path.is_dir():
+        return _look_in_folder(path)
+    packed = form_of(path)
+    if packed is None:
+        return Found(_outer(path) or "plain", None, path)
+    return Found(_form_of_names(_names(path, limits)), packed, path)
+
+
+def _look_in_folder(folder: Path) -> Found:
+    form = _marked(folder)
+    if form is not None:
+        return Found(form, None, folder)
+    entries = sorted(folder.iterdir())
+    inner = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
+    if len(inner) == 1:
+        form = _marked(inner[0])
+        if form == "noark5" or (form is not None and len(entries) == 1):
+            return Found(form, None, inner[0])
+    if any(_beside(entry) is not None for entry in entries):
+        return Found("dias", None, folder)
+    return Found("plain", None, folder)
+
+
+def _marked(folder: Path) -> Form | None:
+    for form, marks in _MARKS:
+        if form != "siard" and any((folder / mark).is_file() for mark in marks):
+            return form
+    return None
+
+
+def _beside(description: Path) -> Path | None:
+    """The tar that lies beside a submission description of the same name."""
+    tar = description.with_suffix(".tar")
+    if description.suffix != ".xml" or not description.is_file() or not tar.is_file():
+        return None
+    return tar if form_of(tar) == "tar" else None
+
+
+def _outer(path: Path) -> Form | None:
+    return "dias" if _beside(path) is not None else None
+
+
+def _names(path: Path, limits: UnpackLimits) -> Iterator[tuple[str, ...]]:
+    for member, _ in members(path, limits=limits):
+        if len(member.parts) <= _DEEPEST:
+            yield member.parts
+
+
+def _form_of_names(names: Iterable[tuple[str, ...]]) -> Form:
+    """The form that files of these names make: marks stand at the root, or in the one folder below it."""
+    found: set[Form] = set()
+    for parts in names:
+        for form, marks in _MARKS:
+            # a siard file has no folder around it
+            places = {"/".join(parts)} if form == "siard" else {"/".join(parts), "/".join(parts[1:])}
+            if not places.isdisjoint(marks):
+                found.add(form)
+                if form in _SURE:
+                    return form
+    return next((form for form, _ in _MARKS if form in found), "plain")

@@ -1,0 +1,289 @@
+"""Reads a zip without holding its directory: entries come one by one, however many millions there are.
+
+What the directory says of a file is held against what stands before the file itself. Only `unpack` uses this.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import os
+import sqlite3
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+from noarkit.errors import UnsafeMember
+from noarkit.safe.digest import BLOCK_BYTES, Readable
+
+STORED, DEFLATED, BZIP2 = 0, 8, 12
+_END = struct.Struct("<4s4H2IH")
+_END_64 = struct.Struct("<4sQ2H2I4Q")
+_LOCATOR = struct.Struct("<4sIQI")
+_CENTRAL = struct.Struct("<4s6H3I5H2I")
+_LOCAL = struct.Struct("<4s5H3I2H")
+_MOST_COMMENT = 65_535
+_U32 = 0xFFFFFFFF
+_UTF8_FLAG = 0x0800
+_STEP = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How the bytes of a file lie in a zip: where its own header begins, and what the directory says of it."""
+
+    header_at: int
+    method: int
+    packed_bytes: int
+    crc: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the directory. `mode` is what a Unix system would say of the file, 0 where nothing is told."""
+
+    name: str
+    size_bytes: int
+    mode: int
+    encrypted: bool
+    packing: Packing
+
+    @property
+    def is_folder(self) -> bool:
+        """True for the name of a folder."""
+        return self.name.endswith("/")
+
+
+def entries(file: BinaryIO) -> Iterator[Entry]:
+    """The directory in its own order, from first to last. Raises `zipfile.BadZipFile` for one that is none."""
+    begin, size, count = _directory(file)
+    directory: Readable = io.BufferedReader(_Window(file, begin, size), BLOCK_BYTES)
+    for _ in range(count):
+        yield _entry(directory)
+    if directory.read(1):
+        raise zipfile.BadZipFile("the directory goes on beyond its last entry")
+
+
+def refuse_overlaps(file: BinaryIO) -> None:
+    """Two entries that share bytes are how a small file holds petabytes: `UnsafeMember`."""
+    end = -1
+    for entry in entries(file):
+        if entry.packing.header_at < end:
+            break
+        end = _end_of(entry)
+    else:
+        return  # they lie in the order in which they are named, as they do in nearly every zip
+    db = sqlite3.connect("", isolation_level=None)
+    try:
+        db.execute("PRAGMA journal_mode=OFF")
+        db.execute("CREATE TABLE place (begin INTEGER, end INTEGER, name BLOB)")
+        rows = ((one.packing.header_at, _end_of(one), os.fsencode(one.name)) for one in entries(file))
+        db.execute("BEGIN")
+        db.executemany("INSERT INTO place VALUES (?, ?, ?)", rows)
+        db.execute("COMMIT")
+        end = -1
+        for begin, its_end, name in db.execute("SELECT begin, end, name FROM place ORDER BY begin, end"):
+            if begin < end:
+                raise UnsafeMember(where=os.fsdecode(name), why="overlap")
+            end = its_end
+    finally:
+        db.close()
+
+
+def opened(file: BinaryIO, name: str, packing: Packing, size_bytes: int) -> Readable:
+    """The bytes of one file, held against its checksum at the end; another may not be read meanwhile."""
+    file.seek(packing.header_at)
+    found = _LOCAL.unpack(_exactly(file, _LOCAL.size))
+    signature, flags, method, length, extra = found[0], found[2], found[3], found[9], found[10]
+    if signature != b"PK\x03\x04" or method != packing.method:
+        raise zipfile.BadZipFile(f"the header of {name!r} is not what the directory says")
+    if _text(_exactly(file, length), flags) != name:
+        raise zipfile.BadZipFile(f"the header of {name!r} bears another name")
+    begin = packing.header_at + _LOCAL.size + length + extra
+    packed = _Window(file, begin, packing.packed_bytes)
+    if method == STORED:
+        if packing.packed_bytes != size_bytes:
+            raise zipfile.BadZipFile(f"{name!r} is stored with two sizes")
+        return _Proven(packed, name, packing.crc, size_bytes)
+    return _Proven(_Unpacked(packed, _unpacker(method)), name, packing.crc, size_bytes)
+
+
+def _directory(file: BinaryIO) -> tuple[int, int, int]:
+    """Where the directory begins, its bytes and its entries."""
+    whole = file.seek(0, os.SEEK_END)
+    tail = min(whole, _END.size + _MOST_COMMENT)
+    file.seek(whole - tail)
+    content = _exactly(file, tail)
+    at = content.rfind(b"PK\x05\x06", 0, len(content) - _END.size + 4)
+    if at < 0 or at + _END.size > len(content):
+        raise zipfile.BadZipFile("there is no end of a directory")
+    _, _, _, _, few, size, begin, comment = _END.unpack_from(content, at)
+    if at + _END.size + comment != len(content):
+        raise zipfile.BadZipFile("something stands behind the end of the directory")
+    end, count = whole - tail + at, few
+    large = _end_64(file, end)  # some writers always write the large end, others where they must
+    if large is not None:
+        end, begin, size, count = large
+    if begin + size != end:
+        raise zipfile.BadZipFile("the directory is not where it should be")
+    return begin, size, count
+
+
+def _end_64(file: BinaryIO, end: int) -> tuple[int, int, int, int] | None:
+    if end < _LOCATOR.size:
+        return None
+    file.seek(end - _LOCATOR.size)
+    signature, _, place, _ = _LOCATOR.unpack(_exactly(file, _LOCATOR.size))
+    if signature != b"PK\x06\x07":
+        return None
+    file.seek(place)
+    found = _END_64.unpack(_exactly(file, _END_64.size))
+    if found[0] != b"PK\x06\x06":
+        raise zipfile.BadZipFile("the end of a large directory is not where it should be")
+    return place, found[9], found[8], found[7]
+
+
+def _entry(directory: Readable) -> Entry:
+    fixed = _CENTRAL.unpack(_exactly(directory, _CENTRAL.size))
+    signature, _, _, flags, method, _, _, crc, packed, size, length, extra, comment = fixed[:13]
+    if signature != b"PK\x01\x02":
+        raise zipfile.BadZipFile("the directory is broken")
+    name = _text(_exactly(directory, length), flags)
+    more = _exactly(directory, extra)
+    _exactly(directory, comment)
+    place = fixed[16]
+    if _U32 in (size, packed, place):
+        size, packed, place = _large(more, size, packed, place)
+    return Entry(name, size, fixed[15] >> 16, bool(flags & 1), Packing(place, method, packed, crc))
+
+
+def _large(extra: bytes, *values: int) -> tuple[int, int, int]:
+    """Sizes and place of an entry beyond four gigabytes stand in its extra field, those that need it, in order."""
+    at = 0
+    while at + 4 <= len(extra):
+        kind, length = struct.unpack_from("<HH", extra, at)
+        if kind == 1:
+            large = iter(struct.unpack_from(f"<{length // 8}Q", extra, at + 4))
+            told = [next(large, value) if value == _U32 else value for value in values]
+            return told[0], told[1], told[2]
+        at += 4 + length
+    return values[0], values[1], values[2]
+
+
+def _end_of(entry: Entry) -> int:
+    return entry.packing.header_at + _LOCAL.size + entry.packing.packed_bytes
+
+
+def _text(name: bytes, flags: int) -> str:
+    return name.decode("utf-8") if flags & _UTF8_FLAG else name.decode("cp437")
+
+
+def _exactly(file: Readable, size: int) -> bytes:
+    content = file.read(size) if size else b""
+    if len(content) != size:
+        raise zipfile.BadZipFile("the file ends too early")
+    return content
+
+
+class _Window(io.RawIOBase):
+    """A stretch of a file."""
+
+    def __init__(self, file: BinaryIO, begin: int, size: int) -> None:
+        self._file = file
+        self._at = begin
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        wanted = self._left if size < 0 else min(size, self._left)
+        self._file.seek(self._at)
+        block = self._file.read(wanted)
+        self._at += len(block)
+        self._left -= len(block)
+        return block
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # a memoryview is what is given
+        block = self.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
+
+class _Unpacker(Protocol):
+    """What makes bytes of packed ones, no more at a time than it is asked for."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class _Inflater:
+    """Raw deflate with the manner of the other."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(-15)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+
+
+def _unpacker(method: int) -> _Unpacker:
+    if method == DEFLATED:
+        return _Inflater()
+    if method == BZIP2:
+        return bz2.BZ2Decompressor()
+    raise NotImplementedError(f"compression {method}")
+
+
+class _Unpacked:
+    """Packed bytes as they were."""
+
+    def __init__(self, packed: Readable, unpacker: _Unpacker) -> None:
+        self._packed = packed
+        self._unpacker = unpacker
+        self._ended = False
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        wanted = BLOCK_BYTES if size < 0 else size
+        while wanted and not self._unpacker.eof:
+            block = self._unpacker.decompress(b"", wanted) if self._ended else b""
+            if not self._ended:
+                more = self._packed.read(_STEP)
+                self._ended = not more
+                block = self._unpacker.decompress(more, wanted)
+            if block:
+                return block
+            if self._ended:
+                break
+        return b""
+
+
+class _Proven:
+    """Bytes that have the checksum they should have, once all of them were read."""
+
+    def __init__(self, source: Readable, name: str, crc: int, size_bytes: int) -> None:
+        self._source = source
+        self._name = name
+        self._expected = crc
+        self._left = size_bytes
+        self._crc = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        wanted = self._left if size < 0 else min(size, self._left)
+        block = self._source.read(wanted)
+        self._crc = zlib.crc32(block, self._crc)
+        self._left -= len(block)
+        if self._left == 0 and block and self._crc != self._expected:
+            raise zipfile.BadZipFile(f"{self._name!r} is not what its checksum says")
+        return block
