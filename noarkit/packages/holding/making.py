@@ -33,7 +33,8 @@ class Order:
 
     `hashes` are hashlib's names; rows of `progress` bear the digests in that order. `first` is a file that stands
     before all others, `folders` are there even where no file lies in them, but in a zip, which knows files alone. `top`
-    is the folder inside a zip or tar, by default the target's name without its tail.
+    is the folder inside a zip or tar, by default the target's name without its tail. `keep` are facts of the first start, which `progress` has for a build
+    that goes on too.
     """
 
     target: Path
@@ -43,6 +44,7 @@ class Order:
     first: tuple[str, bytes] | None = None
     folders: tuple[str, ...] = ()
     top: str | None = None
+    keep: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ def _build(
     else:
         shape = (form, order.top or containers.top_name(order.target))
         build = ArchiveBuild(progress, order.hashes, shape, order.folders)
+    for key, value in order.keep:
+        progress.put_first(key, value)
     try:
         build.begin(order.first)
         build.take(files, tell)

@@ -98,6 +98,10 @@ class Progress:
         """Keeps a fact."""
         self._db.execute("INSERT OR REPLACE INTO job VALUES (?, ?)", (key, value))
 
+    def put_first(self, key: str, value: str) -> None:
+        """Keeps a fact that a build which goes on shall not change."""
+        self._db.execute("INSERT OR IGNORE INTO job VALUES (?, ?)", (key, value))
+
     def count(self) -> int:
         """How many files stand in the package."""
         return int(self._db.execute("SELECT count(*) FROM done").fetchone()[0])
@@ -149,11 +153,16 @@ class Progress:
         """The tag files are written anew at the end."""
         self._db.execute("DELETE FROM done WHERE kind = 'tag'")
 
-    def rows(self, kind: Kind | None = None, *, by_name: bool = False) -> Generator[Done, None, None]:
-        """What stands in the package, as it was written or by name."""
-        which = "" if kind is None else f"WHERE kind = '{kind}'"
+    def rows(self, kind: Kind | None = None, *, by_name: bool = False, below: str = "") -> Generator[Done, None, None]:
+        """What stands in the package, or in its folder `below`, as it was written or by name."""
+        which = "1" if kind is None else f"kind = '{kind}'"
+        span: tuple[str, ...] = () if not below else (f"{below}/", f"{below}0")  # «0» is the sign after «/»
+        where = "name >= ? AND name < ?" if below else "1"
         order = "name" if by_name else "number"
-        for row in self._db.execute(f"SELECT {_COLUMNS} FROM done {which} ORDER BY {order}"):  # noqa: S608  # ours
+        for row in self._db.execute(
+            f"SELECT {_COLUMNS} FROM done WHERE {which} AND {where} ORDER BY {order}",  # noqa: S608  # ours
+            span,
+        ):
             yield _done(row)
 
     def octets(self) -> tuple[int, int]:
