@@ -1,0 +1,103 @@
+"""What was granted, kept between runs: a file that only its owner may read, replaced whole, locked while it is renewed.
+
+A refresh token that is used up by each renewal is lost for good where the machine stops between the service's answer
+and our disk; so the new pair is on disk before anybody uses it, and one process at a time renews.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import SecretFault
+from noarkit.safe.atomic import write_bytes
+
+_MODE = 0o600
+_MOST_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Grant:
+    """A token, when it ends by the wall's clock, and what came with it."""
+
+    access_token: str
+    ends_at_s: float
+    refresh_token: str = ""
+    api_domain: str = ""
+    scope: str = ""
+
+    def __repr__(self) -> str:
+        return f"Grant(ends_at_s={self.ends_at_s})"
+
+
+class Keep:
+    """The grant of one connection on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> Grant | None:
+        """What is kept; None where nothing is. Raises `SecretFault` where others could read it, or it is no grant."""
+        try:
+            with self.path.open("rb") as file:
+                mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+                if mode & (stat.S_IRWXG | stat.S_IRWXO):
+                    raise SecretFault(where=str(self.path), why="secret-open", mode=f"{mode:04o}")
+                content = file.read(_MOST_BYTES)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise SecretFault(where=str(self.path), why="unreadable") from error
+        return _grant(content, str(self.path))
+
+    def save(self, grant: Grant) -> None:
+        """Replaces what is kept; it is on disk when this returns."""
+        told = {
+            "access_token": grant.access_token,
+            "ends_at": grant.ends_at_s,
+            "refresh_token": grant.refresh_token,
+            "api_domain": grant.api_domain,
+            "scope": grant.scope,
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_bytes(self.path, json.dumps(told).encode(), mode=_MODE)
+
+    def forget(self) -> bool:
+        """Takes away what is kept; False where nothing was."""
+        was = self.path.exists()
+        self.path.unlink(missing_ok=True)
+        return was
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While the block runs no other process renews."""
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+
+def _grant(content: bytes, where: str) -> Grant:
+    try:
+        told = json.loads(content)
+        if not isinstance(told, Mapping):
+            raise ValueError
+        return Grant(
+            str(told["access_token"]),
+            float(told["ends_at"]),
+            str(told.get("refresh_token", "")),
+            str(told.get("api_domain", "")),
+            str(told.get("scope", "")),
+        )
+    except (ValueError, KeyError, TypeError):
+        # not chained: the fault would repeat what stands there
+        raise SecretFault(where=where, why="not-a-grant") from None

@@ -1,0 +1,136 @@
+"""Passes: what each request shows. A key as it is, or a token that is renewed once however many threads and processes
+find it used up."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from noarkit.connectors.access.keep import Grant, Keep
+from noarkit.connectors.scrub import Scrubber
+from noarkit.errors import ConsentNeeded, ServiceAway, ServiceBroken
+from noarkit.secrets import Secret
+
+_EARLY_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a token is shown: `Authorization: Bearer …`, unless the service has another prefix or header."""
+
+    prefix: str = "Bearer"
+    header: str = "Authorization"
+
+    def shown(self, token: str) -> dict[str, str]:
+        """The header with the token."""
+        return {self.header: f"{self.prefix} {token}".strip()}
+
+
+class KeyPass:
+    """A key that never changes: in a header of its own, or as the user's name of Basic with an empty password."""
+
+    def __init__(self, key: Secret, scrubber: Scrubber, style: Style, *, basic: bool = False) -> None:
+        value = key.reveal()
+        scrubber.learn(value)
+        if basic:
+            pair = base64.b64encode(f"{value}:".encode()).decode("ascii")
+            scrubber.learn(pair)
+            self._headers = Style("Basic", style.header).shown(pair)
+        else:
+            self._headers = style.shown(value)
+
+    def headers(self) -> Mapping[str, str]:
+        """The key."""
+        return self._headers
+
+    def after_refusal(self, refused: Mapping[str, str]) -> Mapping[str, str] | None:
+        """There is no other."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """How a new grant is had. `renew` gets what was held last, or None at first. Raises what the service says."""
+
+    renew: Callable[[Grant | None], Grant]
+    now_s: Callable[[], float]
+
+
+class TokenPass:
+    """The current token of a connection. Safe for threads, and for processes that share its keep."""
+
+    def __init__(self, renewal: Renewal, keep: Keep | None, scrubber: Scrubber, style: Style) -> None:
+        self._renewal = renewal
+        self._keep = keep
+        self._scrubber = scrubber
+        self._style = style
+        self._lock = threading.Lock()
+        self._held: Grant | None = None
+
+    def headers(self) -> Mapping[str, str]:
+        """A token that should be good."""
+        return self._style.shown(self.grant().access_token)
+
+    def grant(self) -> Grant:
+        """The grant in force, renewed a minute before it ends."""
+        held = self._held
+        if held is not None and self._is_good(held):
+            return held
+        return self._renewed("")
+
+    def after_refusal(self, refused: Mapping[str, str]) -> Mapping[str, str] | None:
+        """Another token than the refused one: what a neighbour got meanwhile, else a new one."""
+        shown = refused.get(self._style.header, "")
+        token = shown.removeprefix(self._style.prefix).strip()
+        return self._style.shown(self._renewed(token).access_token)
+
+    def _renewed(self, refused: str) -> Grant:
+        with self._lock:
+            held = self._held
+            if held is not None and held.access_token != refused and self._is_good(held):
+                return held
+            if self._keep is None:
+                self._held = self._asked(held)
+                return self._held
+            with self._keep.alone():
+                kept = self._keep.read()
+                if kept is not None and kept.access_token != refused and self._is_good(kept):
+                    self._scrubber.learn(kept.access_token, kept.refresh_token)
+                    self._held = kept
+                    return kept
+                grant = self._asked(kept or held)
+                self._keep.save(grant)
+            self._held = grant
+            return grant
+
+    def _asked(self, last: Grant | None) -> Grant:
+        if last is not None:
+            self._scrubber.learn(last.access_token, last.refresh_token)
+        try:
+            grant = self._renewal.renew(last)
+        except (ServiceAway, ServiceBroken):
+            if last is None or last.ends_at_s <= self._renewal.now_s():
+                raise
+            return last  # it is good for some moments yet
+        self._scrubber.learn(grant.access_token, grant.refresh_token)
+        return grant
+
+    def _is_good(self, grant: Grant) -> bool:
+        return grant.ends_at_s - _EARLY_S > self._renewal.now_s()
+
+
+def refreshed(refresh: Callable[[str], Grant], first: Secret | None, where: str) -> Callable[[Grant | None], Grant]:
+    """Renews by the refresh token that was kept last, else by the one that was configured.
+
+    The renewal raises `ConsentNeeded` where there is none.
+    """
+
+    def renew(last: Grant | None) -> Grant:
+        token = (last.refresh_token if last is not None else "") or (first.reveal() if first is not None else "")
+        if not token:
+            raise ConsentNeeded(where=where, why="no-consent")
+        return refresh(token)
+
+    return renew

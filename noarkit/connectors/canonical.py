@@ -1,0 +1,110 @@
+"""Records as bytes that are the same wherever and whenever they are made, numbers exact, and secrets left out.
+
+    canonical({"b": 1, "a": "x"})  ==  b'{"a":"x","b":1}'
+
+Whole numbers keep every digit and decimals are kept as they were written; a number is never a float.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from noarkit.errors import ServiceStrange
+
+MAX_DEPTH = 200
+REMOVED = "[REMOVED]"
+
+_SECRET_NAMES = re.compile(
+    r"(?i)^(?:.*(?:password|passwd|secret|credential|private_?key|api_?key|access_?token|refresh_?token|id_?token"
+    r"|authorization|cookie|session_?id).*|token|uploadurl|presignedurl)$"
+)
+
+
+def parse(body: bytes, where: str) -> object:
+    """The JSON value in an answer; a byte-order mark is let pass. Raises `ServiceStrange`."""
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_float=Decimal, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ServiceStrange(where=where, why="not-json") from error
+
+
+def canonical(value: object) -> bytes:
+    """UTF-8, members sorted, no space, numbers as they were written."""
+    pieces: list[str] = []
+    _write(value, pieces, 0)
+    return "".join(pieces).encode("utf-8", "backslashreplace")
+
+
+def fingerprint(value: object) -> str:
+    """The sha256 of a value's canonical bytes."""
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def without_secrets(value: object, names: Iterable[str] = ()) -> object:
+    """The value with `[REMOVED]` for every member whose name says that it is a secret, or that stands in `names`."""
+    return _clean(value, frozenset(name.casefold() for name in names), 0)
+
+
+def redacted(text: str, key: bytes) -> str:
+    """A stand-in for a short secret: the same for the same text, and not to be guessed without `key`."""
+    return f"[REDACTED sha256:{hmac.new(key, text.encode('utf-8', 'surrogatepass'), hashlib.sha256).hexdigest()[:32]}]"
+
+
+def _clean(found: object, known: frozenset[str], depth: int) -> object:
+    if depth > MAX_DEPTH:
+        return REMOVED
+    if isinstance(found, Mapping):
+        return {
+            name: REMOVED if inner and _is_secret(str(name), known) else _clean(inner, known, depth + 1)
+            for name, inner in found.items()
+        }
+    if isinstance(found, Sequence) and not isinstance(found, str | bytes):
+        return [_clean(inner, known, depth + 1) for inner in found]
+    return found
+
+
+def _is_secret(name: str, known: frozenset[str]) -> bool:
+    return name.casefold() in known or _SECRET_NAMES.match(name) is not None
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(name)
+
+
+def _write(value: object, pieces: list[str], depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise ServiceStrange(why="too-deep")
+    if isinstance(value, str):
+        pieces.append(json.dumps(value, ensure_ascii=False))
+    elif value is None or isinstance(value, bool):
+        pieces.append("null" if value is None else "true" if value else "false")
+    elif isinstance(value, int | Decimal):
+        pieces.append(str(value))
+    elif isinstance(value, float):
+        pieces.append(repr(value))
+    elif isinstance(value, Mapping):
+        _write_members(value, pieces, depth)
+    elif isinstance(value, Sequence):
+        pieces.append("[")
+        for place, inner in enumerate(value):
+            if place:
+                pieces.append(",")
+            _write(inner, pieces, depth + 1)
+        pieces.append("]")
+    else:
+        raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def _write_members(value: Mapping[str, object], pieces: list[str], depth: int) -> None:
+    pieces.append("{")
+    for place, name in enumerate(sorted(value)):
+        if place:
+            pieces.append(",")
+        pieces.append(json.dumps(name, ensure_ascii=False) + ":")
+        _write(value[name], pieces, depth + 1)
+    pieces.append("}")

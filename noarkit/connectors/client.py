@@ -1,0 +1,224 @@
+"""Requests that get through: let in, paced, tried again where that is safe, and mapped to faults where they fail.
+
+    client.ask(Request("GET", client.url("/things"), (("limit", "100"),)))
+
+401 means that nothing was done: the token is renewed once and the request sent once more. 429 means the same: everybody
+waits, then it is sent again. An answer that was lost, or a fault of the service's own, is tried again only for a
+request that may be repeated.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import httpx
+
+from noarkit.connectors.pace import Allowance, Clock, Pace
+from noarkit.connectors.wire import Answer, Request, Wire
+from noarkit.errors import (
+    NoarkitError,
+    ServiceAway,
+    ServiceBroken,
+    ServiceBusy,
+    ServiceDenied,
+    ServiceRefused,
+    ServiceStrange,
+)
+
+_BUSY = 429
+_DENIED = (401, 403)
+_UNCHANGED = 304
+
+
+class Pass(Protocol):
+    """What says who we are."""
+
+    def headers(self) -> Mapping[str, str]:
+        """Headers that let us in. Raises `ConsentNeeded`, `ServiceDenied`, `ServiceAway`."""
+        ...
+
+    def after_refusal(self, refused: Mapping[str, str]) -> Mapping[str, str] | None:
+        """Other headers than those that were refused; None where there are none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Persistence:
+    """How often and how long a request is tried. `busy_s` is the first wait where a service does not say how long."""
+
+    attempts: int = 5
+    first_wait_s: float = 0.5
+    longest_wait_s: float = 60.0
+    busy_s: float = 5.0
+    longest_busy_s: float = 900.0
+    total_s: float = 1_800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a service's answers are to be understood.
+
+    `judge` gives a fault of its own for an answer that is no good one, or None; `heard` sees every answer (limits told
+    in headers); `denies` says whether another token may cure it; `is_busy` whether it asks us to come later.
+    """
+
+    judge: Callable[[Answer], NoarkitError | None] = lambda answer: None
+    heard: Callable[[Answer], None] = lambda answer: None
+    denies: Callable[[Answer], bool] = lambda answer: answer.status == 401
+    is_busy: Callable[[Answer], bool] = lambda answer: answer.status == _BUSY
+
+
+@dataclass(slots=True)
+class Client:
+    """One connection to one service. Safe for threads."""
+
+    wire: Wire
+    base: str
+    key: Pass | None
+    pace: Pace
+    allowance: Allowance = field(default_factory=Allowance)
+    manner: Manner = field(default_factory=Manner)
+    persistence: Persistence = field(default_factory=Persistence)
+    clock: Clock = field(default_factory=Clock)
+    jitter: Callable[[], float] = random.random
+
+    def url(self, path: str) -> str:
+        """A path at the service's own address."""
+        return self.base + path
+
+    def ask(self, request: Request) -> Answer:
+        """The answer to a request, whatever it takes. Raises a ServiceFault that says why there is none."""
+        effort = _Effort(self.persistence, self.clock, self.jitter)
+        headers = self._pass_headers()
+        renewed = False
+        while True:
+            try:
+                answer = self._once(request, headers)
+            except ServiceAway as away:
+                if away.data.get("sent") and not request.is_repeatable:
+                    raise
+                effort.again(away)
+                continue
+            if answer.status < 300 or answer.status == _UNCHANGED or answer.status in request.accepts:
+                return answer
+            if self.key is not None and not renewed and self.manner.denies(answer):
+                renewed = True
+                others = self.key.after_refusal(headers)
+                if others is not None:
+                    headers = others
+                    continue
+            fault = self.fault(request, answer)
+            if isinstance(fault, ServiceBusy):
+                self.pace.penalty(effort.busy_s(fault))
+            elif not fault.transient or not request.is_repeatable:
+                raise fault
+            effort.again(fault)
+
+    @contextmanager
+    def download(self, request: Request, *, ours: bool = True) -> Iterator[httpx.Response]:
+        """The bytes behind an address. `ours` says whether our key belongs there; a signed address gets none.
+
+        Raises the fault that a bad answer is. It is not tried again here: whoever reads the bytes knows how far it got.
+        """
+        if ours:
+            self.allowance.spend(self.wire.line.where, request.cost)
+            self.pace.wait(self.wire.line.where)
+        wanted = replace(request, headers={**request.headers, **(self._pass_headers() if ours else {})})
+        own_host = urlsplit(request.url).netloc if ours else ""
+        with self.wire.stream(wanted, own_host) as reply:
+            if reply.status_code not in (200, 206):
+                reply.read()
+                found = {name.casefold(): value for name, value in reply.headers.items()}
+                answer = Answer(reply.status_code, found, reply.content, f"{self.wire.line.where} {request.shown}")
+                raise self.fault(request, answer)
+            yield reply
+
+    def fault(self, request: Request, answer: Answer) -> NoarkitError:
+        """The fault that an answer is."""
+        own = self.manner.judge(answer)
+        if own is not None:
+            return own
+        where, status = answer.where, answer.status
+        if self.manner.is_busy(answer):
+            wait_s = answer.retry_after_s(self.clock.now_s())
+            told = {} if wait_s is None else {"retry_after_s": wait_s}
+            return ServiceBusy(where=where, status=status, **told)
+        why = self.wire.scrubber.clean(message_of(answer))
+        if status in _DENIED:
+            return ServiceDenied(where=where, status=status, why=why)
+        if status < 400:
+            return ServiceStrange(where=where, status=status, why="redirects")
+        kind = ServiceBroken if status >= 500 else ServiceRefused
+        return kind(where=where, status=status, why=why)
+
+    def close(self) -> None:
+        """Ends all connections."""
+        self.wire.close()
+
+    def _once(self, request: Request, headers: Mapping[str, str]) -> Answer:
+        where = self.wire.line.where
+        self.allowance.spend(where, request.cost)
+        self.pace.wait(where)
+        answer = self.wire.send(replace(request, headers={**request.headers, **headers}))
+        self.manner.heard(answer)
+        return answer
+
+    def _pass_headers(self) -> Mapping[str, str]:
+        return self.key.headers() if self.key is not None else {}
+
+
+class _Effort:
+    """How much was tried for one request."""
+
+    def __init__(self, persistence: Persistence, clock: Clock, jitter: Callable[[], float]) -> None:
+        self._persistence = persistence
+        self._clock = clock
+        self._jitter = jitter
+        self._begun_s = clock.now_s()
+        self._attempt = 0
+        self._busy = 0
+
+    def again(self, fault: NoarkitError) -> None:
+        """Waits for the next try. Raises the fault where that was enough."""
+        wait_s = self.busy_s(fault) if isinstance(fault, ServiceBusy) else self._wait_s()
+        self._busy += isinstance(fault, ServiceBusy)
+        self._attempt += 1
+        late = self._clock.now_s() - self._begun_s + wait_s > self._persistence.total_s
+        if self._attempt >= self._persistence.attempts or late:
+            raise fault
+        self._clock.sleep_s(wait_s)
+
+    def busy_s(self, fault: ServiceBusy) -> float:
+        """How long to hold back: as the service says, else longer each time."""
+        told_s = fault.retry_after_s
+        wait_s = self._persistence.busy_s * 3**self._busy if told_s is None else told_s
+        return min(wait_s, self._persistence.longest_busy_s)
+
+    def _wait_s(self) -> float:
+        most_s = min(self._persistence.first_wait_s * 2**self._attempt, self._persistence.longest_wait_s)
+        return most_s * (0.5 + self._jitter() / 2)
+
+
+def message_of(answer: Answer) -> str:
+    """What the service says about what went wrong: its message where it has one, else the beginning of its text."""
+    told = answer.body[:500].decode("utf-8", "replace")
+    try:
+        return _message(answer.json()) or told
+    except ServiceStrange:
+        return told
+
+
+def _message(value: object) -> str:
+    if isinstance(value, list) and value:
+        return _message(value[0])
+    if not isinstance(value, Mapping):
+        return ""
+    said = [str(value[name]) for name in ("code", "type", "error") if isinstance(value.get(name), str | int)]
+    said += [str(value[name]) for name in ("message", "error_description", "msg") if isinstance(value.get(name), str)]
+    said.append(_message(value.get("error")))
+    return ": ".join(one for one in said if one)

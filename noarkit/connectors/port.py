@@ -1,0 +1,106 @@
+"""What a service looks like to everything above it: streams of items in constant memory, and contents to open later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from noarkit.events import Listener
+from noarkit.graph.entity import Content
+from noarkit.safe.digest import Readable
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What of a stream is wanted: changes from `since` (None: everything) to just before `until`."""
+
+    since: datetime | None
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing a service holds. `key` is stable and made of the service's own ids alone; `modified` is its own clock.
+
+    `fields` is what recipes see; `contents` are its documents, which `Service.open` opens again by their locators.
+    """
+
+    stream: str
+    key: str
+    fields: Mapping[str, object]
+    modified: datetime | None = None
+    contents: tuple[Content, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotFetched:
+    """What could not be had, and why, in one word: an archive must be able to say what it did not get."""
+
+    stream: str
+    key: str
+    why: str
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What the service says it has deleted. The archive keeps it; the event is told."""
+
+    stream: str
+    key: str
+    when: datetime | None
+
+
+ServiceItem = Item | NotFetched | Deleted
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A kind of thing that can be read. `parents` are streams that must be read before it."""
+
+    name: str
+    title: str
+    parents: tuple[str, ...] = ()
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """Who we are to the service, in words for a person: account or organisation, and what we may do."""
+
+    tenant: str
+    account: str = ""
+    rights: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class Service(Protocol):
+    """One connection to one service."""
+
+    @property
+    def tenant(self) -> str:
+        """The id of the organisation there, which is part of every key. Raises a ServiceFault."""
+        ...
+
+    def introduce(self) -> Introduction:
+        """Tries the connection. Raises `ServiceDenied`, `ConsentNeeded`, `ServiceAway`."""
+        ...
+
+    def streams(self) -> tuple[Stream, ...]:
+        """What can be read, parents first."""
+        ...
+
+    def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
+        """Every item of a stream once, oldest change first where the service can. Raises a ServiceFault."""
+        ...
+
+    def open(self, content: Content) -> AbstractContextManager[Readable]:
+        """The bytes of a content. Raises a SourceFault where they cannot be had, a ServiceFault for the service."""
+        ...
+
+    def close(self) -> None:
+        """Ends all connections."""
+        ...

@@ -1,0 +1,46 @@
+"""What a service says, made fit to be shown: short, one line, and with no secret of ours, even where it echoes one."""
+
+from __future__ import annotations
+
+import re
+import threading
+from urllib.parse import quote, quote_plus
+
+HIDDEN = "***"
+MAX_TOLD = 300
+_SHORTEST = 6
+_LOOKS_SECRET = re.compile(
+    r"(?i)\b(?:bearer|basic|[a-z]+-oauthtoken)\s+[A-Za-z0-9._~+/=-]{8,}|whsec_[A-Za-z0-9+/=]+|"
+    r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?"
+)
+
+
+class Scrubber:
+    """Knows every secret that was ever used by a connection, and takes them out of texts. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._known: tuple[str, ...] = ()
+        self._lock = threading.Lock()
+
+    def learn(self, *secrets: str) -> None:
+        """Secrets from now on. One that is too short to be told from a common word is not taken."""
+        spelt = {
+            form
+            for secret in secrets
+            if len(secret) >= _SHORTEST
+            for form in (secret, quote(secret, safe=""), quote_plus(secret), secret.replace("/", "\\/"))
+        }
+        with self._lock:
+            self._known = tuple(sorted({*self._known, *spelt}, key=len, reverse=True))
+
+    def clean(self, text: str) -> str:
+        """The text without any of them, on one line, cut to what a person reads."""
+        for secret in self._known:
+            text = text.replace(secret, HIDDEN)
+        text = _LOOKS_SECRET.sub(HIDDEN, text)
+        shown = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+        return shown if len(shown) <= MAX_TOLD else shown[: MAX_TOLD - 1] + "…"
+
+    def holds(self, text: str) -> bool:
+        """True where a secret stands in the text."""
+        return any(secret in text for secret in self._known)

@@ -1,0 +1,200 @@
+"""One request and its answer: to hosts that were named, through TLS that is trusted, never redirected, always bounded.
+
+What breaks is told as a fault of the service; what a service says is scrubbed before it is told.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx
+
+from noarkit.connectors.canonical import parse
+from noarkit.connectors.scrub import Scrubber
+from noarkit.errors import NoarkitError, ServiceAway, ServiceStrange, TooLarge, TrustFault
+from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.tls import is_about_trust, why_not_trusted
+from noarkit.safe.urls import UrlPolicy, check_url
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+MAX_ANSWER_BYTES = 256 * 1024 * 1024
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MOST_REDIRECTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked. `repeatable` says that asking twice does no harm; `cost` is what it takes of an allowance.
+
+    `accepts` are statuses beside the good ones that the caller wants to see as answers.
+    """
+
+    method: Method
+    url: str
+    params: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    media_type: str = ""
+    repeatable: bool | None = None
+    cost: int = 1
+    accepts: frozenset[int] = frozenset()
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether it may be sent again when its fate is unknown."""
+        return self.method in ("GET", "HEAD") if self.repeatable is None else self.repeatable
+
+    @property
+    def shown(self) -> str:
+        """How it is told: without what follows the path, which may hold what is nobody's business."""
+        return f"{self.method} {urlsplit(self.url).path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, whole. Names of headers are in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    where: str
+
+    def json(self) -> object:
+        """The JSON value. Raises `ServiceStrange`."""
+        return parse(self.body, self.where)
+
+    def members(self) -> Mapping[str, object]:
+        """The JSON object. Raises `ServiceStrange`."""
+        value = self.json()
+        if not isinstance(value, Mapping):
+            raise ServiceStrange(where=self.where, why="not-an-object")
+        return value
+
+    def retry_after_s(self, now_s: float) -> float | None:
+        """How long the service asks us to wait; None where it does not say, or not sensibly."""
+        return retry_after_s(self.headers.get("retry-after", ""), now_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How a service is reached: who may be asked, whom TLS trusts, through which proxy, how long we wait."""
+
+    where: str
+    policy: UrlPolicy
+    tls: ssl.SSLContext | None = None
+    proxy: str | None = None
+    connect_timeout_s: float = 15.0
+    answer_timeout_s: float = 60.0
+    max_answer_bytes: int = MAX_ANSWER_BYTES
+    max_connections: int = 8
+
+
+class Wire:
+    """Connections to one service. Safe for threads; belongs to the process that made it."""
+
+    def __init__(self, line: Line, scrubber: Scrubber) -> None:
+        self.line = line
+        self.scrubber = scrubber
+        self._client = httpx.Client(
+            verify=line.tls if line.tls is not None else True,
+            proxy=line.proxy,
+            timeout=httpx.Timeout(line.answer_timeout_s, connect=line.connect_timeout_s),
+            limits=httpx.Limits(max_connections=line.max_connections, keepalive_expiry=3.0),
+            follow_redirects=False,
+            trust_env=False,
+            headers={"User-Agent": "noarkit", "Accept": "application/json"},
+        )
+
+    def send(self, request: Request) -> Answer:
+        """Sends once and reads the answer whole. Raises `ServiceAway`, `TrustFault`, `UnsafeUrl`, `TooLarge`."""
+        with self._answer(request) as answer:
+            body = bytearray()
+            for block in answer.iter_bytes(BLOCK_BYTES):
+                body += block
+                if len(body) > self.line.max_answer_bytes:
+                    raise TooLarge(where=self.line.where, why="bytes")
+            headers = {name.casefold(): value for name, value in answer.headers.items()}
+            return Answer(answer.status_code, headers, bytes(body), f"{self.line.where} {request.shown}")
+
+    @contextmanager
+    def stream(self, request: Request, own_host: str = "") -> Iterator[httpx.Response]:
+        """An answer whose bytes are still to be read. Redirects are followed to hosts that may be asked; what says who
+        we are goes to `own_host` alone. Raises `ServiceStrange` for too many of them."""
+        for _ in range(_MOST_REDIRECTS + 1):
+            with self._answer(request) as answer:
+                if answer.status_code not in _REDIRECTS:
+                    yield answer
+                    return
+                target = str(answer.url.join(answer.headers.get("location", "")))
+            keeps = bool(own_host) and urlsplit(target).netloc == own_host
+            request = Request("GET", target, headers=request.headers if keeps else {})
+        raise ServiceStrange(where=self.line.where, why="redirects")
+
+    def close(self) -> None:
+        """Ends all connections."""
+        self._client.close()
+
+    @contextmanager
+    def _answer(self, request: Request) -> Iterator[httpx.Response]:
+        check_url(request.url, self.line.policy)
+        headers = dict(request.headers)
+        if request.media_type:
+            headers["Content-Type"] = request.media_type
+        params = list(request.params) or None
+        with (
+            self._translating(request),
+            self._client.stream(
+                request.method, request.url, params=params, headers=headers, content=request.body
+            ) as answer,
+        ):
+            yield answer
+
+    @contextmanager
+    def _translating(self, request: Request) -> Iterator[None]:
+        where = f"{self.line.where} {request.shown}"
+        try:
+            yield
+        except NoarkitError:
+            raise
+        except httpx.ConnectTimeout as error:
+            raise ServiceAway(where=where, why="connect-timeout", sent=False) from error
+        except httpx.ConnectError as error:
+            raise _unconnected(where, error) from error
+        except httpx.PoolTimeout as error:
+            raise ServiceAway(where=where, why="no-free-connection", sent=False) from error
+        except httpx.TimeoutException as error:
+            raise ServiceAway(where=where, why="timeout", sent=True) from error
+        except httpx.HTTPError as error:
+            raise ServiceAway(where=where, why="broke-off", sent=True) from error
+
+
+def retry_after_s(value: str, now_s: float) -> float | None:
+    """A Retry-After header in seconds: it may be a number or a date; what is neither, or lies behind us, is None."""
+    text = value.strip()
+    if not text:
+        return None
+    try:
+        wait_s = float(text)
+    except ValueError:
+        try:
+            wait_s = parsedate_to_datetime(text).timestamp() - now_s
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return wait_s if 0 <= wait_s < 1e9 else None
+
+
+def _unconnected(where: str, error: httpx.ConnectError) -> NoarkitError:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            if is_about_trust(cause) or why_not_trusted(cause) == "not-tls":
+                return TrustFault(host=where, why=why_not_trusted(cause))
+            break
+        cause = cause.__cause__ or cause.__context__
+    return ServiceAway(where=where, why="no-connection", sent=False)
