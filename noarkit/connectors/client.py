@@ -200,7 +200,7 @@ class _Effort:
         return min(wait_s, self._persistence.longest_busy_s)
 
     def _wait_s(self) -> float:
-        most_s = min(self._persistence.first_wait_s * 2**self._attempt, self._persistence.longest_wait_s)
+        most_s: float = min(self._persistence.first_wait_s * 2**self._attempt, self._persistence.longest_wait_s)
         return most_s * (0.5 + self._jitter() / 2)
 
 

@@ -71,7 +71,7 @@ class Pace:
         self._told = told
 
     def wait(self, where: str, weight: int = 1) -> None:
-        """Returns when a call may be sent, which must then be sent at once. Raises `ServiceBusy` for too long a wait."""
+        """Returns when a call may be sent, which must be sent at once. Raises `ServiceBusy` for too long a wait."""
         spent_s = 0.0
         while True:
             wait_s = self._log.take(self._rates, self._clock.now_s(), weight)

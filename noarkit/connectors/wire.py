@@ -146,12 +146,9 @@ class Wire:
         headers = dict(request.headers)
         if request.media_type:
             headers["Content-Type"] = request.media_type
-        params = list(request.params) or None
         with (
             self._translating(request),
-            self._client.stream(
-                request.method, request.url, params=params, headers=headers, content=request.body
-            ) as answer,
+            self._client.stream(request.method, _asked(request), headers=headers, content=request.body) as answer,
         ):
             yield answer
 
@@ -187,6 +184,11 @@ def retry_after_s(value: str, now_s: float) -> float | None:
         except (ValueError, TypeError, OverflowError):
             return None
     return wait_s if 0 <= wait_s < 1e9 else None
+
+
+def _asked(request: Request) -> httpx.URL:
+    url = httpx.URL(request.url)
+    return url.copy_with(params=[*url.params.multi_items(), *request.params]) if request.params else url
 
 
 def _unconnected(where: str, error: httpx.ConnectError) -> NoarkitError:

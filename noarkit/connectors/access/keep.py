@@ -24,10 +24,11 @@ _MOST_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Grant:
-    """A token, when it ends by the wall's clock, and what came with it."""
+    """A token, when it ends and from when it should be renewed by the wall's clock, and what came with it."""
 
     access_token: str
     ends_at_s: float
+    renew_at_s: float
     refresh_token: str = ""
     api_domain: str = ""
     scope: str = ""
@@ -61,6 +62,7 @@ class Keep:
         told = {
             "access_token": grant.access_token,
             "ends_at": grant.ends_at_s,
+            "renew_at": grant.renew_at_s,
             "refresh_token": grant.refresh_token,
             "api_domain": grant.api_domain,
             "scope": grant.scope,
@@ -94,6 +96,7 @@ def _grant(content: bytes, where: str) -> Grant:
         return Grant(
             str(told["access_token"]),
             float(told["ends_at"]),
+            float(told["renew_at"]),
             str(told.get("refresh_token", "")),
             str(told.get("api_domain", "")),
             str(told.get("scope", "")),

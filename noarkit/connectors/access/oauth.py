@@ -20,6 +20,7 @@ from noarkit.secrets import Secret
 Showing = Literal["body", "basic", "none"]
 _UNTOLD_LIFETIME_S = 3_600.0
 _LONGEST_S = 86_400
+_EARLY_S = 60.0
 _THROTTLED = ("too many requests", "access denied", "slow_down", "too_many_requests")
 _THROTTLE_WAIT_S = 60.0
 _USED_UP = frozenset({"invalid_grant", "invalid_code", "invalid_token", "expired_token"})
@@ -81,9 +82,11 @@ class TokenService:
             raise self._refusal(answer, members)
         if not token.isascii() or not token.isprintable() or " " in token:
             raise ServiceStrange(where=answer.where, why="no-token")
+        now_s, lifetime_s = self._now_s(), _lifetime_s(members)
         found = Grant(
             token,
-            self._now_s() + _lifetime_s(members),
+            now_s + lifetime_s,
+            now_s + lifetime_s - min(_EARLY_S, lifetime_s / 2),
             _text(members.get("refresh_token")),
             _text(members.get("api_domain")),
             _text(members.get("scope")),

@@ -13,8 +13,6 @@ from noarkit.connectors.scrub import Scrubber
 from noarkit.errors import ConsentNeeded, ServiceAway, ServiceBroken
 from noarkit.secrets import Secret
 
-_EARLY_S = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -74,7 +72,7 @@ class TokenPass:
         return self._style.shown(self.grant().access_token)
 
     def grant(self) -> Grant:
-        """The grant in force, renewed a minute before it ends."""
+        """The grant in force, renewed a minute before its end."""
         held = self._held
         if held is not None and self._is_good(held):
             return held
@@ -118,7 +116,7 @@ class TokenPass:
         return grant
 
     def _is_good(self, grant: Grant) -> bool:
-        return grant.ends_at_s - _EARLY_S > self._renewal.now_s()
+        return grant.renew_at_s > self._renewal.now_s()
 
 
 def refreshed(refresh: Callable[[str], Grant], first: Secret | None, where: str) -> Callable[[Grant | None], Grant]:

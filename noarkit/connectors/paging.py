@@ -1,0 +1,88 @@
+"""Lists that end, and end rightly: a page that comes again, a cursor that leads in a circle or a list without end is a
+fault, never silence; what comes twice because the list moved is taken once."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from noarkit.errors import ServiceStrange
+
+Row = Mapping[str, object]
+MOST_PAGES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a list. `next` is what to ask for the next one, None at the end; `total` where the service tells it."""
+
+    rows: Sequence[Row]
+    next: str | None
+    total: int | None = None
+
+
+def pages(ask: Callable[[str | None], Page], where: str, *, first: str | None = None) -> Iterator[Page]:
+    """Every page from `first` on. Raises `ServiceStrange` for a list that leads in a circle or does not get on."""
+    seen: set[str] = set()
+    cursor = first
+    for _ in range(MOST_PAGES):
+        page = ask(cursor)
+        yield page
+        if page.next is None:
+            return
+        if page.next == cursor or page.next in seen:
+            raise ServiceStrange(where=where, why="page-again")
+        seen.add(page.next)
+        cursor = page.next
+    raise ServiceStrange(where=where, why="no-end")
+
+
+def rows(found: Iterable[Page], key: Callable[[Row], str], where: str, *, exact: bool = False) -> Iterator[Row]:
+    """Every row once. A page with a next one and nothing new does not get on: `ServiceStrange`.
+
+    With `exact`, fewer different rows than the service's own last total are `ServiceStrange` too.
+    """
+    total: int | None = None
+    with Seen() as seen:
+        idle = 0
+        for page in found:
+            total = page.total if page.total is not None else total
+            fresh = [row for row in page.rows if seen.first(key(row))]
+            yield from fresh
+            idle = 0 if fresh else idle + 1
+            if page.next is not None and idle > 1:
+                raise ServiceStrange(where=where, why="page-again")
+        if exact and total is not None and seen.count < total:
+            raise ServiceStrange(where=where, why="list-incomplete", found=seen.count, total=total)
+
+
+class Seen:
+    """Which keys were met, in a file of the system's own where they are many."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-8192"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.execute("CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._db.execute("BEGIN")
+        self.count = 0
+
+    def first(self, key: str) -> bool:
+        """True where the key was not met before."""
+        if self._db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (key,)).rowcount == 0:
+            return False
+        self.count += 1
+        return True
+
+    def close(self) -> None:
+        """Lets the file go."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+        self.close()
