@@ -1,6 +1,6 @@
-"""Writes schemas/ from the tables: noark5/<version>/ of an extract, and events.json of the lines of --json.
+"""Writes schemas/ from the tables: noark5/<version>/, dias/, and events.json of the lines of --json.
 
-Nothing is left below schemas/noark5 that the tables do not make.
+Nothing is left below schemas/noark5 and schemas/dias that the tables do not make.
 """
 
 from __future__ import annotations
@@ -11,22 +11,25 @@ from pathlib import Path
 
 from noarkit.cli.contract import schema
 from noarkit.model.xml_model import VERSIONS
+from noarkit.packages.dias.schemas import schemas as dias_schemas
 from noarkit.packages.noark5.schemas import schemas
 
 PLACE = Path(__file__).resolve().parent.parent / "schemas" / "noark5"
+DIAS = PLACE.parent / "dias"
 EVENTS = PLACE.parent / "events.json"
 
 
 def wanted() -> dict[Path, bytes]:
     """Every file that is made, and what it holds."""
     files = {PLACE / version / name: made for version in VERSIONS for name, made in schemas(version).items()}
+    files |= {DIAS / name: made for name, made in dias_schemas().items()}
     return {**files, EVENTS: (json.dumps(schema(), indent=1, ensure_ascii=False) + "\n").encode()}
 
 
 def stale() -> list[Path]:
     """The files that are missing, differ or belong to no version."""
     files = wanted()
-    found = {path for path in (*PLACE.rglob("*"), EVENTS) if path.is_file()}
+    found = {path for path in (*PLACE.rglob("*"), *DIAS.rglob("*"), EVENTS) if path.is_file()}
     return sorted(
         {path for path, made in files.items() if path not in found or path.read_bytes() != made} | found - set(files)
     )
