@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
 from noarkit.errors import PackageFault
 from noarkit.events import Listener, nobody
+from noarkit.packages.forms import Found, look
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.validate.findings import Count, Level, Outcome, Place, Report, Rule
 
 __all__ = ["Count", "Level", "Outcome", "Place", "Report", "Rule", "validate"]
 
 
 def validate(
-    package: Path | str, *, schemas: Path | None = None, today: date | None = None, tell: Listener = nobody
+    package: Path | str,
+    *,
+    schemas: Path | None = None,
+    today: date | None = None,
+    limits: UnpackLimits = LIMITS,
+    tell: Listener = nobody,
 ) -> Report:
-    """All that is to be said about the package in a folder.
+    """All that is to be said about the package in a folder or archive file, by the rules of the form that it has.
 
     `schemas` is a folder that holds the official schemas; without it ours judge. Dates after `today` are not likely.
-    Raises `PackageFault` where nothing in the folder is a package of a form we know.
+    Raises `PackageFault` where there is no package of a form we know, and what `safe` refuses.
     """
-    from noarkit.validate.noark5.run import Wish, root_of, validate_extract
-
-    folder = Path(package)
-    if not folder.is_dir():
-        raise PackageFault(where=str(package), why="no-package")
+    path = Path(package)
     try:
-        root = root_of(folder)
+        found = look(path, limits)
     except PermissionError as error:
         raise PackageFault(where=str(package), why="unreadable") from error
+    except OSError as error:
+        raise PackageFault(where=str(package), why="no-package") from error
+    if found.form == "bagit":
+        from noarkit.validate.bagit.run import validate_bag
+
+        return validate_bag(found.root, limits=limits)
+    return _validate_extract(path, found, schemas, today, (limits, tell))
+
+
+def _validate_extract(
+    path: Path, found: Found, schemas: Path | None, today: date | None, how: tuple[UnpackLimits, Listener]
+) -> Report:
+    from noarkit.packages.holding.storage import open_storage
+    from noarkit.validate.noark5.packed import validate_packed
+    from noarkit.validate.noark5.run import Wish, root_of, validate_extract
+
+    limits, tell = how
+    wish = Wish(schemas, None, today.isoformat() if today else "", tell)
+    if found.packed is not None and found.form == "noark5":
+        with closing(open_storage(path, limits, top=False)) as storage:
+            return validate_packed(storage, wish)
+    root = root_of(path) if path.is_dir() else None
     if root is None:
-        raise PackageFault(where=str(package), why="no-package")
-    return validate_extract(root, Wish(schemas, None, today.isoformat() if today else "", tell))
+        raise PackageFault(where=str(path), why="no-package")
+    return validate_extract(root, wish)

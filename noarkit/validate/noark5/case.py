@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,11 +10,15 @@ from noarkit.model.xml_model import Version
 from noarkit.packages.noark5 import spec
 from noarkit.validate.findings import Hit, Tally, shown
 from noarkit.validate.noark5.description import Description
+from noarkit.validate.noark5.documents import hash_file
 from noarkit.validate.noark5.messages import Head
 from noarkit.validate.noark5.sight import Counts
 from noarkit.validate.noark5.store import Store, Value, unpacked
 
 DESCRIPTION_FILE = f"{spec.DESCRIPTION}.xml"
+
+Digester = Callable[[str, str], bytes | None]
+"""Gives the digest of a document that lies elsewhere than in the root, by its name and an algorithm."""
 
 
 @dataclass(slots=True)
@@ -35,6 +39,7 @@ class Case:
     days: list[str] = field(default_factory=list)
     vsm_schemas: dict[str, str] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
+    digest: Digester | None = None
 
     def described(self, code: str, line: int | None = None, **data: object) -> None:
         """A finding in arkivuttrekk.xml."""
@@ -52,6 +57,10 @@ class Case:
         """True where an XML document is there and could be read to its end."""
         name = f"{document}.xml"
         return name in self.files and name not in self.unread
+
+    def digest_of(self, name: str, algorithm: str) -> bytes | None:
+        """The digest of a document by another algorithm; None for one nobody knows, or where the file is gone."""
+        return hash_file(self.root / name, algorithm) if self.digest is None else self.digest(name, algorithm)
 
     def sha256_of(self, name: str) -> str | None:
         """The sha256 of a file, as it was read."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+from noarkit.safe.digest import Readable
 from noarkit.safe.tree import Seen, is_file, walk_tree
 from noarkit.validate.noark5.messages import Message, Rows
 from noarkit.validate.noark5.store import Row
@@ -71,20 +73,37 @@ def _row(seen: Seen) -> Row | None:
     try:
         if not is_file(descriptor):
             return nothing
-        size, digest, first, claimed = _read(descriptor)
+        return _told(seen.name, partial(os.read, descriptor))
     except OSError:
         return nothing
     finally:
         os.close(descriptor)
-    ending = seen.name.rpartition(".")[2].lower() if "." in seen.name else ""
+
+
+def row_of(name: str, content: Readable) -> Row:
+    """The row of a file that lies in an archive file."""
+    return _told(name, partial(_whole_blocks, content))
+
+
+def _whole_blocks(content: Readable, size: int) -> bytes:
+    """A block that is short only at the end, however little is given at a time."""
+    block = content.read(size)
+    while block and len(block) < size and (more := content.read(size - len(block))):
+        block += more
+    return block
+
+
+def _told(name: str, read: Callable[[int], bytes]) -> Row:
+    size, digest, first, claimed = _read(read)
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
     starts = _STARTS.get(ending)
     fits = None if starts is None or size == 0 else int(first.startswith(starts))
-    return (name, "file", size, digest, ending.encode("utf-8", "replace").decode(), fits, int(claimed))
+    return (os.fsencode(name), "file", size, digest, ending.encode("utf-8", "replace").decode(), fits, int(claimed))
 
 
-def _read(descriptor: int) -> tuple[int, bytes, bytes, bool]:
+def _read(read: Callable[[int], bytes]) -> tuple[int, bytes, bytes, bool]:
     """Size, sha256, first bytes, and whether the metadata of PDF/A were met."""
-    block = os.read(descriptor, _CHUNK)
+    block = read(_CHUNK)
     first = block[:_FIRST]
     pdf = first.startswith(b"%PDF")
     if len(block) < _CHUNK:
@@ -97,5 +116,5 @@ def _read(descriptor: int) -> tuple[int, bytes, bytes, bool]:
         if pdf and not claimed:
             claimed = _CLAIM in tail + block if tail else _CLAIM in block
             tail = block[-len(_CLAIM) :]
-        block = os.read(descriptor, _CHUNK)
+        block = read(_CHUNK)
     return size, whole.digest(), first, claimed

@@ -7,7 +7,6 @@ from functools import cache
 from noarkit.model.xml_model import Version, xml_model
 from noarkit.packages.noark5 import spec
 from noarkit.validate.noark5.case import Case, tell
-from noarkit.validate.noark5.documents import hash_file
 from noarkit.validate.noark5.journals import JOURNALS
 from noarkit.validate.noark5.sight import FILE, UNITS
 from noarkit.validate.noark5.store import unpacked
@@ -95,7 +94,7 @@ def _judge_other_algorithms(case: Case) -> None:
     for owner, at, path, digest, algorithm in rows:
         name = path.decode("utf-8", "replace") if isinstance(path, bytes) else ""
         place = iter([(owner, at, name, algorithm)])
-        found = hash_file(case.root / name, algorithm) if isinstance(algorithm, str) and algorithm else None
+        found = case.digest_of(name, algorithm) if isinstance(algorithm, str) and algorithm else None
         if found is None:
             tell(case, "N412", FILE, place, ("path", "value"))
         elif found != digest:

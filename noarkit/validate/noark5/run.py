@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.events import Event, Listener, nobody
@@ -46,14 +48,28 @@ _PARTS = ("", "content")
 _CLASSES = "SELECT name, title, {column} FROM classes WHERE {column} > 0 ORDER BY {column} DESC, name LIMIT ?"
 
 
+class Elsewhere(Protocol):
+    """The documents of a package whose XML alone lies in a folder."""
+
+    def rows(self) -> Iterator[Rows]:
+        """A row for every document, as for files in a folder."""
+        ...
+
+    def digest(self, name: str, algorithm: str) -> bytes | None:
+        """The digest of one document by any algorithm that hashlib knows."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How a package is to be validated. `workers` = how many children share the work; None = as its size asks for."""
+    """How a package is to be validated. `workers` = how many children share the work; None = as its size asks for.
+    `elsewhere` has the documents where they do not lie beside the XML."""
 
     schemas: Path | None = None
     workers: int | None = None
     today: str = ""
     listener: Listener = nobody
+    elsewhere: Elsewhere | None = None
 
 
 def root_of(package: Path) -> Path | None:
@@ -83,6 +99,7 @@ def validate_extract(root: Path, wish: Wish) -> Report:
     try:
         with Store() as store:
             case = Case(root, version, description, _names(root), _folder(root), store, tally)
+            case.digest = wish.elsewhere.digest if wish.elsewhere is not None else None
             judging: list[Refused] = []
             _read(case, workers, wish, judging)
             store.finish()
@@ -152,7 +169,7 @@ def _read(case: Case, workers: Workers, wish: Wish, judging: list[Refused]) -> N
                     wish.listener(Event("validating", {"file": FILE, "bytes": sight.byte()}))
         except (PackageFault, UnsafeXml, OSError) as fault:
             _refuse(case, Refused(refusal(FILE, fault)))
-    for message in workers.rest():
+    for message in chain(workers.rest(), wish.elsewhere.rows() if wish.elsewhere is not None else ()):
         _take(case, message, judging)
 
 

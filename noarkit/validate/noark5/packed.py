@@ -1,0 +1,92 @@
+"""An extract in a zip or tar under the same rules: its XML goes into a folder of our own, which is removed again, and
+its documents are hashed where they lie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from noarkit.errors import PackageFault
+from noarkit.packages.holding.storage import Below, Storage
+from noarkit.packages.noark5 import spec
+from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.paths import inside
+from noarkit.validate.findings import Report
+from noarkit.validate.noark5.case import DESCRIPTION_FILE
+from noarkit.validate.noark5.documents import row_of
+from noarkit.validate.noark5.messages import Rows
+from noarkit.validate.noark5.run import Wish, validate_extract
+from noarkit.validate.noark5.sight import FILE
+from noarkit.validate.noark5.store import Row
+
+_BATCH = 500
+_DEEPEST = 2
+
+
+def validate_packed(storage: Storage, wish: Wish) -> Report:
+    """What is to be said about the extract in an archive file. Raises `PackageFault` where it holds none."""
+    extract = extract_in(storage)
+    if extract is None:
+        raise PackageFault(where=storage.where, why="no-package")
+    with tempfile.TemporaryDirectory(prefix="noarkit-validate-") as folder:
+        root = Path(folder)
+        spread(extract, root)
+        report = validate_extract(root, replace(wish, elsewhere=_Documents(extract)))
+    return replace(report, package=storage.where)
+
+
+def extract_in(storage: Storage) -> Storage | None:
+    """The folder that holds the extract: the top, or the one nearest to it that has its description or structure."""
+    found: str | None = None
+    for stored in storage.files():
+        above, _, name = stored.name.rpartition("/")
+        if name in (DESCRIPTION_FILE, FILE) and above.count("/") < _DEEPEST:
+            found = above if found is None else min(found, above, key=lambda one: (bool(one), one.count("/"), one))
+    if found is None:
+        return None
+    return Below(storage, found) if found else storage
+
+
+def spread(extract: Storage, root: Path) -> None:
+    """Writes the files that stand directly in an extract into `root`: the XML and its schemas, no documents."""
+    for name, content in extract.contents():
+        if "/" in name:
+            if name.split("/", 1)[0] in spec.DOCUMENT_FOLDERS:
+                (root / name.split("/", 1)[0]).mkdir(exist_ok=True)
+            continue
+        with inside(root, name).open("xb") as file:
+            while block := content.read(BLOCK_BYTES):
+                file.write(block)
+
+
+class _Documents:
+    """The files of an extract below its root folder."""
+
+    def __init__(self, extract: Storage) -> None:
+        self._extract = extract
+
+    def rows(self) -> Iterator[Rows]:
+        """A row for each, in the order in which they lie."""
+        rows: list[Row] = []
+        for name, content in self._extract.contents():
+            if "/" in name:
+                rows.append(row_of(name, content))
+            if len(rows) >= _BATCH:
+                yield Rows("files", tuple(rows))
+                rows.clear()
+        yield Rows("files", tuple(rows))
+
+    def digest(self, name: str, algorithm: str) -> bytes | None:
+        """The digest of one file."""
+        try:
+            running = hashlib.new(algorithm, usedforsecurity=False)
+            with self._extract.open(name) as content:
+                while block := content.read(BLOCK_BYTES):
+                    running.update(block)
+        except (ValueError, FileNotFoundError):
+            return None
+        return running.digest()

@@ -1,0 +1,88 @@
+"""The form of a place is found by first bytes and by what lies inside, whatever it is called."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from noarkit.errors import HostileInput, PackageFault
+from noarkit.packages.forms import look
+
+MARKS = [
+    ("bagit", ["bagit.txt", "data/METS.xml"]),
+    ("eark", ["METS.xml", "representations/rep1/data/arkivstruktur.xml"]),
+    ("dias", ["content/arkivstruktur.xml", "dias-mets.xml"]),
+    ("noark5", ["arkivstruktur.xml", "dokumenter/a.pdf"]),
+    ("noark5", ["content/arkivuttrekk.xml"]),
+    ("plain", ["brev/METS.txt", "a.xml"]),
+]
+
+
+def folder(place: Path, names: Sequence[str]) -> Path:
+    for name in names:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(b"<x/>")
+    return place
+
+
+def packed(place: Path, names: Sequence[str], kind: str) -> Path:
+    if kind == "zip":
+        with zipfile.ZipFile(place, "w") as archive:
+            for name in names:
+                archive.writestr(name, b"<x/>")
+        return place
+    with tarfile.open(place, "w:gz" if kind == "tar.gz" else "w") as tar:
+        for name in names:
+            info = tarfile.TarInfo(name)
+            info.size = 4
+            tar.addfile(info, io.BytesIO(b"<x/>"))
+    return place
+
+
+@pytest.mark.parametrize(("form", "names"), MARKS)
+@pytest.mark.parametrize("top", ["", "pakke/"])
+def test_a_form_is_known_in_every_container(tmp_path: Path, form: str, names: list[str], top: str) -> None:
+    whole = [top + name for name in names]
+    assert look(folder(tmp_path / "a", whole)).form == form
+    for number, kind in enumerate(("zip", "tar", "tar.gz")):
+        found = look(packed(tmp_path / f"{number}.pdf", whole, kind))
+        assert (found.form, found.packed) == (form, kind)
+
+
+def test_a_siard_file_is_a_zip_with_a_header(tmp_path: Path) -> None:
+    names = ["content/schema0/table0/table0.xml", "header/metadata.xml"]
+    assert look(packed(tmp_path / "a", names, "zip")).form == "siard"
+
+
+def test_a_tar_that_ends_like_a_zip_is_a_tar(tmp_path: Path) -> None:
+    inner = packed(tmp_path / "base.siard", ["header/metadata.xml"], "zip").read_bytes()
+    with tarfile.open(tmp_path / "a.zip", "w") as tar:
+        for name, content in (("p/METS.xml", b"<x/>"), ("p/representations/r/data/base.siard", inner)):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    assert (look(tmp_path / "a.zip").form, look(tmp_path / "a.zip").packed) == ("eark", "tar")
+
+
+def test_a_tar_beside_its_description_is_a_dias_delivery(tmp_path: Path) -> None:
+    packed(tmp_path / "uuid.tar", ["uuid/content/a.txt"], "tar")
+    (tmp_path / "uuid.xml").write_text("<x/>")
+    assert look(tmp_path).form == "dias"
+    assert look(tmp_path / "uuid.xml").form == "dias"
+
+
+def test_a_plain_file_is_plain_and_a_hostile_one_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"brev")
+    assert look(tmp_path / "a.zip").form == "plain"
+    with pytest.raises(HostileInput):
+        look(packed(tmp_path / "b", ["a/../../b"], "zip"))
+    with pytest.raises(PackageFault):
+        (tmp_path / "c").write_bytes(b"PK\x03\x04" + b"x" * 600)
+        look(tmp_path / "c")
+    with pytest.raises(FileNotFoundError):
+        look(tmp_path / "borte")
