@@ -1,0 +1,1 @@
+"""Live SQL databases as a source, read only, from one snapshot."""

@@ -1,0 +1,159 @@
+"""Where a database is: its URL, without any password; and where the password lies that it needs.
+
+A password never stands in a URL: not on the command line, not in a plan, not in a log. It comes from the config
+(`[connections.NAME]` with the same `url` and `password = { file = … }`), from PGPASSFILE and ~/.pgpass, or from a MySQL
+option file (`?option_file=…`, else ~/.my.cnf).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from noarkit import config
+from noarkit.errors import NoarkitError, SecretOnTheLine, UsageFault
+from noarkit.secrets import Secret, secret_source
+
+SQLITE = "sqlite"
+POSTGRESQL = "postgresql"
+MYSQL = "mysql"
+
+_FAMILIES = {
+    "sqlite": SQLITE,
+    "postgresql": POSTGRESQL,
+    "postgres": POSTGRESQL,
+    "mysql": MYSQL,
+    "mariadb": MYSQL,
+}
+_DRIVERS = {SQLITE: "sqlite", POSTGRESQL: "postgresql+psycopg", MYSQL: "mysql+pymysql"}
+_OWN_DRIVERS = {POSTGRESQL: "psycopg", MYSQL: "pymysql"}
+_URL = re.compile(r"([a-z][a-z0-9]*)(?:\+[a-z0-9_]+)?:/", re.IGNORECASE)
+_SECRET_WORDS = ("password", "passwd", "pwd", "sslpassword", "ssl_key_password")
+_OPTION_FILE = "option_file"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A database by its family (`sqlite`, `postgresql`, `mysql`, or another name that SQLAlchemy knows) and its URL.
+
+    `where` is how it is shown and kept in a plan; it holds no secret.
+    """
+
+    family: str
+    where: str
+
+    @property
+    def url(self) -> URL:
+        """The parts of the URL."""
+        return make_url(self.where)
+
+    @property
+    def name(self) -> str:
+        """What the database is called: the file's stem, or the last part of the URL."""
+        database = self.url.database or self.url.username or self.family
+        return Path(database).stem if self.family == SQLITE else database
+
+    @property
+    def file(self) -> Path:
+        """The file of an SQLite database."""
+        return Path(self.url.database or "")
+
+    @property
+    def option_file(self) -> str:
+        """The MySQL option file that the URL names; empty where it names none."""
+        return _one(self.url.query.get(_OPTION_FILE))
+
+    @property
+    def driver_url(self) -> URL:
+        """The URL as the driver wants it, still without a password."""
+        url = self.url.difference_update_query([_OPTION_FILE])
+        return url.set(drivername=_DRIVERS.get(self.family, url.drivername))
+
+
+def read_address(where: str) -> Address | None:
+    """The database behind `where`; None where it is no database URL.
+
+    Raises `SecretOnTheLine` for a URL that carries a password, `UsageFault` for one that cannot be read.
+    """
+    found = _URL.match(where)
+    if found is None:
+        return None
+    family = _FAMILIES.get(found[1].lower(), "")
+    try:
+        url = make_url(where)
+    except (ArgumentError, ValueError) as error:
+        if not family:
+            return None
+        raise UsageFault(what="database-url", where=_shown(where)) from error
+    if not family and not _is_known(url):
+        return None
+    if url.password is not None or any(word in _SECRET_WORDS for word in (name.lower() for name in url.query)):
+        raise SecretOnTheLine(where=_shown(where))
+    if family == SQLITE:
+        return _sqlite(url, where)
+    if family:
+        driver = url.drivername.partition("+")[2]
+        if driver and driver != _OWN_DRIVERS[family]:
+            raise UsageFault(what="database-driver", where=_shown(where), do=_OWN_DRIVERS[family])
+        url = url.set(drivername=family)
+    if not url.database:
+        raise UsageFault(what="database-unnamed", where=_shown(where))
+    return Address(family or url.get_backend_name(), url.render_as_string(hide_password=False))
+
+
+def password_of(address: Address, environment: Mapping[str, str]) -> Secret | None:
+    """The password that the config keeps for this URL; None where it keeps none, and the driver is to look itself.
+
+    Raises `SecretFault` where it cannot be read.
+    """
+    try:
+        settings = config.load(config.Sources(environment=environment))
+    except NoarkitError:
+        return None  # a config that cannot be read is told by the command itself
+    for name, connection in settings.connections.items():
+        kept = connection.get("url")
+        if not isinstance(kept, str) or "password" not in connection:
+            continue
+        other = read_address(kept)
+        if other is not None and other.where == address.where:
+            return secret_source(connection["password"], f"connections.{name}.password").read(environment)
+    return None
+
+
+def option_file_of(address: Address, environment: Mapping[str, str]) -> str | None:
+    """The MySQL option file that holds: the one the URL names, else ~/.my.cnf where there is one."""
+    if address.option_file:
+        return address.option_file
+    usual = Path(environment.get("HOME") or Path.home()) / ".my.cnf"
+    return str(usual) if usual.is_file() else None
+
+
+def _sqlite(url: URL, where: str) -> Address:
+    if not url.database or url.database == ":memory:" or url.host:
+        raise UsageFault(what="database-unnamed", where=where)
+    path = Path(url.database).absolute()
+    return Address(SQLITE, URL.create("sqlite", database=str(path)).render_as_string(hide_password=False))
+
+
+def _is_known(url: URL) -> bool:
+    try:
+        url.get_dialect()
+    except (NoSuchModuleError, ImportError, ArgumentError):
+        return False
+    return True
+
+
+def _shown(where: str) -> str:
+    """A URL that may be shown, whatever stands in it: what could be a secret is left out."""
+    head, _, rest = where.partition("://")
+    host = rest.rpartition("@")[2].partition("?")[0]
+    return f"{head}://{host}"
+
+
+def _one(value: str | tuple[str, ...] | None) -> str:
+    return value if isinstance(value, str) else value[0] if value else ""

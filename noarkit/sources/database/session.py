@@ -1,0 +1,304 @@
+"""A read-only session with one consistent snapshot, whatever the server.
+
+    PostgreSQL   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; further readers may share its snapshot
+    MySQL        START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY (tables of InnoDB; others have no snapshots)
+    SQLite       immutable where no -wal or -journal lies beside the file, else a copy of ours (see `local.py`)
+    others       what SQLAlchemy can do: REPEATABLE READ or SERIALIZABLE where it is offered, and never a COMMIT
+
+Values come as the server writes them: dates, times and intervals as ISO texts, decimals as Decimal, bytes as bytes.
+Faults of drivers are translated here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Self
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError, SAWarning, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from noarkit.errors import SourceDenied, SourceFault, UsageFault
+from noarkit.sources.database.address import (
+    MYSQL,
+    POSTGRESQL,
+    SQLITE,
+    Address,
+    option_file_of,
+    password_of,
+)
+from noarkit.sources.database.faults import fault_of
+from noarkit.sources.database.local import LocalCopy, sqlite_uri
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy.engine.interfaces import Dialect
+
+Row = Sequence[object]
+_CONNECT_TIMEOUT_S = 15
+_TEXTS_OF_POSTGRESQL = (
+    *("date", "time", "timetz", "timestamp", "timestamptz", "interval", "json", "jsonb", "uuid", "inet", "cidr"),
+    *("int4range", "int8range", "numrange", "daterange", "tsrange", "tstzrange"),
+    *("int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange", "tstzmultirange"),
+)
+_BEGIN_POSTGRESQL = (
+    "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "SET default_transaction_read_only = on",
+    "SET datestyle = 'ISO, YMD'",
+    "SET intervalstyle = 'iso_8601'",
+    "SET timezone = 'UTC'",
+    "SET synchronize_seqscans = off",
+    "SET idle_in_transaction_session_timeout = 0",
+    "SET statement_timeout = 0",
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+)
+_BEGIN_MYSQL = (
+    "SET SESSION time_zone = '+00:00'",
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    "SET SESSION net_write_timeout = 3600",
+    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+)
+_BEGIN_SQLITE = ("PRAGMA query_only = 1", "PRAGMA trusted_schema = OFF", "BEGIN")
+
+
+class Session:
+    """One connection, one snapshot, nothing written. Not for several threads at once; close it, or use `with`."""
+
+    def __init__(self, address: Address, connection: Connection) -> None:
+        self.address = address
+        self._connection = connection
+        self._pid = os.getpid()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    @property
+    def family(self) -> str:
+        """`sqlite`, `postgresql`, `mysql`, or the name of another."""
+        return self.address.family
+
+    @property
+    def dialect(self) -> Dialect:
+        """What quotes identifiers and compiles statements."""
+        return self._connection.dialect
+
+    @property
+    def inspector(self) -> sa.Inspector:
+        """What reflects tables."""
+        return sa.inspect(self._connection)
+
+    @property
+    def can_interleave(self) -> bool:
+        """True where other statements may run while a stream is open."""
+        return self.family in (SQLITE, POSTGRESQL)
+
+    def rows(self, statement: str, parameters: Sequence[object] = ()) -> list[Row]:
+        """All rows of a statement in the driver's own words; for what is known to be few."""
+        with self.faults():
+            return [tuple(row) for row in self._connection.exec_driver_sql(statement, tuple(parameters)).fetchall()]
+
+    def one(self, statement: str, parameters: Sequence[object] = ()) -> Row | None:
+        """The first row."""
+        with self.faults():
+            row = self._connection.exec_driver_sql(statement, tuple(parameters)).first()
+            return None if row is None else tuple(row)
+
+    def stream(self, statement: str, batch: int = 2_000) -> Iterator[list[Row]]:
+        """Rows in batches by a cursor that the server keeps, in constant memory."""
+        with self.faults():
+            options: dict[str, Any] = {"stream_results": True, "max_row_buffer": batch}  # Any: as SQLAlchemy has them
+            result = self._connection.execution_options(**options).exec_driver_sql(statement)
+        try:
+            while True:
+                with self.faults():
+                    some: list[Row] = [tuple(row) for row in result.fetchmany(batch)]
+                if not some:
+                    return
+                yield some
+        finally:
+            with suppress(SQLAlchemyError, sqlite3.Error):
+                result.close()
+
+    def compile(self, statement: sa.Select[Any]) -> str:  # Any: the columns of a table nobody knows before
+        """A statement in the dialect's own words, its identifiers quoted by the dialect; values go by position."""
+        compiled = statement.compile(dialect=self.dialect, compile_kwargs={"render_postcompile": True})
+        return str(compiled)
+
+    def quote(self, *names: str | None) -> str:
+        """`schema.table`, or one name, quoted by the dialect whatever signs it has."""
+        quoted = self.dialect.identifier_preparer.quote_identifier
+        return ".".join(quoted(name) for name in names if name is not None)
+
+    def export_snapshot(self) -> str | None:
+        """The name of this session's snapshot, for `connect(…, snapshot=…)`; None where the server has no such."""
+        if self.family != POSTGRESQL:
+            return None
+        row = self.one("SELECT pg_export_snapshot()")
+        return str(row[0]) if row else None
+
+    def is_alive(self) -> bool:
+        """True where the server still answers."""
+        try:
+            self.rows("SELECT 1")
+        except SourceFault:
+            return False
+        return True
+
+    def renew(self) -> None:
+        """A new snapshot: the rows as they are now."""
+        if self.family == POSTGRESQL:
+            self._run("ROLLBACK", _BEGIN_POSTGRESQL[-1])
+        elif self.family == MYSQL:
+            self._run("ROLLBACK", _BEGIN_MYSQL[-1])
+        elif self.family == SQLITE:
+            self._run("ROLLBACK", "BEGIN")
+        else:
+            with self.faults():
+                self._connection.rollback()
+
+    def close(self) -> None:
+        """Lets the connection go; what a parent process opened is left to it."""
+        with suppress(SQLAlchemyError, sqlite3.Error, OSError):
+            if self._pid != os.getpid():
+                self._connection.detach()
+                return
+            self._connection.invalidate()
+            self._connection.close()
+
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        """Turns a driver's faults into ours."""
+        try:
+            yield
+        except DBAPIError as error:
+            raise fault_of(self.address, error.orig or error) from error
+        except (sqlite3.Error, SQLAlchemyError) as error:
+            raise fault_of(self.address, error) from error
+
+    def _run(self, *statements: str) -> None:
+        with self.faults():
+            for statement in statements:
+                self._connection.exec_driver_sql(statement)
+
+
+def connect(
+    address: Address,
+    environment: Mapping[str, str] | None = None,
+    *,
+    snapshot: str | None = None,
+    copy: LocalCopy | None = None,
+) -> Session:
+    """Opens a session. `snapshot` is another session's exported one; `copy` the copy of an SQLite file in use.
+
+    Raises `SourceAway`, `SourceDenied`, `SourceGone`, and `UsageFault` where the driver is not installed.
+    """
+    known = os.environ if environment is None else environment
+    try:
+        engine = _engine(address, known, copy)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # of versions nobody tried: what they can do shows by itself
+            connection = engine.connect()
+    except ImportError as error:
+        raise UsageFault(
+            what="database-driver-missing", where=address.where, do=f"noarkit[{address.family}]"
+        ) from error
+    except DBAPIError as error:
+        raise fault_of(address, error.orig or error) from error
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise fault_of(address, error) from error
+    session = Session(address, connection)
+    try:
+        _begin(session, snapshot)
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _engine(address: Address, environment: Mapping[str, str], copy: LocalCopy | None) -> Engine:
+    if address.family == SQLITE:
+        return _sqlite(address, copy)
+    url = address.driver_url
+    secret = password_of(address, environment)
+    if secret is not None:
+        url = url.set(password=secret.reveal())
+    given: dict[str, Any] = {}  # Any: each driver has arguments of its own
+    options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+    if address.family == POSTGRESQL:
+        given = {"connect_timeout": _CONNECT_TIMEOUT_S, "application_name": "noarkit", "prepare_threshold": 5}
+        options["use_native_hstore"] = False
+    elif address.family == MYSQL:
+        given = {"connect_timeout": _CONNECT_TIMEOUT_S, "charset": "utf8mb4", "conv": _conversions()}
+        given |= {"program_name": "noarkit"}
+        kept = option_file_of(address, environment) if secret is None else None
+        if kept is not None:
+            given["read_default_file"] = kept
+    else:
+        options = {}
+    return sa.create_engine(url, connect_args=given, poolclass=NullPool, hide_parameters=True, **options)
+
+
+def _sqlite(address: Address, copy: LocalCopy | None) -> Engine:
+    uri = sqlite_uri(address.file, copy)
+
+    def opened() -> sqlite3.Connection:
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        connection.text_factory = _text
+        return connection
+
+    return sa.create_engine("sqlite://", creator=opened, poolclass=NullPool, hide_parameters=True)
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
+
+def _conversions() -> dict[Any, Any]:  # Any: the driver's own table of types and functions
+    from pymysql.constants import FIELD_TYPE
+    from pymysql.converters import conversions
+
+    as_text = {FIELD_TYPE.DATE, FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP, FIELD_TYPE.TIME, FIELD_TYPE.NEWDATE}
+    return {kind: convert for kind, convert in conversions.items() if kind not in as_text}
+
+
+def _begin(session: Session, snapshot: str | None) -> None:
+    if session.family == POSTGRESQL:
+        _read_texts(session)
+        session._run(*_BEGIN_POSTGRESQL)
+        if snapshot is not None:
+            safe = "".join(sign for sign in snapshot if sign.isalnum() or sign == "-")
+            session._run(f"SET TRANSACTION SNAPSHOT '{safe}'")
+    elif session.family == MYSQL:
+        session._run(*_BEGIN_MYSQL)
+    elif session.family == SQLITE:
+        session._run(*_BEGIN_SQLITE)
+        session.rows("SELECT count(*) FROM sqlite_schema")  # the file is read now, and judged
+    else:
+        _begin_other(session)
+
+
+def _begin_other(session: Session) -> None:
+    """The strongest that a server of another kind offers."""
+    for level in ("REPEATABLE READ", "SNAPSHOT", "SERIALIZABLE"):
+        with suppress(SQLAlchemyError):
+            session._connection.execution_options(isolation_level=level)
+            return
+
+
+def _read_texts(session: Session) -> None:
+    """Has PostgreSQL's dates, ranges and JSON come as texts: what Python cannot hold (BC, infinity) is kept so."""
+    from psycopg.types.string import TextLoader
+
+    adapters = session._connection.connection.driver_connection.adapters  # type: ignore[union-attr]  # psycopg's own
+    for name in _TEXTS_OF_POSTGRESQL:
+        adapters.register_loader(name, TextLoader)
+    encoding = session.one("SHOW server_encoding")
+    if encoding and encoding[0] == "SQL_ASCII":
+        raise SourceDenied(where=session.address.where, why="database-without-charset")
