@@ -10,14 +10,46 @@ call after a kill goes on where the last stopped, and ends in the same bytes.
 
 from __future__ import annotations
 
+import hashlib
+import io
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
+from noarkit import __version__
+from noarkit.errors import UnsafeMember, UnsafePath, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.packages.eark.order import Agent, EarkFile, EarkOrder, MetadataFile, PackageEvent, Representation
-from noarkit.packages.holding.making import Made
+from noarkit.packages.eark import spec
+from noarkit.packages.eark.defaults import filled, filled_part
+from noarkit.packages.eark.describe import Describer
+from noarkit.packages.eark.listing import Facts
+from noarkit.packages.eark.markup import moment
+from noarkit.packages.eark.order import Agent, EarkFile, EarkOrder, MetadataFile, PackageEvent, Representation, Source
+from noarkit.packages.eark.schemas import schemas
+from noarkit.packages.holding.building import File
+from noarkit.packages.holding.building import Source as Unread
+from noarkit.packages.holding.containers import top_name
+from noarkit.packages.holding.making import Made, Order, make_package
+from noarkit.safe.paths import checked_parts, twin_key
+from noarkit.safe.tree import walk_tree
 
-__all__ = ["Agent", "EarkFile", "EarkOrder", "Made", "MetadataFile", "PackageEvent", "Representation", "make_eark"]
+__all__ = [
+    "Agent",
+    "EarkFile",
+    "EarkOrder",
+    "Made",
+    "MetadataFile",
+    "PackageEvent",
+    "Representation",
+    "files_below",
+    "make_eark",
+]
+
+CREATED = "eark-created"
+_FORMAT = "1"
+_METADATA_FOLDERS = ("descriptive", "preservation", "other")
 
 
 def make_eark(
@@ -28,9 +60,114 @@ def make_eark(
     Raises `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be
     taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no package can hold.
     """
-    raise NotImplementedError
+    parts = tuple(map(filled_part, representations))
+    wanted = filled(order or EarkOrder(), parts, top_name(target))
+    _judge(wanted, parts)
+    facts = Facts()
+    with closing(facts):
+        describer = Describer(wanted, parts, facts, __version__)
+        return make_package(
+            _files(wanted, parts, facts),
+            Order(
+                target,
+                f"eark {_FORMAT} {wanted.kind} {wanted.version} {wanted.object_id}",
+                (spec.HASHES[wanted.checksum],),
+                wanted.width,
+                folders=tuple(f"{spec.REPRESENTATIONS}/{part.name}/{spec.DATA}" for part in parts),
+                top=folder_name(wanted.object_id),
+                keep=((CREATED, moment(wanted.created or datetime.now(UTC))),),
+            ),
+            lambda build, progress: describer.describe(build, progress, progress.get(CREATED) or ""),
+            tell=tell,
+        )
 
 
 def files_below(root: Path) -> Iterator[EarkFile]:
-    """Every file below a folder, in a stable order. Raises `UnsafeMember` for a link or device."""
-    raise NotImplementedError
+    """Every file below a folder, in a stable order. Raises `UnsafeMember` for a link or device: packages hold none."""
+    above = os.path.join(root, "")  # noqa: PTH118  # joining texts is ten times quicker, for millions of files
+    for seen in walk_tree(root):
+        if seen.kind == "file":
+            folder = seen.folder if seen.folder >= 0 else None
+            yield EarkFile(
+                seen.name, above + seen.name, os.stat(seen.path, dir_fd=folder, follow_symlinks=False).st_size
+            )
+        elif seen.kind != "folder":
+            raise UnsafeMember(where=seen.name, why="link" if seen.kind == "link" else "device")
+
+
+def folder_name(object_id: str) -> str:
+    """What the folder of a package is called: its id, but for signs that some system takes for a path or drive.
+
+    >>> folder_name("urn:uuid:1f2e")
+    'urn+uuid+1f2e'
+    """
+    mapped = "".join("+" if sign in ':/\\*?"<>|' or ord(sign) < 32 else sign for sign in object_id).rstrip(". ")
+    return mapped or "package"
+
+
+def _judge(order: EarkOrder, parts: tuple[Representation, ...]) -> None:
+    if order.kind not in spec.KINDS:
+        raise UsageFault(what="bad-value", where=str(order.kind))
+    if order.version not in spec.WRITTEN_VERSIONS:
+        raise UsageFault(what="bad-value", where=str(order.version))
+    if order.checksum not in spec.HASHES:
+        raise UsageFault(what="bad-value", where=order.checksum)
+    if order.record_status not in ("", *spec.RECORD_STATUSES):
+        raise UsageFault(what="bad-value", where=order.record_status)
+    for kind in (order.content_type, *(part.content_type for part in parts)):
+        if kind not in spec.CONTENT_TYPES:
+            raise UsageFault(what="bad-value", where=kind)
+    if not parts:
+        raise UsageFault(what="bad-value", where="representations")
+    seen: set[str] = set()
+    for part in parts:
+        if len(checked_parts(part.name)) != 1 or "/" in part.name or twin_key(part.name) in seen:
+            raise UnsafePath(where=part.name, why="not-plain")
+        seen.add(twin_key(part.name))
+
+
+def _files(order: EarkOrder, parts: tuple[Representation, ...], facts: Facts) -> Iterator[File]:
+    """Every file under its whole name, which is judged here; what is told of it is remembered."""
+    for name, content in sorted(schemas().items()):
+        yield from _named(f"{spec.SCHEMAS}/", (EarkFile(name, content),), facts)
+    yield from _level("", order, facts)
+    for part in parts:
+        base = f"{spec.REPRESENTATIONS}/{part.name}/"
+        yield from _level(base, part, facts)
+        yield from _named(f"{base}{spec.DATA}/", part.files, facts)
+
+
+def _level(base: str, told: EarkOrder | Representation, facts: Facts) -> Iterator[File]:
+    yield from _named(f"{base}{spec.SCHEMAS}/", told.schemas, facts)
+    yield from _named(f"{base}{spec.DOCUMENTATION}/", told.documentation, facts)
+    for file in told.metadata:
+        if file.folder not in _METADATA_FOLDERS:
+            raise UsageFault(what="bad-value", where=file.folder)
+        name = _whole(f"{base}{spec.METADATA}/{file.folder}/", file.name)
+        facts.metadata(name, file)
+        yield (name, *_source(file.source, file.size_bytes, file.stamp))
+
+
+def _named(base: str, files: Iterable[EarkFile], facts: Facts) -> Iterator[File]:
+    for file in files:
+        name = _whole(base, file.name)
+        facts.file(name, file)
+        yield (name, *_source(file.source, file.size_bytes, file.stamp))
+
+
+def _whole(base: str, name: str) -> str:
+    if "/".join(checked_parts(name)) != name:
+        raise UnsafePath(where=name, why="not-plain")
+    if not name.isascii():
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise UnsafePath(where=name, why="not-utf-8") from error
+    return base + name
+
+
+def _source(source: Source, size: int | None, stamp: str) -> tuple[Unread, int | None, str]:
+    if not isinstance(source, bytes):
+        return source, size, stamp
+    content = source
+    return lambda: closing(io.BytesIO(content)), len(content), stamp or hashlib.sha256(content).hexdigest()

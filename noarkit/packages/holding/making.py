@@ -33,8 +33,8 @@ class Order:
 
     `hashes` are hashlib's names; rows of `progress` bear the digests in that order. `first` is a file that stands
     before all others, `folders` are there even where no file lies in them, but in a zip, which knows files alone. `top`
-    is the folder inside a zip or tar, by default the target's name without its tail. `keep` are facts of the first start, which `progress` has for a build
-    that goes on too.
+    is the folder inside a zip or tar, by default the target's name without its tail. `keep` are facts of the first
+    start, which `progress` has for a build that goes on too.
     """
 
     target: Path

@@ -1,0 +1,126 @@
+"""Writes what tells of a package once its files stand: PREMIS and METS of each representation, then of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from noarkit.packages.eark import spec
+from noarkit.packages.eark.listing import Facts, Listing, Packed
+from noarkit.packages.eark.mets_write import Described, Group, Heading, mets, software
+from noarkit.packages.eark.order import EarkOrder, Representation
+from noarkit.packages.eark.premis_write import Told, premis
+from noarkit.packages.holding.making import Build
+from noarkit.packages.holding.progress import Progress
+
+_PREMIS_PLACE = f"{spec.PRESERVATION}/{spec.PREMIS_FILE}"
+
+
+class Describer:
+    """Describes one package. Nothing it writes depends on when or how often it is asked."""
+
+    def __init__(self, order: EarkOrder, parts: tuple[Representation, ...], facts: Facts, version: str) -> None:
+        self._order = order
+        self._parts = parts
+        self._facts = facts
+        self._version = version
+
+    def describe(self, build: Build, progress: Progress, created: str) -> None:
+        """Writes all of it."""
+        listing = Listing(progress, self._facts, created)
+        for number, part in enumerate(self._parts, 1):
+            self._representation(build, listing, part, (number, created))
+        own: list[Packed] = []
+        if self._order.premis:
+            told = Told(
+                self._order.object_id,
+                "intellectualEntity",
+                created,
+                self._version,
+                "../../",
+                self._order.events,
+                tuple(part.name for part in self._parts),
+            )
+            build.tag(_PREMIS_PLACE, premis(told, (), self._order.checksum, "uuid-"))
+            own.append(listing.written(_PREMIS_PLACE, md_type="PREMIS"))
+        described = _described(listing, "", own)
+        heading = self._heading(created)
+        build.tag(spec.METS_FILE, mets(heading, described, self._groups(listing), self._order.checksum))
+
+    def _representation(self, build: Build, listing: Listing, part: Representation, numbered: tuple[int, str]) -> None:
+        number, created = numbered
+        base = f"{spec.REPRESENTATIONS}/{part.name}/"
+        prefix = f"rep{number}-"
+        own: list[Packed] = []
+        if self._order.premis:
+            told = Told(part.name, "representation", created, self._version, "../../../../")
+            files = listing.below(base + spec.DATA, base)
+            build.tag(base + _PREMIS_PLACE, premis(told, files, self._order.checksum, prefix))
+            own.append(listing.written(base + _PREMIS_PLACE, base, "PREMIS"))
+        described = _described(listing, base, own)
+        heading = self._heading(created, part, prefix)
+        groups = _own_groups(listing, base)
+        build.tag(base + spec.METS_FILE, mets(heading, described, groups, self._order.checksum, part.kind))
+
+    def _heading(self, created: str, part: Representation | None = None, prefix: str = "uuid-") -> Heading:
+        order = self._order
+        agents = (software(self._version), *(order.agents if part is None else ()))
+        return Heading(
+            object_id=order.object_id if part is None else part.name,
+            label=order.label if part is None else part.label,
+            category=order.category if part is None else part.category or order.category,
+            content_type=order.content_type if part is None else part.content_type,
+            other_content_type=order.other_content_type if part is None else part.other_content_type,
+            profile=order.profile,
+            created=created,
+            package_type=order.kind.upper(),
+            record_status=order.record_status if part is None else "",
+            agents=agents,
+            record=tuple(_records(order)) if part is None else (),
+            above="" if part is None else "../../",
+            prefix=prefix,
+        )
+
+    def _groups(self, listing: Listing) -> Iterator[Group]:
+        for label, folder in ((spec.LABEL_DOCUMENTATION, spec.DOCUMENTATION), (spec.LABEL_SCHEMAS, spec.SCHEMAS)):
+            if listing.any_below(folder):
+                yield Group(label, listing.below(folder))
+        for part in self._parts:
+            place = f"{spec.REPRESENTATIONS}/{part.name}/{spec.METS_FILE}"
+            yield Group(
+                f"{spec.LABEL_REPRESENTATIONS}/{part.name}",
+                (listing.written(place),),
+                part.content_type,
+                part.other_content_type,
+                place,
+                self._order.kind == "aip",
+            )
+
+
+def _own_groups(listing: Listing, base: str) -> Iterator[Group]:
+    labels = (
+        (spec.LABEL_DATA, spec.DATA),
+        (spec.LABEL_DOCUMENTATION, spec.DOCUMENTATION),
+        (spec.LABEL_SCHEMAS, spec.SCHEMAS),
+    )
+    for label, folder in labels:
+        if listing.any_below(base + folder):
+            yield Group(label, listing.below(base + folder, base))
+
+
+def _described(listing: Listing, base: str, own: list[Packed]) -> Described:
+    """What describes, and what tells of preservation, which other metadata counts to."""
+    preserving = [*listing.below(base + spec.PRESERVATION, base), *listing.below(base + spec.OTHER_METADATA, base)]
+    return Described(tuple(listing.below(base + spec.DESCRIPTIVE, base)), (*own, *preserving))
+
+
+def _records(order: EarkOrder) -> Iterator[tuple[str, str]]:
+    told = (
+        ("SUBMISSIONAGREEMENT", (order.agreement,)),
+        ("PREVIOUSSUBMISSIONAGREEMENT", order.previous_agreements),
+        ("REFERENCECODE", (order.reference_code,)),
+        ("PREVIOUSREFERENCECODE", order.previous_reference_codes),
+    )
+    for type_, values in told:
+        for value in values:
+            if value:
+                yield type_, value

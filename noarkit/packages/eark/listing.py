@@ -1,0 +1,145 @@
+"""The files that stand in a growing package, with what is told of each: from the build's rows and the order's facts.
+
+Facts of single files are kept in a temporary database, and only where there are any.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from noarkit.packages.eark.markup import moment, moment_of_stamp
+from noarkit.packages.eark.order import EarkFile, MetadataFile
+from noarkit.packages.holding.progress import Progress
+
+UNKNOWN_TYPE = "application/octet-stream"
+_BATCH = 1_000
+_OWN_TYPES = {".xsd": "application/xml", ".xml": "application/xml", ".siard": "application/zip"}
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A file of the package. `name` is its path from the folder whose METS tells of it."""
+
+    name: str
+    size_bytes: int
+    digest: str
+    created: str
+    media_type: str
+    puid: str = ""
+    format_name: str = ""
+    format_version: str = ""
+    original_name: str = ""
+    md_type: str = ""
+
+
+_Told = tuple[str, str, str, str, str, str, str]
+_NOTHING: _Told = ("", "", "", "", "", "", "")
+
+
+class Facts:
+    """What the order says of single files, by their names in the package."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db.execute(
+            "CREATE TABLE told (name TEXT PRIMARY KEY, media TEXT, puid TEXT, format TEXT, version TEXT,"
+            " created TEXT, original TEXT, md TEXT) WITHOUT ROWID"
+        )
+        self._waiting: list[tuple[str, *_Told]] = []
+        self._types = mimetypes.MimeTypes(filenames=())  # the language's own table: the same everywhere
+        self._by_ending: dict[str, str] = {}
+        self.any = False
+
+    def close(self) -> None:
+        """Forgets everything."""
+        self._db.close()
+
+    def file(self, name: str, file: EarkFile) -> None:
+        """Remembers what is told of a file, if anything."""
+        created = moment(file.created) if file.created else ""
+        told = (file.media_type, file.puid, file.format_name, file.format_version, created, file.original_name, "")
+        if told != _NOTHING:
+            self._remember(name, told)
+
+    def metadata(self, name: str, file: MetadataFile) -> None:
+        """Remembers of what type metadata is."""
+        self._remember(name, (file.media_type, "", "", "", "", "", file.md_type))
+
+    def _remember(self, name: str, told: _Told) -> None:
+        self.any = True
+        self._waiting.append((name, *told))
+        if len(self._waiting) >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._db.execute("BEGIN")
+        self._db.executemany("INSERT OR REPLACE INTO told VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._waiting)
+        self._db.execute("COMMIT")
+        self._waiting.clear()
+
+    def of(self, name: str) -> _Told:
+        """What is told of a file."""
+        if not self.any:
+            return _NOTHING
+        if self._waiting:
+            self._flush()
+        row = self._db.execute(
+            "SELECT media, puid, format, version, created, original, md FROM told WHERE name = ?", (name,)
+        ).fetchone()
+        return _NOTHING if row is None else row
+
+    def media_type(self, name: str) -> str:
+        """The media type that the name's ending means."""
+        dot = name.rfind(".")
+        ending = name[dot:].lower() if dot > name.rfind("/") else ""
+        found = self._by_ending.get(ending)
+        if found is None:
+            found = _OWN_TYPES.get(ending) or self._types.guess_type(f"x{ending}")[0] or UNKNOWN_TYPE
+            if len(self._by_ending) < _BATCH:
+                self._by_ending[ending] = found
+        return found
+
+
+class Listing:
+    """The files of a build below a folder, in the order of their names. `created` serves those without a time."""
+
+    def __init__(self, progress: Progress, facts: Facts, created: str) -> None:
+        self._progress = progress
+        self._facts = facts
+        self._created = created
+
+    def below(self, folder: str, base: str = "") -> Iterator[Packed]:
+        """What was taken below `folder`; names are told without `base`."""
+        facts, skip = self._facts, len(base)
+        for row in self._progress.rows("payload", by_name=True, below=folder):
+            media, puid, form, version, created, original, md = facts.of(row.name)
+            yield Packed(
+                row.name[skip:],
+                row.size_bytes,
+                row.digests[0],
+                created or moment_of_stamp(row.stamp) or self._created,
+                media or facts.media_type(row.name),
+                puid,
+                form,
+                version,
+                original,
+                md,
+            )
+
+    def any_below(self, folder: str) -> bool:
+        """Whether anything was taken below `folder`."""
+        rows = self._progress.rows("payload", by_name=True, below=folder)
+        return next(rows, None) is not None
+
+    def written(self, name: str, base: str = "", md_type: str = "") -> Packed:
+        """A file that this build wrote itself."""
+        found = self._progress.find(name)
+        assert found is not None  # noqa: S101  # whoever asks has written it
+        row = found[0]
+        return Packed(
+            name[len(base) :], row.size_bytes, row.digests[0], self._created, "application/xml", md_type=md_type
+        )
