@@ -20,13 +20,14 @@ from zoneinfo import ZoneInfo
 from noarkit.config import Config, Origin, Sources, load
 from noarkit.destination import Destination, destination, reached
 from noarkit.engine import assembly
-from noarkit.engine.assembly import IngestResult, LoadOptions
+from noarkit.engine.assembly import IngestResult, LoadOptions, Way
 from noarkit.engine.limits import read_most_errors, read_until
 from noarkit.engine.runlog import logged
 from noarkit.engine.workshop import opened
-from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
+from noarkit.errors import ArchiveFault, ConfigFault, OtherArchive, PlanFault, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.store import GraphStore
+from noarkit.load import preflight
 from noarkit.load.close import Closed
 from noarkit.load.contents import no_gate
 from noarkit.load.coordinator import Stopping
@@ -41,9 +42,10 @@ from noarkit.load.verify import verify as verify_run
 from noarkit.report import Context, write_certificate, write_plan_report, write_run_report
 from noarkit.report.lists import write_lists
 from noarkit.report.page import MOST_PLACES
+from noarkit.sources.connector import ConnectorSource, find_connection, names_connection, reopen_connection, standing
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Source, SourceIdentity
+from noarkit.sources.port import Settling, Source, SourceIdentity
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
@@ -77,7 +79,7 @@ def site(archive: str | None = None, given: Site | None = None) -> Site:
 
 def scan(source: Place | Source, *, tell: Listener = nobody) -> ScanReport:
     """Reads a source and counts what it holds. Changes nothing. Raises `SourceGone`, `UsageFault`."""
-    return scan_source(_source(source), tell)
+    return scan_source(_source(source, site()), tell)
 
 
 def plan(
@@ -99,8 +101,10 @@ def plan(
     Raises `PlanFault` for a recipe or plan that cannot work, `SourceGone`, `UsageFault` where a plan stands already.
     """
     here = site(archive, settings)
-    folder, place = RunFolder(Path(run)), _source(source)
+    folder = RunFolder(Path(run))
     where = destination(here.config, here.environment)
+    place = _source(source, here, where.name)
+    settled(place, folder.path)
     tell(Event("target", {"archive": where.name}))
     codes = _codes(where, tell, must=archive is not None, may=here.config.archive.url is not None)
     what = replace(
@@ -113,6 +117,8 @@ def plan(
     _refuse_planned(folder)
     with logged(folder.path, tell, here.now_s, "plan") as told:
         planned = make_plan(what, folder, told, here.now_s)
+        if isinstance(place, ConnectorSource):
+            standing.propose(place, folder.path)
         moved, moved_count = _moved(folder, what.since)
         context = Context(
             recipe=str(recipe or ""),
@@ -151,7 +157,7 @@ def ingest(
     """
     here = site(archive, settings)
     folder = RunFolder(Path(run))
-    source = reopen(source_of(folder))
+    source = _reopened(folder, here)
     options = LoadOptions(
         until=read_until(until, datetime.fromtimestamp(here.now_s(), UTC), _zone(folder)) if until else None,
         rate=read_rate(max_rate) if max_rate else Rate(),
@@ -164,8 +170,9 @@ def ingest(
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with logged(folder.path, tell, here.now_s, "ingest") as told, reached(where, rehearse=dry_run) as way:
         told(Event("target", {"archive": way.name, "account": way.account}))
+        _judge_marks(folder, way, told)
         try:
-            return assembly.ingest_run(
+            result = assembly.ingest_run(
                 folder,
                 source,
                 way,
@@ -174,6 +181,9 @@ def ingest(
                 tell=told,
                 now_s=here.now_s,
             )
+            if isinstance(source, ConnectorSource) and result.state == "done" and not dry_run:
+                _keep_marks(source, folder, way.name, result)
+            return result
         finally:
             if not dry_run:
                 _report(folder, here.config.lang)
@@ -216,7 +226,7 @@ def verify(
     """
     here = site(archive, settings)
     folder = RunFolder(Path(run))
-    source = reopen(source_of(folder))
+    source = _reopened(folder, here)
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
         told = stack.enter_context(logged(folder.path, tell, here.now_s, "verify"))
@@ -251,7 +261,9 @@ def source_of(folder: RunFolder) -> SourceIdentity:
 
 def same_source(folder: RunFolder, source: Place) -> None:
     """Raises `UsageFault` where a run was planned from another source than this."""
-    if source_of(folder).where != _source(source).identity.where:
+    named = os.fspath(source) if isinstance(source, str | Path) else ""
+    where = named if names_connection(named) else _source(source, None).identity.where
+    if source_of(folder).where != where:
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
 
 
@@ -302,8 +314,30 @@ def _report(folder: RunFolder, lang: str) -> None:
         write_lists(folder, lang)
 
 
-def _source(source: Place | Source) -> Source:
-    return open_source(os.fspath(source)) if isinstance(source, str | Path) else source
+def settled(source: Source, folder: Path) -> Source:
+    """The source, told where the run lies that it is read for."""
+    if isinstance(source, Settling):
+        source.settle(folder)
+    return source
+
+
+def _source(source: Place | Source, here: Site | None, archive: str | None = None) -> Source:
+    """The source that is meant: one given, a connection (read from its marks for that archive), or a place."""
+    if not isinstance(source, str | Path):
+        return source
+    where = os.fspath(source)
+    if here is not None and names_connection(where):
+        now = datetime.fromtimestamp(here.now_s(), UTC)
+        found = find_connection(where, here.config, here.environment, now)
+        if found is not None:
+            return standing.from_marks(found, archive)
+    return open_source(where)
+
+
+def _reopened(folder: RunFolder, here: Site) -> Source:
+    identity = source_of(folder)
+    found = reopen_connection(identity, here.config, here.environment, folder.path)
+    return settled(found or reopen(identity), folder.path)
 
 
 def _what(recipe: Place | None, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:
@@ -311,7 +345,7 @@ def _what(recipe: Place | None, place: Source, codes: Mapping[str, frozenset[str
     if isinstance(place, ExtractSource):
         text = recipe_text(Path(recipe)) if recipe is not None else place.default_recipe()
         terms = read_terms(text, str(recipe or "default recipe"))
-        extract = ExtractSource(place.root, terms.zone)
+        extract = ExtractSource(place.place, terms.zone)
         return Plan(extract, extract.mapper(), text, terms.external_system, terms.zone, terms.close)
     text, chosen = _recipe(recipe, place, codes)
     target = chosen.target
@@ -332,6 +366,29 @@ def _recipe(given: Place | None, source: Source, codes: Mapping[str, frozenset[s
     if not fits(recipe, source.identity.kind):
         raise PlanFault(where=name, why="recipe-for-other-source")
     return text, recipe
+
+
+def _judge_marks(folder: RunFolder, way: Way, tell: Listener) -> None:
+    """Raises `OtherArchive` for a run that was planned from the marks of an archive that this is not."""
+    wanted = standing.counts_on(folder.path)
+    if wanted:
+        with closing(opened(way.settings, tell=tell)) as asked:
+            found = preflight.identity(asked) or way.name
+        if found != wanted:
+            raise OtherArchive(where=str(folder.path), expected=wanted, found=found)
+
+
+def _keep_marks(source: ConnectorSource, folder: RunFolder, archive: str, result: IngestResult) -> None:
+    """Marks move on where nothing was left out while loading; a stream that could not be read whole keeps its own."""
+    aside = result.numbers.set_aside + result.numbers.refused
+    with closing(folder.open_journal()) as journal, closing(GraphStore.open(folder.graph)) as graph:
+        identity = journal.meta("archive") or archive
+        left_out = [
+            json.loads(data or "{}").get("stream")
+            for (data,) in graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
+        ]
+    if aside == len(left_out) and all(left_out):
+        standing.keep(source, folder.path, archive, identity, {str(stream) for stream in left_out})
 
 
 def _zone(folder: RunFolder) -> ZoneInfo:

@@ -21,6 +21,7 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.journal import Journal
 from noarkit.model.mapping import mapping
 from noarkit.packages.noark5.changes_read import ReadChange, read_changes
+from noarkit.packages.noark5.held import change_log_of
 from noarkit.packages.noark5.values import Unreadable, timestamp
 from noarkit.safe.atomic import write_bytes
 
@@ -31,16 +32,19 @@ _MARK = "change_log"
 def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive: Archive, tell: Listener) -> None:
     """Keeps the change log that the plan's source came with, once. Raises archive faults that may be tried again."""
     named = orjson.loads(graph.meta("needs") or "{}").get("change_log")
-    if named is None or journal.meta(_MARK) is not None or not Path(named).is_file():
+    if named is None or journal.meta(_MARK) is not None:
         return
     zone = ZoneInfo(graph.meta("zone") or "Europe/Oslo")
     kept = "archive"
     count = 0
-    try:
-        count = Administration(archive).import_changes(_entries(Path(named), graph, zone))
-    except (ArchiveNotFound, ArchiveRefused, NotAllowed):
-        kept = KEPT_FILE
-        write_bytes(folder.path / KEPT_FILE, Path(named).read_bytes())
+    with change_log_of(Path(named)) as log:
+        if log is None:
+            return
+        try:
+            count = Administration(archive).import_changes(_entries(log, graph, zone))
+        except (ArchiveNotFound, ArchiveRefused, NotAllowed):
+            kept = KEPT_FILE
+            write_bytes(folder.path / KEPT_FILE, log.read_bytes())
     journal.remember(**{_MARK: kept})
     tell(Event("change_log_kept", {"where": kept, "entries": count}))
 

@@ -85,7 +85,7 @@ def reopen(identity: SourceIdentity) -> Source:
 
 def _extract(identity: SourceIdentity) -> Source:
     source = ExtractSource(Path(identity.where), str(identity.settings.get("zone") or DEFAULT_ZONE))
-    if not source.root.is_dir():
+    if not source.place.exists():
         raise SourceGone(where=identity.where, why="ENOENT")
     return source
 

@@ -45,6 +45,10 @@ class Storage(Protocol):
         """The bytes of one file. `FileNotFoundError` where it is not there."""
         ...
 
+    def member(self, name: str) -> Member | None:
+        """How a file lies in an archive file; None where it is not there, or lies in a folder."""
+        ...
+
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every file with its bytes, in the order in which they lie; each is read before the next is asked for."""
         ...
@@ -89,6 +93,9 @@ class FolderStorage:
     def open(self, name: str) -> AbstractContextManager[Readable]:
         """The bytes of one file."""
         return open_inside(self._path, name)
+
+    def member(self, name: str) -> None:
+        """Nothing: it lies in a folder."""
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every plain file with its bytes."""
@@ -151,12 +158,16 @@ class ArchiveStorage:
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
         """The bytes of one file; one at a time."""
-        whole = self._top + name
-        row = self._db.execute("SELECT * FROM held WHERE name = ?", (whole,)).fetchone()
-        if row is None or self._picker is None:
+        member = self.member(name)
+        if member is None or self._picker is None:
             raise FileNotFoundError(name)
-        with self._picker.open(_member(row)) as content:
+        with self._picker.open(member) as content:
             yield content
+
+    def member(self, name: str) -> Member | None:
+        """How a file lies in the archive file; None where it is not there."""
+        row = self._db.execute("SELECT * FROM held WHERE name = ?", (self._top + name,)).fetchone()
+        return None if row is None else _member(row)
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every file with its bytes, in one go."""
@@ -190,6 +201,10 @@ class Below:
     def open(self, name: str) -> AbstractContextManager[Readable]:
         """The bytes of one file."""
         return self._storage.open(self._above + name)
+
+    def member(self, name: str) -> Member | None:
+        """How a file lies in the archive file; None where it is not there, or lies in a folder."""
+        return self._storage.member(self._above + name)
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every file of the folder with its bytes."""

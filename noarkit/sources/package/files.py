@@ -19,14 +19,14 @@ from noarkit.safe.paths import checked_parts, open_inside
 
 _IN_MEMORY = 400_000
 _PLAIN_PATH = re.compile(r"(?:[a-z0-9_-]+/)*[a-z0-9-]{6,80}(?:\.[a-z0-9]{1,5})?")
-_ALGORITHMS = {"MD5": "md5", "SHA1": "sha1", "SHA224": "sha224", "SHA384": "sha384", "SHA512": "sha512"}
+ALGORITHMS = {"MD5": "md5", "SHA1": "sha1", "SHA224": "sha224", "SHA384": "sha384", "SHA512": "sha512"}
 
 
 class DocumentFiles:
     """The files below the root of an extract."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
         self._base = str(root)
 
     def content(self, path: str, sha256: str | None, algorithm: str, checksum: str) -> Content:
@@ -44,7 +44,7 @@ class DocumentFiles:
                 status = os.stat(f"{self._base}/{name}")  # noqa: PTH116  # hot: a path of its own costs more than the call
             except OSError:
                 continue
-            old = _ALGORITHMS.get(algorithm) if sha256 is None and checksum else None
+            old = ALGORITHMS.get(algorithm) if sha256 is None and checksum else None
             locator = f"{old}:{checksum}:{name}" if old else f"::{name}"
             return Content(locator, parts[-1], status.st_size, status.st_mtime_ns, sha256)
         raise Untakable(ItemVanished.code, key=path)
@@ -54,7 +54,7 @@ class DocumentFiles:
         """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged."""
         algorithm, checksum, name = content.locator.split(":", 2)
         try:
-            file = open_inside(self._root, name)
+            file = open_inside(self.root, name)
         except FileNotFoundError as error:
             raise ItemVanished(key=name) from error
         except (OSError, UnsafePath) as error:

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from noarkit.errors import PackageFault, SourceGone
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
+from noarkit.packages.forms import look
 from noarkit.packages.noark5 import vsm
 from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.declared import declared_groups
@@ -26,6 +27,7 @@ from noarkit.packages.noark5.spec import CHANGE_LOG, STRUCTURE
 from noarkit.packages.noark5.spine import Spine
 from noarkit.packages.noark5.values import Codes
 from noarkit.sources.package.files import DocumentFiles, SeenInDatabase
+from noarkit.sources.package.packed import PackedFiles
 from noarkit.sources.package.place import extract_root
 from noarkit.sources.port import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
 
@@ -41,26 +43,35 @@ T = TypeVar("T")
 
 
 def find_extract(where: str) -> ExtractSource | None:
-    """The extract in a folder; None where there is none."""
+    """The extract in a folder, zip or tar; None where there is none. Raises what `safe` refuses."""
     path = Path(where)
-    root = extract_root(path) if path.is_dir() else None
-    return None if root is None else ExtractSource(root)
+    if path.is_dir():
+        root = extract_root(path)
+        return None if root is None else ExtractSource(root)
+    found = look(path) if path.is_file() else None
+    return ExtractSource(path) if found is not None and found.form == "noark5" else None
 
 
 class ExtractSource:
-    """An unpacked extract; `root` holds arkivstruktur.xml. Times without offset are read in `zone`."""
+    """An extract in the folder that holds arkivstruktur.xml, or in an archive file. Times without offset are read in
+    `zone`."""
 
-    def __init__(self, root: Path, zone: str = DEFAULT_ZONE) -> None:
-        self.root = root.absolute()
+    def __init__(self, place: Path, zone: str = DEFAULT_ZONE) -> None:
+        self.place = place.absolute()
         self._zone = zone
-        self._files = DocumentFiles(self.root)
+        self._files = PackedFiles(self.place) if self.place.is_file() else DocumentFiles(self.place)
         self.codes = Codes()
         self.business = BusinessFields()
 
     @property
+    def root(self) -> Path:
+        """The folder with the XML; it goes with this source where the extract lies in an archive file."""
+        return self._files.root
+
+    @property
     def identity(self) -> SourceIdentity:
-        """Kind `noark5`, the folder, and the zone."""
-        return SourceIdentity(KIND, str(self.root), {"zone": self._zone})
+        """Kind `noark5`, the folder or archive file, and the zone."""
+        return SourceIdentity(KIND, str(self.place), {"zone": self._zone})
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every folder and record once, parents first, and before them what they stand in.
@@ -69,7 +80,7 @@ class ExtractSource:
         """
         structure = self.root / f"{STRUCTURE}.xml"
         if not structure.is_file():
-            raise SourceGone(where=str(self.root), why="ENOENT")
+            raise SourceGone(where=str(self.place), why="ENOENT")
         self.business = BusinessFields(declared_groups(self.root / vsm.SCHEMA_FILE, vsm.NAMESPACE))
         with closing(SeenInDatabase()) as seen:
             readers = Readers(ZoneInfo(self._zone), self.codes)
@@ -98,7 +109,7 @@ class ExtractSource:
             "codes": codes,
             "groups": self.business.groups,
             "names": self.business.names,
-            "change_log": str(log) if log.is_file() else None,
+            "change_log": str(log if self.root == self.place else self.place) if log.is_file() else None,
         }
 
     def default_recipe(self) -> str:

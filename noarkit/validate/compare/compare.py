@@ -41,7 +41,8 @@ class Compared:
 
 def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
     """Two extracts, element by element. Raises PackageFault where one is none, UnsafeXml."""
-    return _compare(element_rows(_extract(left).root), element_rows(_extract(right).root), by)
+    sides = _extract(left), _extract(right)  # held until all was read: what is packed has its XML in folders of theirs
+    return _compare(element_rows(sides[0].root), element_rows(sides[1].root), by)
 
 
 def compare_with_archive(package: Path, archive: Archive, by: By = "id", zone: str = "Europe/Oslo") -> Compared:

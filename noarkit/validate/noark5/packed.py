@@ -11,20 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from noarkit.errors import PackageFault
-from noarkit.packages.holding.storage import Below, Storage
-from noarkit.packages.noark5 import spec
+from noarkit.packages.holding.storage import Storage
+from noarkit.packages.noark5.held import extract_in, spread
 from noarkit.safe.digest import BLOCK_BYTES
-from noarkit.safe.paths import inside
 from noarkit.validate.findings import Report
-from noarkit.validate.noark5.case import DESCRIPTION_FILE
 from noarkit.validate.noark5.documents import row_of
 from noarkit.validate.noark5.messages import Rows
 from noarkit.validate.noark5.run import Wish, validate_extract
-from noarkit.validate.noark5.sight import FILE
 from noarkit.validate.noark5.store import Row
 
 _BATCH = 500
-_DEEPEST = 2
 
 
 def validate_packed(storage: Storage, wish: Wish) -> Report:
@@ -37,30 +33,6 @@ def validate_packed(storage: Storage, wish: Wish) -> Report:
         spread(extract, root)
         report = validate_extract(root, replace(wish, elsewhere=_Documents(extract)))
     return replace(report, package=storage.where)
-
-
-def extract_in(storage: Storage) -> Storage | None:
-    """The folder that holds the extract: the top, or the one nearest to it that has its description or structure."""
-    found: str | None = None
-    for stored in storage.files():
-        above, _, name = stored.name.rpartition("/")
-        if name in (DESCRIPTION_FILE, FILE) and above.count("/") < _DEEPEST:
-            found = above if found is None else min(found, above, key=lambda one: (bool(one), one.count("/"), one))
-    if found is None:
-        return None
-    return Below(storage, found) if found else storage
-
-
-def spread(extract: Storage, root: Path) -> None:
-    """Writes the files that stand directly in an extract into `root`: the XML and its schemas, no documents."""
-    for name, content in extract.contents():
-        if "/" in name:
-            if name.split("/", 1)[0] in spec.DOCUMENT_FOLDERS:
-                (root / name.split("/", 1)[0]).mkdir(exist_ok=True)
-            continue
-        with inside(root, name).open("xb") as file:
-            while block := content.read(BLOCK_BYTES):
-                file.write(block)
 
 
 class _Documents:

@@ -1,0 +1,109 @@
+"""Opens single files of a zip or tar by what a plan remembers of them: nothing is judged or indexed a second time.
+
+A locator says where a member lies and how it is packed. It is good for the archive file it was told of alone, which
+must not have changed since: its time is held against it, and a zip's own headers and checksums against the bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from noarkit.errors import HostileInput, ItemChanged, ItemUnreadable, ItemVanished, PackageFault
+from noarkit.safe.unpack import Content, Member, Picker
+from noarkit.safe.zipped import Packing
+
+_NONE = "-"
+
+
+def locator_of(member: Member) -> str:
+    """What finds a member again."""
+    packing = member.packing
+    if packing is None:
+        return f"{member.offset_bytes or 0},{member.size_bytes}:{member.name}"
+    lies = (packing.header_at, member.size_bytes, packing.method, packing.packed_bytes, packing.crc)
+    spelt = "" if member.spelt == member.name else f"//{member.spelt}"
+    return f"{','.join(map(str, lies))}:{member.name}{spelt}"
+
+
+def member_at(locator: str) -> Member:
+    """The member that a locator speaks of. Raises `ItemVanished` for a text that is none."""
+    where, _, named = locator.partition(":")
+    name, _, spelt = named.partition("//")
+    numbers = where.split(",")
+    if len(numbers) not in (2, 5) or not all(number.isdecimal() for number in numbers):
+        raise ItemVanished(key=locator)
+    told = [int(number) for number in numbers]
+    if len(told) == 2:
+        return Member(tuple(name.split("/")), told[1], None, told[0])
+    return Member(
+        tuple(name.split("/")), told[1], None, None, Packing(told[0], told[2], told[3], told[4]), spelt or name
+    )
+
+
+class Located:
+    """The members of one archive file, several open at once where several ask."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._idle: list[Picker] = []
+
+    def modified_ns(self) -> int:
+        """When the archive file was last written to. Raises `ItemVanished`."""
+        try:
+            return self.path.stat().st_mtime_ns
+        except OSError as error:
+            raise ItemVanished(key=str(self.path)) from error
+
+    @contextmanager
+    def open(self, locator: str) -> Iterator[Content]:
+        """The bytes of a member. Raises `ItemVanished`, `ItemUnreadable`."""
+        member = member_at(locator)
+        try:
+            picker = self._idle.pop() if self._idle else Picker(self.path)
+        except FileNotFoundError as error:
+            raise ItemVanished(key=member.name) from error
+        except (OSError, PackageFault) as error:
+            raise ItemUnreadable(key=member.name, why=_why(error)) from error
+        try:
+            with picker.open(member) as content:
+                yield content
+        except (PackageFault, HostileInput) as error:
+            raise ItemUnreadable(key=member.name, why=_why(error)) from error
+        finally:
+            self._idle.append(picker)
+
+    def close(self) -> None:
+        """Lets the archive file go."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+class LocatedStream:
+    """The bytes of a member as a source gives them: still the same where the archive file is."""
+
+    def __init__(self, content: Content, place: Located, modified_ns: int | None) -> None:
+        self._content = content
+        self._place = place
+        self._modified_ns = modified_ns
+        if not self.still_the_same():
+            raise ItemChanged(key=str(place.path), why="time")
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes."""
+        try:
+            return self._content.read(size)
+        except (PackageFault, HostileInput) as error:
+            raise ItemUnreadable(key=str(self._place.path), why=_why(error)) from error
+
+    def still_the_same(self) -> bool:
+        """True where nobody wrote to the archive file since the plan was made."""
+        return self._modified_ns is None or self._place.modified_ns() == self._modified_ns
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    return str(getattr(error, "data", {}).get("why", type(error).__name__))

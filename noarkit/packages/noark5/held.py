@@ -1,0 +1,54 @@
+"""An extract that lies in an archive file, or somewhere in another package: where it is, and its XML in a folder."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from noarkit.packages.holding.storage import Below, Storage, open_storage
+from noarkit.packages.noark5 import spec
+from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.paths import inside
+
+_MARKS = (f"{spec.DESCRIPTION}.xml", f"{spec.STRUCTURE}.xml")
+_DEEPEST = 4
+
+
+def extract_in(storage: Storage) -> Storage | None:
+    """The folder that holds the extract: the top, or the one nearest to it that has its description or structure."""
+    found: str | None = None
+    for stored in storage.files():
+        above, _, name = stored.name.rpartition("/")
+        if name in _MARKS and above.count("/") < _DEEPEST:
+            found = above if found is None else min(found, above, key=lambda one: (bool(one), one.count("/"), one))
+    if found is None:
+        return None
+    return Below(storage, found) if found else storage
+
+
+def spread(extract: Storage, root: Path) -> None:
+    """Writes the files that stand directly in an extract into `root`: the XML and its schemas, no documents."""
+    for name, content in extract.contents():
+        if "/" in name:
+            if name.split("/", 1)[0] in spec.DOCUMENT_FOLDERS:
+                (root / name.split("/", 1)[0]).mkdir(exist_ok=True)
+            continue
+        with inside(root, name).open("xb") as file:
+            while block := content.read(BLOCK_BYTES):
+                file.write(block)
+
+
+@contextmanager
+def change_log_of(named: Path) -> Iterator[Path | None]:
+    """The change log at a path, or in the archive file there; None where there is none any more."""
+    if named.name.endswith(f"{spec.CHANGE_LOG}.xml") or not named.is_file():
+        yield named if named.is_file() else None
+        return
+    with closing(open_storage(named, top=False)) as storage, tempfile.TemporaryDirectory(prefix="noarkit-") as folder:
+        extract = extract_in(storage)
+        if extract is not None:
+            spread(extract, Path(folder))
+        log = Path(folder) / f"{spec.CHANGE_LOG}.xml"
+        yield log if log.is_file() else None

@@ -1,0 +1,101 @@
+"""An extract in a zip or tar as a source: its XML goes into a folder of our own, its documents are read where they
+lie."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from noarkit.errors import ItemVanished, PackageFault, SourceGone, UnsafePath
+from noarkit.graph.entity import Content
+from noarkit.packages.holding.located import Located, LocatedStream, locator_of
+from noarkit.packages.holding.storage import Storage, open_storage
+from noarkit.packages.noark5.entities import Untakable
+from noarkit.packages.noark5.held import extract_in, spread
+from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
+from noarkit.safe.paths import checked_parts
+from noarkit.sources.package.files import ALGORITHMS
+from noarkit.sources.port import ContentStream
+
+
+class PackedFiles:
+    """The files of an extract in an archive file. Nothing is read before it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._located = Located(path)
+        self._storage: Storage | None = None
+        self._extract: Storage | None = None
+        self._root: Path | None = None
+        self._modified_ns: int | None = None
+
+    @property
+    def root(self) -> Path:
+        """A folder with the XML of the extract, there as long as this is."""
+        if self._root is None:
+            root = Path(tempfile.mkdtemp(prefix="noarkit-extract-"))
+            weakref.finalize(self, shutil.rmtree, root, ignore_errors=True)
+            spread(self._held(), root)
+            self._root = root
+        return self._root
+
+    def _held(self) -> Storage:
+        if self._extract is None:
+            if not self.path.is_file():
+                raise SourceGone(where=str(self.path), why="ENOENT")
+            self._modified_ns = self._located.modified_ns()
+            self._storage = open_storage(self.path, top=False)
+            weakref.finalize(self, self._storage.close)
+            self._extract = extract_in(self._storage)
+            if self._extract is None:
+                raise PackageFault(where=str(self.path), why="no-package")
+        return self._extract
+
+    def content(self, path: str, sha256: str | None, algorithm: str, checksum: str) -> Content:
+        """The file that the XML names; `\\` is taken for `/`, and a name may lack its folder. Raises Untakable."""
+        held = self._held()
+        try:
+            parts = checked_parts(path.replace("\\", "/").removeprefix("./"))
+        except UnsafePath as fault:
+            raise Untakable(fault.code, **fault.data) from None
+        for folder in ("", *DOCUMENT_FOLDERS):
+            member = held.member("/".join((folder, *parts) if folder else parts))
+            if member is not None:
+                old = ALGORITHMS.get(algorithm) if sha256 is None and checksum else None
+                proof = f"{old}:{checksum}" if old else ":"
+                return Content(f"{proof}:{locator_of(member)}", parts[-1], member.size_bytes, self._modified_ns, sha256)
+        raise Untakable(ItemVanished.code, key=path)
+
+    @contextmanager
+    def open(self, content: Content) -> Iterator[ContentStream]:
+        """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged."""
+        algorithm, checksum, locator = content.locator.split(":", 2)
+        with self._located.open(locator) as bytes_of:
+            stream = LocatedStream(bytes_of, self._located, content.modified_ns)
+            yield Proven(stream, algorithm, checksum)
+
+
+class Proven:
+    """A stream that has the checksum which the extract tells, where that is another than SHA-256."""
+
+    def __init__(self, stream: LocatedStream, algorithm: str, checksum: str) -> None:
+        self._stream = stream
+        self._hash = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
+        self._checksum = checksum
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes."""
+        block = self._stream.read(size)
+        if self._hash is not None:
+            self._hash.update(block)
+        return block
+
+    def still_the_same(self) -> bool:
+        """True where nobody wrote to the archive file, and the bytes have their checksum."""
+        good = self._hash is None or self._hash.hexdigest() == self._checksum
+        return good and self._stream.still_the_same()
