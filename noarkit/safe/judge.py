@@ -6,7 +6,8 @@ The schema is ours or one whose bytes are known, never the document's own idea o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,7 @@ from xml.parsers import expat
 from lxml import etree
 
 from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.safe.digest import Readable
 from noarkit.safe.sax import event_parser
 
 BLOCK_BYTES = 1024 * 1024
@@ -39,20 +41,37 @@ def judge(source: Path, schema: etree.XMLSchema, *, most: int = 10_000, located:
 
     Stops after about `most` errors. The document is read once more where there are any, for the parser tells no lines.
     """
-    where = str(source)
-    with source.open("rb") as file:
-        refuse_doctype(file, where)
+    yield from judge_opened(lambda: source.open("rb"), str(source), schema, most=most, located=located)
+
+
+def judge_opened(
+    opened: Callable[[], AbstractContextManager[Readable]],
+    where: str,
+    schema: etree.XMLSchema,
+    *,
+    most: int = 10_000,
+    located: int = 100,
+) -> Iterator[SchemaError]:
+    """The same for a document that lies in an archive file: `opened` opens it, each time from its beginning."""
+    with opened() as file:
+        _refuse_doctype(file, where)
+    with opened() as file:
         errors, suspects = _suspects(file, where, schema, most)
-        if not errors:
-            return
-        file.seek(0)
+    if not errors:
+        return
+    with opened() as file:
         lines = list(_lines(file, schema, suspects, min(located, len(errors))))
-        for number, entry in enumerate(errors):
-            yield _schema_error(entry, lines[number] if number < len(lines) else 0)
+    for number, entry in enumerate(errors):
+        yield _schema_error(entry, lines[number] if number < len(lines) else 0)
 
 
 def refuse_doctype(file: BinaryIO, where: str) -> None:
     """Reads the prologue and goes back; `UnsafeXml` for a document type, `PackageFault` where it cannot be read."""
+    _refuse_doctype(file, where)
+    file.seek(0)
+
+
+def _refuse_doctype(file: Readable, where: str) -> None:
     begun = False
 
     def begin(name: str, attributes: dict[str, str]) -> None:
@@ -67,10 +86,9 @@ def refuse_doctype(file: BinaryIO, where: str) -> None:
     except (expat.ExpatError, ValueError, LookupError) as error:
         # what this parser cannot read, it cannot vouch for: no other parser gets to see it
         raise PackageFault(where=where, why="malformed-xml", detail=str(error)) from error
-    file.seek(0)
 
 
-def _suspects(file: BinaryIO, where: str, schema: etree.XMLSchema, most: int) -> tuple[list[etree._LogEntry], set[int]]:
+def _suspects(file: Readable, where: str, schema: etree.XMLSchema, most: int) -> tuple[list[etree._LogEntry], set[int]]:
     """The errors, and the numbers of the blocks in which they came up."""
     parser = _judging(schema)
     suspects: set[int] = set()
@@ -91,7 +109,7 @@ def _suspects(file: BinaryIO, where: str, schema: etree.XMLSchema, most: int) ->
     return list(parser.feed_error_log), suspects
 
 
-def _lines(file: BinaryIO, schema: etree.XMLSchema, suspects: set[int], wanted: int) -> Iterator[int]:
+def _lines(file: Readable, schema: etree.XMLSchema, suspects: set[int], wanted: int) -> Iterator[int]:
     """The lines of the first errors: blocks in which some came up are read piece by piece."""
     parser = _judging(schema)
     told, line = 0, 1
