@@ -24,10 +24,12 @@ METS_SCHEMA = "dias-mets.xsd"
 PREMIS_SCHEMA = "dias-premis.xsd"
 SUBMISSION_SCHEMA = "submission-description.xsd"
 XLINK_SCHEMA = "xlink.xsd"
+EAD_SCHEMA = "ead.xsd"
+EAC_SCHEMA = "eac-cpf.xsd"
 
 _XS = "http://www.w3.org/2001/XMLSchema"
 _XLINK = "http://www.w3.org/1999/xlink"
-_TABLES = (METS_SCHEMA, PREMIS_SCHEMA, SUBMISSION_SCHEMA, XLINK_SCHEMA)
+_TABLES = (METS_SCHEMA, PREMIS_SCHEMA, SUBMISSION_SCHEMA, XLINK_SCHEMA, EAD_SCHEMA, EAC_SCHEMA)
 _ELEMENT = re.compile(r"(\^?)([\w-]+)([?*+]|\{(\d+),(\d+|\*)\})?(?: : (\S+))?")
 _ATTRIBUTE = re.compile(r"@(?:(\w+):)?(\w+)(!?)(?:~(\w+)| : (\S+)| = (.+))?")
 _CARDS: Mapping[str, tuple[str, str]] = {"": ("1", "1"), "?": ("0", "1"), "*": ("0", "*"), "+": ("1", "*")}
@@ -69,7 +71,7 @@ def _read(table: str) -> list[_Line]:
 def _schema(lines: list[_Line]) -> Iterator[str]:
     namespace = lines[0].text.split()[1]
     yield f'<xs:schema xmlns:xs="{_XS}" xmlns:own={quoteattr(namespace)} xmlns:xlink="{_XLINK}"'
-    yield f"           targetNamespace={quoteattr(namespace)} elementFormDefault=\"qualified\""
+    yield f'           targetNamespace={quoteattr(namespace)} elementFormDefault="qualified"'
     yield '           attributeFormDefault="unqualified">'
     yield "  <!-- Made by noarkit from its own tables: equivalent to the official schema, yet not the official one. -->"
     for line in lines[1:]:

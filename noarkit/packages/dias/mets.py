@@ -1,0 +1,181 @@
+"""Writes the two METS documents of a package: dias-mets.xml within it, and the submission description beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from noarkit.packages.dias.markup import HEAD, attributes, element, quoted
+from noarkit.packages.dias.order import NOT_STATED, SOFTWARE, DiasOrder, Party, Person, System
+from noarkit.packages.dias.spec import (
+    CONTENT,
+    METS,
+    METS_NAMESPACE,
+    OBJECT_PREFIX,
+    PROFILE,
+    SUBMISSION_NAMESPACE,
+    TAR_TYPE,
+    XLINK,
+    href_of,
+    mime_of,
+)
+from noarkit.packages.holding.digests import modified_ns
+from noarkit.packages.holding.progress import Done
+
+_BATCH = 500
+_IN_CONTENT = CONTENT + "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is fixed at the first start of a build."""
+
+    uuid: str
+    moment: datetime
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A file as the outside knows it: where it is, how long, its sha256."""
+
+    path: str
+    size_bytes: int
+    sha256: str
+    mime: str = TAR_TYPE
+
+
+def dias_mets(order: DiasOrder, facts: Facts, own: Iterable[Done], content: Iterable[Done]) -> Iterator[bytes]:
+    """dias-mets.xml: `own` are the files of the package itself, `content` those below content/."""
+    yield _open(order, facts, METS_NAMESPACE).encode()
+    yield _header(order, facts, inside=True).encode()
+    yield b"<fileSec>\n"
+    number = 0
+    stated = attributes({"VERSDATE": _moment(facts.moment, order.zone)})
+    for start, rows in (
+        ('<fileGrp ID="fileGroup001" USE="FILES">\n', own),
+        (f'<fileGrp ID="fileGroup002"{stated} USE="ArchiveExtraction">\n', content),
+    ):
+        yield start.encode()
+        lines: list[str] = []
+        for row in rows:
+            number += 1
+            lines.append(_row(row, number, order, facts))
+            if len(lines) >= _BATCH:
+                yield "".join(lines).encode()
+                lines.clear()
+        yield ("".join(lines) + "</fileGrp>\n").encode()
+    yield b"</fileSec>\n<structMap><div/></structMap>\n</mets>\n"
+
+
+def submission_description(order: DiasOrder, facts: Facts, tar: Sealed, mets: Sealed) -> bytes:
+    """The document beside the tar, which seals it."""
+    files = "".join(
+        _file(number, one.path, one.mime, one.size_bytes, (_moment(facts.moment, order.zone), one.sha256))
+        for number, one in enumerate((tar, mets))
+    )
+    whole = (
+        _open(order, facts, SUBMISSION_NAMESPACE)
+        + _header(order, facts, inside=False)
+        + f'<fileSec>\n<fileGrp ID="fileGroup001" USE="FILES">\n{files}</fileGrp>\n</fileSec>\n'
+        + "<structMap><div/></structMap>\n</mets>\n"
+    )
+    return whole.encode()
+
+
+def _row(row: Done, number: int, order: DiasOrder, facts: Facts) -> str:
+    written = modified_ns(row.stamp)
+    created = facts.moment if written is None else datetime.fromtimestamp(written // 1_000_000_000, UTC)
+    return _file(number, row.name, mime_of(row.name), row.size_bytes, (_moment(created, order.zone), row.digests[0]))
+
+
+def _file(number: int, path: str, mime: str, size_bytes: int, sealed: tuple[str, str]) -> str:
+    created, sha256 = sealed
+    return (
+        f'<file ID="fileId_{number}" MIMETYPE="{mime}" SIZE="{size_bytes}" CREATED="{created}" CHECKSUM="{sha256}"'
+        ' CHECKSUMTYPE="SHA-256" USE="Datafile"><FLocat LOCTYPE="URL" xlink:type="simple"'
+        f' xlink:href="{quoted(href_of(path))}"/></file>\n'
+    )
+
+
+def _open(order: DiasOrder, facts: Facts, namespace: str) -> str:
+    told = {
+        "xmlns": namespace,
+        "xmlns:xlink": XLINK,
+        "OBJID": f"{OBJECT_PREFIX}{facts.uuid}",
+        "LABEL": order.label,
+        "TYPE": order.type,
+        "PROFILE": PROFILE,
+    }
+    return f"{HEAD}<mets{attributes(told)}>\n"
+
+
+def _header(order: DiasOrder, facts: Facts, *, inside: bool) -> str:
+    created = _moment(facts.moment, order.zone)
+    parts = [f'<metsHdr CREATEDATE="{created}" RECORDSTATUS="{order.record_status}">\n']
+    parts += _agents(order, facts)
+    parts += [element("altRecordID", value, TYPE=kind) for kind, value in _records(order, inside=inside) if value]
+    if inside:
+        parts.append(element("metsDocumentID", METS))
+    return "".join([*parts, "</metsHdr>\n"])
+
+
+def _records(order: DiasOrder, *, inside: bool) -> Iterator[tuple[str, str]]:
+    yield "DELIVERYSPECIFICATION", order.description or order.label or NOT_STATED
+    yield "SUBMISSIONAGREEMENT", order.agreement
+    yield "DELIVERYTYPE", order.delivery_type
+    if inside:  # the schema of the description beside the tar knows no project
+        yield "PROJECTNAME", order.project
+    yield "PACKAGENUMBER", order.package_number
+    yield "REFERENCECODE", order.reference_code
+    yield "STARTDATE", order.start.isoformat() if order.start else ""
+    yield "ENDDATE", order.end.isoformat() if order.end else ""
+
+
+def _agents(order: DiasOrder, facts: Facts) -> Iterator[str]:
+    creators = order.made_by
+    submitter = order.submitter or Party(creators[0].name, creators[0].identification)
+    producer = order.producer or Party(submitter.name, submitter.identification)
+    for party in creators:
+        yield from _party(party, ROLE="ARCHIVIST")
+    yield from _party(submitter, ROLE="OTHER", OTHERROLE="SUBMITTER")
+    yield from _party(producer, ROLE="OTHER", OTHERROLE="PRODUCER")
+    for party in order.owners or (Party(creators[0].name, creators[0].identification),):
+        yield from _party(party, ROLE="IPOWNER")
+    yield from _party(order.packer or Party(producer.name, producer.identification), ROLE="CREATOR")
+    yield _software(System(SOFTWARE, facts.version, ""), ROLE="CREATOR")
+    yield from _party(order.recipient or Party(NOT_STATED), ROLE="PRESERVATION")
+    yield _software(order.system, ROLE="ARCHIVIST")
+    if order.archive_system is not None:
+        yield _software(order.archive_system, ROLE="OTHER", OTHERROLE="PRODUCER")
+
+
+def _party(party: Party, **role: str) -> Iterator[str]:
+    notes = {"Identification": party.identification}
+    yield _agent(party.name, notes, {**role, "TYPE": "ORGANIZATION"})
+    for person in party.people:
+        yield _agent(person.name, _details(person), {**role, "TYPE": "INDIVIDUAL"})
+
+
+def _details(person: Person) -> Mapping[str, str]:
+    return {"Address": person.address, "Telephone": person.phone, "Email": person.email}
+
+
+def _software(system: System, **role: str) -> str:
+    notes = {"Version": system.version, "Type": system.type, "TypeVersion": system.type_version}
+    return _agent(system.name, notes, {**role, "TYPE": "OTHER", "OTHERTYPE": "SOFTWARE"})
+
+
+def _agent(name: str, notes: Mapping[str, str], role: Mapping[str, str]) -> str:
+    """An agent; its notes are loose texts, and a last one says what they are."""
+    told = {key: value for key, value in notes.items() if value}
+    lines = "".join(element("note", value) for value in told.values())
+    if told:
+        lines += element("note", f"notescontent:{','.join(told)}")
+    return f"<agent{attributes(role)}>\n{element('name', name or NOT_STATED)}{lines}</agent>\n"
+
+
+def _moment(value: datetime, zone: str) -> str:
+    return value.astimezone(ZoneInfo(zone)).isoformat(timespec="seconds")

@@ -1,0 +1,205 @@
+"""What a DIAS package shall be, and what it says of those who made and deliver it; everything has a default.
+
+DiasOrder()                                   # a SIP whose parties are «Ikke oppgitt» (not stated)
+read_order(Path("package.toml"), type="AIP")  # what the delivery's own facts say
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path
+from uuid import UUID
+
+from noarkit.errors import ConfigFault
+from noarkit.packages.dias.spec import RECORD_STATUSES, PackageType, RecordStatus
+from noarkit.safe.toml import Document, read_toml
+
+NOT_STATED = "Ikke oppgitt"
+DEFAULT_LABEL = "Noark 5-arkivuttrekk"
+DEFAULT_ZONE = "Europe/Oslo"
+SOFTWARE = "noarkit"
+_ROLES = ("creator", "submitter", "producer", "owner", "recipient")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Someone to ask."""
+
+    name: str
+    address: str = ""
+    phone: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """A body that has a part in the delivery, and its people."""
+
+    name: str
+    identification: str = ""
+    people: tuple[Person, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system that the records come from."""
+
+    name: str = "Noark 5"
+    version: str = ""
+    type: str = "Noark 5"
+    type_version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DiasOrder:
+    """How a package shall be.
+
+    Who is not told: the archive's creator is `NOT_STATED`, who submits, packs and owns is the (first) creator, who
+    produces is who submits, who receives is `NOT_STATED`. `uuid` and `moment` are made at the first start, and kept by
+    a build that goes on. `aic` is the AIC that an AIP belongs to. `operations` are files of `repository_operations/`,
+    which an AIP alone has. `schemas` is a folder of official schemas to be packed in place of ours (DIAS_METS.xsd,
+    DIAS_PREMIS.xsd, or by the names they have in the package).
+    """
+
+    type: PackageType = "SIP"
+    label: str = DEFAULT_LABEL
+    description: str = ""
+    record_status: RecordStatus = "NEW"
+    agreement: str = ""
+    delivery_type: str = ""
+    project: str = ""
+    package_number: str = ""
+    reference_code: str = ""
+    creators: tuple[Party, ...] = ()
+    submitter: Party | None = None
+    producer: Party | None = None
+    owners: tuple[Party, ...] = ()
+    packer: Party | None = None
+    recipient: Party | None = None
+    system: System = System()
+    archive_system: System | None = None
+    start: date | None = None
+    end: date | None = None
+    uuid: UUID | None = None
+    moment: datetime | None = None
+    zone: str = DEFAULT_ZONE
+    aic: UUID | None = None
+    operations: tuple[tuple[str, bytes], ...] = ()
+    schemas: Path | None = None
+
+    @property
+    def made_by(self) -> tuple[Party, ...]:
+        """Who made the archive; never nobody."""
+        return self.creators or (Party(NOT_STATED),)
+
+
+def read_order(path: Path | None, **wanted: object) -> DiasOrder:
+    """The order that a `package.toml` asks for; `wanted` are fields that it does not decide.
+
+    Raises `ConfigFault` with the line of what cannot be used.
+    """
+    order = DiasOrder() if path is None else _order(read_toml(path))
+    return replace(order, **wanted)  # type: ignore[arg-type]  # fields by name, as replace takes them
+
+
+def _order(document: Document) -> DiasOrder:
+    people = _people(document)
+    parties = {role: _parties(document, role, people.get(role, ())) for role in _ROLES}
+    system = _table(document, "system")
+    return DiasOrder(
+        label=_text(document, "delivery", "label") or DEFAULT_LABEL,
+        description=_text(document, "delivery", "description"),
+        record_status=_status(document),
+        agreement=_text(document, "agreement", "number"),
+        delivery_type=_text(document, "agreement", "delivery_type"),
+        project=_text(document, "agreement", "project"),
+        package_number=_text(document, "agreement", "package_number"),
+        reference_code=_text(document, "agreement", "reference_code"),
+        creators=parties["creator"],
+        submitter=next(iter(parties["submitter"]), None),
+        producer=next(iter(parties["producer"]), None),
+        owners=parties["owner"],
+        recipient=next(iter(parties["recipient"]), None),
+        system=System(
+            _text(document, "system", "name") or System().name,
+            _text(document, "system", "version"),
+            _text(document, "system", "type") or System().type,
+            _text(document, "system", "type_version"),
+        )
+        if system
+        else System(),
+        start=_day(document, "start"),
+        end=_day(document, "end"),
+    )
+
+
+def _status(document: Document) -> RecordStatus:
+    told = _text(document, "agreement", "record_status") or "NEW"
+    found = next((one for one in RECORD_STATUSES if one == told), None)
+    if found is None:
+        key = "agreement.record_status"
+        raise ConfigFault(where=document.where(key), key=key, why="not-a-record-status")
+    return found
+
+
+def _people(document: Document) -> dict[str, tuple[Person, ...]]:
+    found: dict[str, tuple[Person, ...]] = {}
+    for table in _tables(document, "contacts"):
+        name = _string(document, "contacts.name", table.get("name", ""))
+        role = _string(document, "contacts.role", table.get("role", ""))
+        if not name:
+            continue
+        if role not in _ROLES:
+            raise ConfigFault(where=document.where("contacts.role"), key="contacts.role", why="not-a-role")
+        details = (_string(document, f"contacts.{key}", table.get(key, "")) for key in ("address", "phone", "email"))
+        found[role] = (*found.get(role, ()), Person(name, *details))
+    return found
+
+
+def _parties(document: Document, role: str, people: tuple[Person, ...]) -> tuple[Party, ...]:
+    found: list[Party] = []
+    for table in _tables(document, role):
+        name = _string(document, f"{role}.name", table.get("name", ""))
+        if name:
+            identification = _string(document, f"{role}.identification", table.get("identification", ""))
+            found.append(Party(name, identification, () if found else people))
+    return tuple(found)
+
+
+def _tables(document: Document, name: str) -> list[Mapping[str, object]]:
+    told = document.data.get(name, {})
+    tables: list[Mapping[str, object]] = []
+    for table in told if isinstance(told, list) else [told]:
+        if not isinstance(table, Mapping):
+            raise ConfigFault(where=document.where(name), key=name, why="not-a-table")
+        tables.append(table)
+    return tables
+
+
+def _table(document: Document, name: str) -> Mapping[str, object]:
+    tables = _tables(document, name)
+    return tables[0] if tables else {}
+
+
+def _text(document: Document, table: str, name: str) -> str:
+    return _string(document, f"{table}.{name}", _table(document, table).get(name, ""))
+
+
+def _string(document: Document, key: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ConfigFault(where=document.where(key), key=key, why="not-text")
+    return value.strip()
+
+
+def _day(document: Document, name: str) -> date | None:
+    value = _table(document, "period").get(name, "")
+    if isinstance(value, date):
+        return value
+    key = f"period.{name}"
+    try:
+        told = _string(document, key, value)
+        return date.fromisoformat(told) if told else None
+    except ValueError as error:
+        raise ConfigFault(where=document.where(key), key=key, why="not-a-day") from error
