@@ -1,0 +1,40 @@
+r"""Texts in SIARD's XML: what XML cannot hold stands as `\u00xx`, and so does the backslash itself.
+
+`text_of(escaped(text)) == text` for every text, unpaired surrogates and NUL included. Spaces that follow a space are
+escaped too, since readers may fold them; a carriage return, since XML turns it into a line feed.
+"""
+
+from __future__ import annotations
+
+import re
+
+SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\\&<>\x7f-\x9f\ud800-\udfff\ufffe\uffff]|(?<= ) ")
+"""What no cell may hold as it is. One search over many cells at once tells whether any of them needs care."""
+
+_QUOTES = re.compile(r'["\t\n]')
+_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def escaped(text: str) -> str:
+    """The text as it stands in an element."""
+    return SPECIAL.sub(_escape, text)
+
+
+def escaped_attribute(text: str) -> str:
+    """The text as it stands between double quotes."""
+    return _QUOTES.sub(lambda found: f"&#{ord(found[0])};", escaped(text))
+
+
+def text_of(told: str) -> str:
+    """The text that was escaped; a backslash that begins no escape is itself."""
+    return _ESCAPED.sub(_unescape, told) if "\\" in told else told
+
+
+def _escape(found: re.Match[str]) -> str:
+    sign = found[0]
+    return _ENTITIES.get(sign) or f"\\u{ord(sign):04x}"
+
+
+def _unescape(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))

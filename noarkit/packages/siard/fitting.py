@@ -1,0 +1,49 @@
+"""Makes what is known of a database fit the version it is written in: 2.1 wants lengths, and has no DATALINK."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from noarkit.packages.siard.model import Column, Schema, Table
+from noarkit.packages.siard.types import sql_type
+
+_LARGE_TEXT = "CHARACTER LARGE OBJECT"
+_LARGE_BYTES = "BINARY LARGE OBJECT"
+_VARYING = ("CHARACTER VARYING", "CHAR VARYING", "VARCHAR", "NCHAR VARYING", "NATIONAL CHAR VARYING")
+
+T = TypeVar("T", Schema, Table)
+
+
+def fitted(one: T, version: str) -> T:
+    """A table or schema whose types a version can name."""
+    if version != "2.1":
+        return one
+    if isinstance(one, Table):
+        return replace(one, columns=tuple(_column(column) for column in one.columns))
+    types = tuple(
+        replace(
+            kind,
+            base=_type(kind.base),
+            attributes=tuple(replace(part, type=_type(part.type)) for part in kind.attributes),
+        )
+        for kind in one.types
+    )
+    views = tuple(replace(view, columns=tuple(map(_column, view.columns))) for view in one.views)
+    return replace(one, types=types, views=views)
+
+
+def _column(column: Column) -> Column:
+    return replace(column, type=_type(column.type))
+
+
+def _type(name: str) -> str:
+    found = sql_type(name) if name else None
+    if found is None or found.figures:
+        return name
+    upper = " ".join(name.upper().split())
+    if upper in (*_VARYING, "NATIONAL CHARACTER VARYING"):
+        return _LARGE_TEXT
+    if upper in ("VARBINARY", "BINARY VARYING") or found.kind == "datalink":
+        return _LARGE_BYTES
+    return name

@@ -1,0 +1,206 @@
+"""Opens a SIARD archive of any version: what it says of its database, the rows of its tables, and its large values.
+
+    with open_siard(Path("records.siard")) as siard:
+        for schema, table in siard.archive.tables():
+            for batch in siard.rows(schema, table): ...
+
+Nothing is unpacked and nothing is written. Large values are found inside the ZIP or below the folder it stands in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+from urllib.parse import unquote
+
+from lxml import etree
+
+from noarkit.errors import PackageFault, UnsafePath
+from noarkit.packages.siard import danish
+from noarkit.packages.siard.cells import Cell, UserTypes, cells_of, user_types
+from noarkit.packages.siard.metadata_read import read_metadata
+from noarkit.packages.siard.model import Column, Schema, Table
+from noarkit.packages.siard.places import FolderPlace, Place, ZipPlace, is_plain, named
+from noarkit.packages.siard.rows_read import Large, RawRow, Strays, raw_rows
+from noarkit.packages.siard.spec import METADATA
+from noarkit.safe.digest import Readable
+from noarkit.safe.paths import open_inside
+from noarkit.safe.unpack import UnpackLimits, form_of
+
+LIMITS = UnpackLimits(ratio=600)
+"""XML of tables packs well; a bomb packs better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a large value stands: inside the archive (`outside` is False), or below the folder beside it."""
+
+    name: str
+    outside: bool
+    size_bytes: int
+
+
+class Siard:
+    """One open archive."""
+
+    def __init__(self, path: Path, place: Place) -> None:
+        self.path = path
+        self.place = place
+        self.variant = "siard"
+        self.root: etree._Element | None = None
+        if place.size_of(METADATA) is not None:
+            with place.open(METADATA) as source:
+                self.archive, self.root = read_metadata(named(source, METADATA))
+        elif place.size_of(danish.INDEX) is not None:
+            self.variant = "siard-dk"
+            with place.open(danish.INDEX) as source:
+                self.archive = danish.read_index(named(source, danish.INDEX))
+        else:
+            raise PackageFault(where=str(path), why="no-siard-metadata")
+        self.types: UserTypes = user_types(self.archive)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets the archive go."""
+        self.place.close()
+
+    def base(self, schema: Schema, table: Table) -> str:
+        """Where a table's files stand, without their tails. Raises `UnsafePath` for folders that are no plain names."""
+        above = "Tables" if self.variant == "siard-dk" else f"content/{schema.folder}"
+        name = f"{above}/{table.folder}/{table.folder}"
+        if not is_plain(name):
+            raise UnsafePath(where=name, why="climbs")
+        return name
+
+    def cells(self, schema: Schema, table: Table) -> tuple[Cell, ...]:
+        """The shape of a table's cells."""
+        return cells_of(table, schema.name, self.types)
+
+    def rows(self, schema: Schema, table: Table, *, stray: Strays | None = None) -> Iterator[list[RawRow]]:
+        """The rows of a table as they stand, many at a time."""
+        name = f"{self.base(schema, table)}.xml"
+        tags = [f"c{number}" for number in range(1, len(table.columns) + 1)]
+        with self.place.open(name) as source:
+            yield from raw_rows(source, name, tags, stray=stray)
+
+    def find(self, schema: Schema, table: Table, column: Column, number: int, large: Large) -> Found | None:
+        """Where the value of a cell stands; None where nothing is. `number` is the column's, from 1.
+
+        Writers disagree on what a name is relative to: every way that any of them means is tried, inside first. Raises
+        `UnsafePath` for a name that leads out.
+        """
+        spelt = _path(large.file)
+        folders = (_path(self.archive.lob_folder), _path(column.lob_folder))
+        names = [spelt]
+        if self.variant == "siard":
+            above = f"content/{schema.folder}/{table.folder}"
+            names += [f"{above}/{spelt}", f"{above}/lob{number}/{spelt}", f"{above}/{folders[1]}/{spelt}"]
+            names += [f"{folders[1]}/{spelt}", f"content/{folders[1]}/{spelt}", "/".join((*folders, spelt))]
+        for name in dict.fromkeys(map(_joined, names)):
+            size = self.place.size_of(name) if is_plain(name) else None
+            if size is not None:
+                return Found(name, False, size)
+        return self._find_outside(folders, spelt)
+
+    def _find_outside(self, folders: tuple[str, str], spelt: str) -> Found | None:
+        beside = [(*folders, spelt), (folders[1], spelt), (folders[0], spelt), (spelt,)]
+        refused: UnsafePath | None = None
+        for parts in dict.fromkeys(beside):
+            name = _joined("/".join(parts)).removeprefix("../")  # the archive itself is the first step up
+            try:
+                with open_inside(self.path.parent, name) as file:
+                    return Found(name, True, os.fstat(file.fileno()).st_size)
+            except UnsafePath as error:
+                refused = error
+            except OSError:
+                continue  # not there, or not ours: told by who asked
+        if refused is not None:
+            raise refused
+        return None
+
+    @contextmanager
+    def _outside(self, name: str) -> Iterator[Readable]:
+        try:
+            file = open_inside(self.path.parent, name)
+        except OSError as error:
+            raise PackageFault(where=name, why="not-there") from error
+        with file:
+            yield file
+
+    def open(self, found: Found) -> AbstractContextManager[Readable]:
+        """The bytes of a large value."""
+        return self._outside(found.name) if found.outside else self.place.open(found.name)
+
+
+def open_siard(path: Path, limits: UnpackLimits = LIMITS) -> Siard:
+    """The archive at `path`: a `.siard` by whatever name, or a folder that holds what one would.
+
+    Raises `PackageFault` for what is none, and whatever `safe` refuses.
+    """
+    place: Place = FolderPlace(path) if path.is_dir() else _zip(path, limits)
+    try:
+        return Siard(path, place)
+    except BaseException:
+        place.close()
+        raise
+
+
+def looks_like_siard(path: Path) -> bool:
+    """True where a look tells a SIARD archive: by its files, never by its name. Raises nothing for what is broken."""
+    if path.is_dir():
+        return (path / METADATA).is_file() or (path / danish.INDEX).is_file()
+    try:
+        if form_of(path) != "zip":
+            return False
+    except OSError:
+        return False
+    return _holds_metadata(path)
+
+
+def _zip(path: Path, limits: UnpackLimits) -> ZipPlace:
+    if form_of(path) != "zip":
+        raise PackageFault(where=str(path), why="not-an-archive-file")
+    return ZipPlace(path, limits)
+
+
+def _holds_metadata(path: Path) -> bool:
+    """The header stands last, where it was written as the specification has it: the directory is near the end."""
+    spelt = METADATA.encode()
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        at = size
+        while at > 0:
+            begin = max(0, at - _STEP)
+            file.seek(begin)
+            if spelt in file.read(at - begin + len(spelt)):
+                return True
+            at = begin
+            if size - at > _FAR:
+                return False
+    return False
+
+
+_STEP = 1024 * 1024
+_FAR = 512 * 1024 * 1024
+
+
+def _path(uri: str) -> str:
+    """A relative reference as a path; one with a scheme or a root leads nowhere we go."""
+    told = uri.strip().replace("\\", "/")
+    told = told.removeprefix("file:") if told.startswith("file:") and not told.startswith("file:/") else told
+    return unquote(told).strip() if "%" in told else told
+
+
+def _joined(name: str) -> str:
+    """Without empty and lone-dot steps; the root, and steps up, stay to be judged."""
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    return ("/" if name.startswith("/") else "") + "/".join(parts)

@@ -1,0 +1,329 @@
+"""A SIARD archive as a SQLite database: every table, key, row and large value, readable with any SQLite tool.
+
+Values keep what they are: NULL and the empty text differ, decimals that a double cannot hold stay texts, dates and
+times stand in ISO form (`2024-01-02 03:04:05`), arrays and structures as JSON, views and routines in tables `siard_*`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import PackageFault, UsageFault
+from noarkit.events import Event, Listener, nobody
+from noarkit.packages.holding.making import Made
+from noarkit.packages.siard.cells import Cell
+from noarkit.packages.siard.model import Archive, Schema, Table
+from noarkit.packages.siard.read import LIMITS, Siard, open_siard
+from noarkit.packages.siard.rows_read import Large, Nested, Raw, RawRow
+from noarkit.packages.siard.types import TEXTUAL, CellKind, SqlType
+from noarkit.safe.atomic import no_room, place_new, sync_folder, temporary_name
+from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.unpack import UnpackLimits
+
+_EXACT_FIGURES = 15
+_MOST_BYTES = 1_000_000_000
+_INT64 = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """One table on its way: what it is called there, and how each column is read."""
+
+    schema: Schema
+    table: Table
+    name: str
+    cells: tuple[Cell, ...]
+    convert: tuple[Callable[[str], object], ...]
+
+
+def sqlite_of(path: Path, target: Path, *, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> Made:
+    """Makes the database at `target`, whole or not at all. Raises `UsageFault` where something is there."""
+    if os.path.lexists(target):
+        raise UsageFault(what="exists", where=str(target))
+    part = target.parent / temporary_name()
+    with open_siard(path, limits) as siard, no_room(target):
+        try:
+            with closing(sqlite3.connect(part, isolation_level=None)) as db:
+                rows = _fill(db, siard, tell)
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
+            place_new(part, target)
+            sync_folder(target.parent)
+        finally:
+            part.unlink(missing_ok=True)
+            part.with_name(part.name + "-journal").unlink(missing_ok=True)
+    made = Made(target, rows, target.stat().st_size, False)
+    tell(Event("package_made", {"files": 1, "bytes": made.size_bytes}))
+    return made
+
+
+def names_of(archive: Archive) -> dict[tuple[str, str], str]:
+    """What each table (by its folders) is called where there are no schemas: its name, with that of its schema where
+    two would be one (SQLite does not tell `A` from `a`)."""
+    twins = Counter(table.name.lower() for _, table in archive.tables())
+    names: dict[tuple[str, str], str] = {}
+    taken: set[str] = set()
+    for schema, table in archive.tables():
+        alone = twins[table.name.lower()] == 1 and not table.name.lower().startswith(("sqlite_", "siard_"))
+        name = table.name if alone and table.name else f"{schema.name}.{table.name}"
+        while name.lower() in taken:
+            name += "_"
+        taken.add(name.lower())
+        names[schema.folder, table.folder] = name
+    return names
+
+
+def _fill(db: sqlite3.Connection, siard: Siard, tell: Listener) -> int:
+    for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768"):
+        db.execute(f"PRAGMA {pragma}")
+    names = names_of(siard.archive)
+    total = 0
+    for schema, table in siard.archive.tables():
+        cells = siard.cells(schema, table)
+        convert = tuple(converter(cell) for cell in cells)
+        shape = _Shape(schema, table, names[schema.folder, table.folder], cells, convert)
+        columns = _columns(table)
+        db.execute(_create(shape, columns, names, siard.archive))
+        total += _fill_table(db, siard, shape, tell)
+    _tell_rest(db, siard.archive)
+    return total
+
+
+def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, tell: Listener) -> int:
+    marks = ", ".join("?" * len(shape.table.columns))
+    insert = f"INSERT INTO {_quoted(shape.name)} VALUES ({marks})"  # noqa: S608  # quoted
+    count = 0
+    db.execute("BEGIN")
+    try:
+        for batch in siard.rows(shape.schema, shape.table):
+            db.executemany(insert, _converted(batch, shape, siard, db))
+            count += len(batch)
+            tell(Event("source_read", {"items": count}))
+    except sqlite3.Error as error:
+        raise PackageFault(where=shape.name, why="not-in-sqlite", detail=str(error)) from error
+    db.execute("COMMIT")
+    return count
+
+
+def _converted(
+    batch: Sequence[RawRow], shape: _Shape, siard: Siard, db: sqlite3.Connection
+) -> Iterator[Sequence[object]]:
+    """Rows with values as SQLite takes them, column by column."""
+    columns: list[Sequence[object]] = []
+    for number, values in enumerate(zip(*batch, strict=True)):
+        cell, convert = shape.cells[number], shape.convert[number]
+        if set(map(type, values)) == {str}:
+            columns.append(list(map(convert, values)) if convert is not _same else values)
+        else:
+            columns.append([_value(raw, cell, convert, (siard, shape, number)) for raw in values])
+    return zip(*columns, strict=True)
+
+
+def _value(raw: Raw, cell: Cell, convert: Callable[[str], object], at: tuple[Siard, _Shape, int]) -> object:
+    if isinstance(raw, str):
+        return convert(raw)
+    if raw is None:
+        return None
+    if isinstance(raw, Large):
+        return _large(raw, cell, at)
+    return json.dumps(plain(raw, cell), ensure_ascii=False)
+
+
+def _large(raw: Large, cell: Cell, at: tuple[Siard, _Shape, int]) -> object:
+    siard, shape, number = at
+    column = shape.table.columns[number]
+    found = siard.find(shape.schema, shape.table, column, number + 1, raw)
+    if found is None:
+        raise PackageFault(where=raw.file, why="not-there")
+    if found.size_bytes > _MOST_BYTES:
+        raise PackageFault(where=found.name, why="not-in-sqlite", detail=f"{found.size_bytes} bytes")
+    held = bytearray()
+    with siard.open(found) as source:
+        while block := source.read(BLOCK_BYTES):
+            held += block
+            if len(held) > _MOST_BYTES:
+                raise PackageFault(where=found.name, why="not-in-sqlite")
+    textual = cell.type is not None and cell.type.kind in TEXTUAL
+    return held.decode("utf-8", "replace") if textual else bytes(held)
+
+
+def plain(raw: Raw, cell: Cell) -> object:
+    """A cell as JSON's values: an array as a list, a structure as a list of its parts."""
+    if raw is None:
+        return None
+    if cell.shape == "value" or isinstance(raw, Large):
+        if isinstance(raw, Nested):
+            return {tag: plain(one, cell) for tag, one in raw.parts.items()}
+        if isinstance(raw, Large):
+            return {"file": raw.file}
+        value = converter(cell)(raw)
+        return value.hex() if isinstance(value, bytes) else value
+    parts = raw.parts if isinstance(raw, Nested) else {}
+    if cell.shape == "structure":
+        return [plain(parts.get(part.tag), part) for part in cell.parts]
+    numbers = [int(tag[1:]) for tag in parts if tag[1:].isdecimal() and len(tag) < 9]
+    return [plain(parts.get(f"a{number}"), cell.parts[0]) for number in range(1, max(numbers, default=0) + 1)]
+
+
+def converter(cell: Cell) -> Callable[[str], object]:
+    """What turns the text of a cell into a value; what is no value of its kind stays a text."""
+    if cell.shape != "value" or cell.type is None:
+        return lambda text: json.dumps(plain(Nested(text), cell), ensure_ascii=False)
+    if cell.type.kind == "timestamp":
+        return _zoned if cell.type.zoned else _unzoned
+    if cell.type.kind == "decimal" and _declared(cell) != "NUMERIC":
+        return _stripped
+    return _CONVERTERS[cell.type.kind]
+
+
+def _same(text: str) -> object:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
+
+
+def _stripped(text: str) -> object:
+    return text.strip()
+
+
+def _integer(text: str) -> object:
+    try:
+        number = int(text) if len(text) < 20 else None
+    except ValueError:
+        return text
+    return text if number is None or not -_INT64 <= number < _INT64 else number
+
+
+def _float(text: str) -> object:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return text if number != number else number
+
+
+def _boolean(text: str) -> object:
+    told = text.strip()
+    return {"true": 1, "1": 1, "false": 0, "0": 0}.get(told, text)
+
+
+def _hex(text: str) -> object:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return text
+
+
+def _no_z(text: str) -> object:
+    return text.strip().removesuffix("Z")
+
+
+def _unzoned(text: str) -> object:
+    return text.strip().removesuffix("Z").replace("T", " ")
+
+
+def _zoned(text: str) -> object:
+    return text.strip().replace("T", " ")
+
+
+_CONVERTERS: dict[CellKind, Callable[[str], object]] = {
+    "integer": _integer,
+    "decimal": _stripped,
+    "float": _float,
+    "double": _float,
+    "boolean": _boolean,
+    "text": _same,
+    "clob": _same,
+    "xml": _same,
+    "hex": _hex,
+    "blob": _hex,
+    "datalink": _hex,
+    "date": _no_z,
+    "time": _no_z,
+    "timestamp": _unzoned,
+    "interval": _stripped,
+}
+_DECLARED: dict[CellKind, str] = {
+    "integer": "BIGINT",  # INTEGER would make a key column an alias of the row's number
+    "decimal": "TEXT",
+    "float": "REAL",
+    "double": "REAL",
+    "boolean": "BOOLEAN",
+    "hex": "BLOB",
+    "blob": "BLOB",
+    "datalink": "BLOB",
+}
+
+
+def _declared(cell: Cell) -> str:
+    """The type a column is declared with, for its affinity."""
+    if cell.shape != "value" or cell.type is None:
+        return "TEXT"
+    if cell.type.kind == "decimal":
+        return "NUMERIC" if _is_exact(cell.type) else "TEXT"
+    return _DECLARED.get(cell.type.kind, "TEXT")
+
+
+def _is_exact(type_: SqlType) -> bool:
+    return bool(type_.figures) and type_.figures[0] <= _EXACT_FIGURES
+
+
+def _columns(table: Table) -> list[str]:
+    """Names that SQLite can tell apart."""
+    names: list[str] = []
+    taken: set[str] = set()
+    for number, column in enumerate(table.columns, start=1):
+        name = column.name or f"c{number}"
+        while name.lower() in taken:
+            name += "_"
+        taken.add(name.lower())
+        names.append(name)
+    return names
+
+
+def _create(shape: _Shape, columns: list[str], names: dict[tuple[str, str], str], archive: Archive) -> str:
+    by_name = {column.name: name for column, name in zip(shape.table.columns, columns, strict=True)}
+    key = shape.table.primary_key
+    lines = [
+        f"{_quoted(name)} {_declared(cell)}{'' if cell.nullable else ' NOT NULL'}"
+        for name, cell in zip(columns, shape.cells, strict=True)
+    ]
+    if key is not None and key.columns and all(one in by_name for one in key.columns):
+        lines.append(f"PRIMARY KEY ({', '.join(_quoted(by_name[one]) for one in key.columns)})")
+    by_table = {(schema.name, table.name): names[schema.folder, table.folder] for schema, table in archive.tables()}
+    for foreign in shape.table.foreign_keys:
+        other = by_table.get((foreign.referenced_schema or shape.schema.name, foreign.referenced_table))
+        if other is not None and all(one.column in by_name for one in foreign.references):
+            ours = ", ".join(_quoted(by_name[one.column]) for one in foreign.references)
+            theirs = ", ".join(_quoted(one.referenced) for one in foreign.references)
+            lines.append(f"FOREIGN KEY ({ours}) REFERENCES {_quoted(other)} ({theirs})")
+    inner = ",\n  ".join(lines)
+    return f"CREATE TABLE {_quoted(shape.name)} (\n  {inner}\n)"
+
+
+def _tell_rest(db: sqlite3.Connection, archive: Archive) -> None:
+    """What SQLite has no place for, as rows."""
+    db.execute("CREATE TABLE siard_archive (name TEXT, value TEXT)")
+    facts = ("version", "dbname", "description", "data_owner", "data_origin_timespan", "database_product")
+    db.executemany("INSERT INTO siard_archive VALUES (?, ?)", [(fact, getattr(archive, fact)) for fact in facts])
+    db.execute("CREATE TABLE siard_views (schema TEXT, name TEXT, query TEXT)")
+    db.execute("CREATE TABLE siard_routines (schema TEXT, name TEXT, source TEXT)")
+    for schema in archive.schemas:
+        views = [(schema.name, view.name, view.query_original or view.query) for view in schema.views]
+        db.executemany("INSERT INTO siard_views VALUES (?, ?, ?)", views)
+        routines = [(schema.name, one.name, one.source or one.body) for one in schema.routines]
+        db.executemany("INSERT INTO siard_routines VALUES (?, ?, ?)", routines)
+
+
+def _quoted(name: str) -> str:
+    """A name as SQL takes it. NUL cannot stand in SQL text."""
+    return '"' + name.replace("\0", "\ufffd").replace('"', '""') + '"'

@@ -1,0 +1,195 @@
+"""Values of a database as they stand in XML, and back: by kind, whole columns at a time.
+
+A text given for a cell of any other kind stands as it is: whoever gives it has put it into XML's own form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+
+from noarkit.packages.siard.escapes import SPECIAL, escaped
+from noarkit.packages.siard.types import CellKind
+
+_TRUTH = {True: "true", False: "false"}
+_DAY_S = 86_400
+
+
+class Unfit(ValueError):
+    """A value that no cell of its kind can hold: to be told with the table and column it stands in."""
+
+
+def told_column(kind: CellKind, values: Sequence[object]) -> Sequence[object]:
+    """Values, none of them NULL, as what stands between tags; `str()` of each is the text. Raises `Unfit`."""
+    types = set(map(type, values))
+    if len(types) == 1:
+        only = types.pop()
+        if only is str:
+            return _clean(values)  # type: ignore[arg-type]  # they are texts
+        quick = _QUICK.get((kind, only))
+        if quick is not None:
+            told = quick(values)
+            if told is not None:
+                return told
+    return [escaped(told_value(kind, value)) for value in values]
+
+
+def told_value(kind: CellKind, value: object) -> str:
+    """One value in XML's own form, not escaped. Raises `Unfit`."""
+    if isinstance(value, str):
+        return value
+    form = _FORMS.get(kind)
+    told = form(value) if form is not None else None
+    if told is None:
+        raise Unfit(f"{type(value).__name__} as {kind}")
+    return told
+
+
+def _clean(texts: Sequence[str]) -> Sequence[str]:
+    if SPECIAL.search("\n".join(texts)) is None:
+        return texts
+    return [escaped(text) if SPECIAL.search(text) else text for text in texts]
+
+
+def _integer(value: object) -> str | None:
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, (Decimal, float)) and value == value and value % 1 == 0:
+        return str(int(value))
+    return None
+
+
+def _decimal(value: object) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return None
+    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    return format(number, "f") if number.is_finite() else None
+
+
+def _floating(value: object) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return None
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(value)
+    if isinstance(value, int):
+        return str(value)
+    number = float(value)
+    if math.isnan(number):
+        return "NaN"
+    return ("INF" if number > 0 else "-INF") if math.isinf(number) else repr(number)
+
+
+def _boolean(value: object) -> str | None:
+    return _TRUTH[bool(value)] if isinstance(value, int) and value in (0, 1) else None
+
+
+def _text(value: object) -> str | None:
+    return None if isinstance(value, (bytes, bytearray, memoryview)) else str(value)
+
+
+def _hex(value: object) -> str | None:
+    return value.hex().upper() if isinstance(value, (bytes, bytearray, memoryview)) else None
+
+
+def _date(value: object) -> str | None:
+    if isinstance(value, datetime):
+        return f"{value.date().isoformat()}Z" if value.time() == time(0) else None
+    return f"{value.isoformat()}Z" if isinstance(value, date) else None
+
+
+def _time(value: object) -> str | None:
+    if isinstance(value, timedelta):
+        inside = 0 <= value.total_seconds() < _DAY_S
+        return f"{(datetime.min + value).time().isoformat()}Z" if inside else None
+    if not isinstance(value, time):
+        return None
+    if value.tzinfo is not None:
+        value = datetime.combine(date(2000, 1, 1), value).astimezone(UTC).time()
+    return f"{value.isoformat()}Z"
+
+
+def _timestamp(value: object) -> str | None:
+    if isinstance(value, datetime):
+        return f"{_utc(value).isoformat()}Z"
+    return f"{value.isoformat()}T00:00:00Z" if isinstance(value, date) else None
+
+
+def _utc(value: datetime) -> datetime:
+    try:
+        return value.replace(tzinfo=None) if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError as error:
+        raise Unfit(value.isoformat()) from error
+
+
+def _interval(value: object) -> str | None:
+    if not isinstance(value, timedelta):
+        return None
+    sign, size = ("-", -value) if value < timedelta(0) else ("", value)
+    minutes, seconds = divmod(size.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    part = f".{size.microseconds:06d}".rstrip("0") if size.microseconds else ""
+    return f"{sign}P{size.days}DT{hours}H{minutes}M{seconds}{part}S"
+
+
+_FORMS: dict[CellKind, Callable[[object], str | None]] = {
+    "integer": _integer,
+    "decimal": _decimal,
+    "float": _floating,
+    "double": _floating,
+    "boolean": _boolean,
+    "text": _text,
+    "clob": _text,
+    "xml": _text,
+    "hex": _hex,
+    "blob": _hex,
+    "datalink": _hex,
+    "date": _date,
+    "time": _time,
+    "timestamp": _timestamp,
+    "interval": _interval,
+}
+
+
+def _plain(values: Sequence[object]) -> Sequence[object] | None:
+    return values
+
+
+def _floats(values: Sequence[object]) -> Sequence[object] | None:
+    told = list(map(repr, values))
+    return None if "n" in "".join(told) else told  # nan and inf have names of their own in XML
+
+
+def _decimals(values: Sequence[object]) -> Sequence[object] | None:
+    told = list(map(str, values))
+    return told if {"E", "N", "I", "s"}.isdisjoint("".join(told)) else None
+
+
+def _truths(values: Sequence[object]) -> Sequence[object] | None:
+    return list(map(_TRUTH.__getitem__, values))  # type: ignore[arg-type]  # they are bools
+
+
+def _dates(values: Sequence[object]) -> Sequence[object] | None:
+    return [f"{value}Z" for value in values]
+
+
+def _moments(values: Sequence[datetime]) -> Sequence[object] | None:
+    return [f"{(value if value.tzinfo is None else _utc(value)).isoformat()}Z" for value in values]
+
+
+def _bytes(values: Sequence[bytes]) -> Sequence[object] | None:
+    return [value.hex().upper() for value in values]
+
+
+_QUICK: dict[tuple[CellKind, type], Callable[..., Sequence[object] | None]] = {
+    ("integer", int): _plain,
+    ("decimal", int): _plain,
+    ("decimal", Decimal): _decimals,
+    ("double", float): _floats,
+    ("float", float): _floats,
+    ("boolean", bool): _truths,
+    ("date", date): _dates,
+    ("timestamp", datetime): _moments,
+    ("hex", bytes): _bytes,
+}

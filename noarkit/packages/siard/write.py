@@ -1,0 +1,312 @@
+"""Writes a database as a SIARD archive: one pass over each table, rows in batches, the header last.
+
+    made = write_siard(source, Path("records.siard"), SiardOrder(version="2.2"))
+
+The archive appears whole or not at all. A killed build of a source that is the same as before (`stamp`) goes on after
+the last table that was finished; one whose state nobody can prove the same (a database that lives) starts over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Literal, Protocol
+from urllib.parse import quote
+
+from noarkit.errors import PackageFault, UsageFault
+from noarkit.events import Event, Listener, nobody
+from noarkit.packages.holding.making import Made
+from noarkit.packages.holding.progress import Progress
+from noarkit.packages.siard.cells import Cell, UserTypes, cells_of, user_types
+from noarkit.packages.siard.fitting import fitted
+from noarkit.packages.siard.larges import Inside, LargeCells, Outside, column_folder
+from noarkit.packages.siard.metadata_write import metadata_xml
+from noarkit.packages.siard.model import Archive, MessageDigest, Schema, Table
+from noarkit.packages.siard.rows_write import RowWriter
+from noarkit.packages.siard.schemas import metadata_schema, table_schema
+from noarkit.packages.siard.spec import (
+    METADATA,
+    METADATA_SCHEMA,
+    WRITTEN,
+    XSI,
+    Version,
+    table_base,
+    table_namespace,
+    version_mark,
+)
+from noarkit.packages.siard.zipped import Part, ZipWriter
+from noarkit.safe.atomic import no_room, place_new, sync_folder, sync_tree
+
+_FIRST_BATCH = 64
+_MOST_IN_A_BATCH = 2_000
+_AIM = 512 * 1024
+_TELL_EVERY = 100_000
+
+
+class SiardSource(Protocol):
+    """A database at one moment."""
+
+    @property
+    def archive(self) -> Archive:
+        """What it is: schemas, tables, keys; folders and row counts are the writer's."""
+        ...
+
+    @property
+    def stamp(self) -> str:
+        """What is the same in another process exactly where all rows are the same, in the same order; empty where
+        nobody can tell: then a killed build starts over."""
+        ...
+
+    def rows(self, schema: Schema, table: Table) -> Iterator[Sequence[object]]:
+        """The rows of a table, a value for each column: None, text, number, bytes, date, time, a `Lob`, a list for an
+        array or a structure. A text in a column of another kind is taken as XML's own form of it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SiardOrder:
+    """How an archive shall be made. Values longer than `most_inline` (bytes or signs) of large columns go into files,
+    inside the ZIP or beside it. `level` packs: 0 not at all, 9 most."""
+
+    version: Version = "2.2"
+    lobs: Literal["inside", "outside"] = "inside"
+    most_inline: int = 4_000
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    """What a table became: facts for the metadata."""
+
+    rows: int
+    nulls: tuple[int, ...]
+    longest: dict[int, int]
+    files: int
+
+
+def lob_folder_of(target: Path) -> Path:
+    """Where large values stand that are kept outside."""
+    return target.with_name(f"{target.name.removesuffix('.siard')}_lobs")
+
+
+def write_siard(source: SiardSource, target: Path, order: SiardOrder, *, tell: Listener = nobody) -> Made:
+    """Makes the archive at `target`, which must not be there.
+
+    Raises `UsageFault`, `RunLocked` where another process makes the same, `PackageFault` for a value that no cell can
+    hold, and whatever the source raises.
+    """
+    if order.version not in WRITTEN:
+        raise UsageFault(what="siard-version", where=str(order.version))
+    stamp = source.stamp
+    job = f"siard 1 {order} {stamp or secrets.token_hex(8)}"
+    with no_room(target):
+        for place in (target, lob_folder_of(target)):
+            if os.path.lexists(place) and (place == target or order.lobs == "outside"):
+                raise UsageFault(what="exists", where=str(place))
+        progress = Progress(target, job)
+        if order.lobs == "outside" and not progress.same_boot:
+            progress.clear()  # files beside may be lost where the machine went down
+            progress = Progress(target, job)
+        whole = False
+        try:
+            with closing(_Build(source, target, order, progress, tell)) as build:
+                made = build.run()
+            whole = True
+        finally:
+            if whole or not stamp:
+                progress.clear()
+            else:
+                progress.close()
+    return made
+
+
+class _Build:
+    """One archive on its way."""
+
+    def __init__(
+        self, source: SiardSource, target: Path, order: SiardOrder, progress: Progress, tell: Listener
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._order = order
+        self._progress = progress
+        self._tell = tell
+        self._path = progress.folder / "package"
+        lengths = json.loads(progress.get("lengths") or "[0, 0, 0]")
+        self._resumed = lengths[0] > 0
+        self._stack = ExitStack()
+        self._zipped = ZipWriter(self._path, progress.folder / "directory", tuple(lengths))
+        self._stack.callback(self._zipped.close)
+        self._lobs = progress.folder / "lobs"
+        self._where: Inside | Outside = Inside(self._zipped, progress.folder, order.level)
+        if order.lobs == "outside":
+            self._where = Outside(self._lobs)
+            self._stack.callback(self._where.close)
+
+    def close(self) -> None:
+        """Lets the files go."""
+        self._stack.close()
+
+    def run(self) -> Made:
+        """Every table, then the header, then the name."""
+        archive = _numbered(self._source.archive, self._order)
+        types = user_types(archive)
+        self._tell(Event("package_begun", {"resumed": self._resumed, "files": self._zipped.count}))
+        finished = {
+            (schema.folder, table.folder): self._table(schema, table, types) for schema, table in archive.tables()
+        }
+        archive = _completed(archive, finished, self._order, self._target)
+        if self._order.lobs == "outside":
+            sync_tree(self._lobs)
+        self._header(archive)
+        self._zipped.finish()
+        made = Made(self._target, self._zipped.count, self._zipped.at, self._resumed)
+        self.close()
+        self._place()
+        self._tell(Event("package_made", {"files": made.files, "bytes": made.size_bytes}))
+        return made
+
+    def _table(self, schema: Schema, table: Table, types: UserTypes) -> _Finished:
+        key = f"table {schema.folder}/{table.folder}"
+        known = self._progress.get(key)
+        if known is not None:
+            rows, nulls, longest, files = json.loads(known)
+            return _Finished(rows, tuple(nulls), {int(number): most for number, most in longest.items()}, files)
+        before = self._zipped.at
+        cells = cells_of(table, schema.name, types)
+        finished = self._write_table(schema, table, cells)
+        folders = (schema.folder, table.folder)
+        fact = json.dumps([finished.rows, finished.nulls, finished.longest, finished.files])
+        xsd = table_schema(folders, _as_found(cells, finished))
+        self._zipped.add(f"{table_base(*folders)}.xsd", xsd, self._order.level)
+        if self._source.stamp:  # only what may be gone on with is worth its time on disk
+            self._progress.put(key, fact)
+            self._progress.put("lengths", json.dumps(self._zipped.lengths()))
+        size = self._zipped.at - before
+        self._tell(Event("package_files", {"files": 2 + finished.files, "bytes": size}))
+        return finished
+
+    def _write_table(self, schema: Schema, table: Table, cells: tuple[Cell, ...]) -> _Finished:
+        folders = (schema.folder, table.folder)
+        larges = LargeCells(self._where, folders, self._order.most_inline)
+        names = [column.name for column in table.columns]
+        writer = RowWriter(f"{schema.name}.{table.name}", names, cells, larges)
+        part = Part(self._progress.folder, self._order.level)
+        with closing(part):
+            namespace = table_namespace(*folders)
+            location = f'xsi:schemaLocation="{namespace} {table.folder}.xsd"'
+            head = f'<?xml version="1.0" encoding="utf-8"?>\n<table xmlns="{namespace}" xmlns:xsi="{XSI}" {location}>\n'
+            part.write(head.encode())
+            count = self._write_rows(self._source.rows(schema, table), writer, part)
+            part.write(b"</table>\n")
+            part.finish()
+            self._zipped.add_part(f"{table_base(*folders)}.xml", part)
+        return _Finished(count, tuple(sorted(writer.nulls)), writer.longest, larges.files)
+
+    def _write_rows(self, rows: Iterator[Sequence[object]], writer: RowWriter, part: Part) -> int:
+        """Batches are as long as keeps their XML near half a megabyte."""
+        count, told, size = 0, 0, _FIRST_BATCH
+        while batch := list(islice(rows, size)):
+            text = writer.text(batch)
+            part.write(text.encode())
+            count += len(batch)
+            size = max(1, min(_MOST_IN_A_BATCH, len(batch) * 2, _AIM * len(batch) // len(text)))
+            if count - told >= _TELL_EVERY:
+                told = count
+                self._tell(Event("source_read", {"items": count}))
+        return count
+
+    def _header(self, archive: Archive) -> None:
+        digest = MessageDigest("SHA-256", self._zipped.digest())
+        self._zipped.folder("header/")
+        self._zipped.folder("header/siardversion/")
+        self._zipped.folder(version_mark(archive.version))
+        self._zipped.add(METADATA_SCHEMA, metadata_schema(archive.version), self._order.level)
+        self._zipped.add(METADATA, metadata_xml(replace(archive, digests=(digest,))), self._order.level)
+
+    def _place(self) -> None:
+        """The last step: until here nothing bears the target's name. What stands beside comes first."""
+        folder = lob_folder_of(self._target)
+        if self._order.lobs == "outside":
+            try:
+                self._lobs.rename(folder)
+            except OSError as error:
+                raise PackageFault(where=str(folder), why="not-placed", detail=error.strerror) from error
+        try:
+            place_new(self._path, self._target)
+        except UsageFault:
+            if self._order.lobs == "outside":
+                shutil.rmtree(folder, ignore_errors=True)  # ours, and of an archive that is not
+            raise
+        sync_folder(self._target.parent)
+
+
+def _numbered(archive: Archive, order: SiardOrder) -> Archive:
+    """With folders, and types as the version has them."""
+    schemas = tuple(
+        replace(
+            fitted(schema, order.version),
+            folder=f"schema{number}",
+            tables=tuple(
+                replace(fitted(table, order.version), folder=f"table{index}")
+                for index, table in enumerate(schema.tables)
+            ),
+        )
+        for number, schema in enumerate(archive.schemas)
+    )
+    today = datetime.now(UTC).date().isoformat()
+    return replace(archive, version=order.version, schemas=schemas, archival_date=archive.archival_date or today)
+
+
+def _completed(
+    archive: Archive, finished: dict[tuple[str, str], _Finished], order: SiardOrder, target: Path
+) -> Archive:
+    """With what only the rows could tell."""
+    outside = order.lobs == "outside"
+    types = user_types(archive)
+    schemas = tuple(
+        replace(
+            schema,
+            tables=tuple(
+                _with_facts(schema, table, finished[schema.folder, table.folder], types, outside=outside)
+                for table in schema.tables
+            ),
+        )
+        for schema in archive.schemas
+    )
+    folder = f"../{quote(lob_folder_of(target).name)}/" if outside else ""
+    return replace(archive, schemas=schemas, lob_folder=folder)
+
+
+def _with_facts(schema: Schema, table: Table, found: _Finished, types: UserTypes, *, outside: bool) -> Table:
+    cells = cells_of(table, schema.name, types)
+    columns = []
+    for number, (column, cell) in enumerate(zip(table.columns, cells, strict=True)):
+        one = column
+        if number in found.nulls and column.nullable is False:
+            one = replace(one, nullable=True)
+        if cell.shape == "array":
+            one = replace(one, cardinality=max(column.cardinality or 0, found.longest.get(number, 0)))
+        if outside and cell.large:
+            one = replace(one, lob_folder=column_folder((schema.folder, table.folder), number))
+        columns.append(one)
+    return replace(table, columns=tuple(columns), rows=found.rows)
+
+
+def _as_found(cells: Sequence[Cell], found: _Finished) -> tuple[Cell, ...]:
+    return tuple(
+        replace(
+            cell,
+            nullable=cell.nullable or number in found.nulls,
+            cardinality=None if cell.shape != "array" else max(cell.cardinality or 0, found.longest.get(number, 0)),
+        )
+        for number, cell in enumerate(cells)
+    )
