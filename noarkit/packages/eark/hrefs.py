@@ -1,0 +1,83 @@
+"""References as packages spell them: plain, percent-encoded, form-encoded, with `file:` before them, or leading out.
+
+A reference is tried as what it most likely is; the first spelling under which a file lies wins. None ever leads out of
+the package: what climbs, or names a place on somebody's disk, is told as that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote, unquote_plus
+
+from noarkit.errors import UnsafePath
+from noarkit.safe.paths import checked_parts
+
+Find = Callable[[str], str | None]
+"""Gives the stored spelling of a name, where there is such a file."""
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Where a reference leads. `why` is empty where a file lies there, else `missing`, `outside` or `unsafe`."""
+
+    name: str
+    why: str = ""
+
+
+def resolve(href: str, folder: str, find: Find) -> Resolved:
+    """The file that a METS in `folder` (empty, or ending in `/`) refers to."""
+    if _PLAIN.fullmatch(href):  # as most are
+        stored = find(folder + href)
+        if stored is not None:
+            return Resolved(stored)
+    path, outside = _path(href)
+    if outside:
+        return Resolved(href, "outside")
+    first: str | None = None
+    for spelt in _spellings(path):
+        for base in (folder, "") if folder else ("",):
+            name = _inside(base, spelt)
+            if name is None:
+                continue
+            first = name if first is None else first
+            stored = find(name)
+            if stored is not None:
+                return Resolved(stored)
+    return Resolved(href, "unsafe") if first is None else Resolved(first, "missing")
+
+
+def _path(href: str) -> tuple[str, bool]:
+    """The path without its scheme, and whether it names a place outside of any package."""
+    found = _SCHEME.match(href)
+    if found is None:
+        return href, href.startswith("/")
+    if found.group().lower() != "file:":
+        return href, True
+    rest = href[found.end() :]
+    if rest.startswith("//"):
+        rest = rest[2:]
+    if rest.startswith("/"):
+        return rest, True
+    return rest, False
+
+
+def _spellings(path: str) -> Iterator[str]:
+    """What may be meant: decoded, as it stands, decoded as a form is, with the other slash."""
+    seen: set[str] = set()
+    for spelt in (unquote(path), path, unquote_plus(path), unquote(path).replace("\\", "/")):
+        if spelt not in seen:
+            seen.add(spelt)
+            yield spelt
+
+
+def _inside(base: str, spelt: str) -> str | None:
+    """The plain name, None where it is none."""
+    try:
+        return "/".join(checked_parts(base + spelt))
+    except UnsafePath:
+        return None

@@ -1,0 +1,202 @@
+"""Opens an E-ARK package of any version, in a folder, zip or tar, without unpacking it, and tells what it holds.
+
+    with open_eark(Path("delivery.zip")) as package:
+        for part in package.representations:
+            for entry in package.files(part.name):
+                with package.open(entry.name) as content: ...
+
+What the METS of the package and of its representations list, and what is there, are brought together in a temporary
+database: a million files cost no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.packages.eark import spec
+from noarkit.packages.eark.inventory import Entry, Inventory, representation_folder
+from noarkit.packages.eark.mets_read import Heading, read_mets
+from noarkit.packages.eark.premis_read import PremisObject, read_premis
+from noarkit.packages.holding.storage import Storage, open_storage
+from noarkit.safe.digest import Readable
+from noarkit.safe.unpack import LIMITS, UnpackLimits
+
+__all__ = ["EarkPackage", "Entry", "Heading", "Part", "is_eark", "open_eark"]
+
+_MAX_DOCUMENTS = 100_000
+_KIND_OF_TYPE = {"SIP": "sip", "AIP": "aip", "DIP": "dip", "AIU": "aip", "AIC": "aip"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A representation. `name` is its folder's, with the folders above `representations` where there are any."""
+
+    name: str
+    folder: str
+    heading: Heading | None
+    content_type: str = ""
+    other_content_type: str = ""
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return (self.heading.label if self.heading else "") or self.name
+
+
+def open_eark(path: Path, limits: UnpackLimits = LIMITS) -> EarkPackage:
+    """Opens a package. Raises `PackageFault` where it is none, or its METS cannot be read, and what `safe` refuses."""
+    storage = open_storage(path, limits)
+    try:
+        return EarkPackage(storage)
+    except BaseException:
+        storage.close()
+        raise
+
+
+def is_eark(path: Path) -> bool:
+    """Whether a folder is the top of a package: a METS lies directly in it."""
+    return (path / spec.METS_FILE).is_file()
+
+
+class EarkPackage:
+    """An open package."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.where = storage.where
+        self._storage = storage
+        self._inventory = Inventory()
+        self.documents: dict[str, Heading] = {}
+        try:
+            for stored in storage.files():
+                if stored.odd:
+                    raise UnsafeMember(where=stored.name, why=stored.odd)
+                self._inventory.present(stored.name, stored.size_bytes)
+            self._inventory.all_present()
+            if self._inventory.find(spec.METS_FILE) is None:
+                raise PackageFault(where=self.where, why="no-mets")
+            self._read_all()
+            self.representations = tuple(self._parts())
+        except BaseException:
+            self._inventory.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets the package go."""
+        self._inventory.close()
+        self._storage.close()
+
+    @property
+    def root(self) -> Heading:
+        """The heading of the package's own METS."""
+        return self.documents[spec.METS_FILE]
+
+    @property
+    def kind(self) -> str:
+        """`sip`, `aip` or `dip`; empty where nothing says so."""
+        told = self.root.package_type or self.root.category
+        return _KIND_OF_TYPE.get(told.upper(), "")
+
+    @property
+    def version(self) -> str:
+        """The version that the profile names; empty where it names none."""
+        return spec.version_of_profile(self.root.profile) or ""
+
+    def files(self, representation: str | None = None) -> Iterator[Entry]:
+        """What is listed as a file: all of it, of one representation, or of the package itself with ``""``.
+
+        METS themselves are no files of this kind. What is listed and cannot be had is told with its `why`.
+        """
+        return self._inventory.entries("file", None if representation is None else self._folder(representation))
+
+    def metadata(self, representation: str | None = None) -> Iterator[Entry]:
+        """What is listed as metadata: all of it, of one representation, or of the package itself with ``""``."""
+        folder = None if representation is None else self._folder(representation)
+        return self._inventory.entries("metadata", folder)
+
+    def present(self) -> Iterator[tuple[str, int]]:
+        """Every file that is there, with its size."""
+        return self._inventory.all_files()
+
+    def unlisted(self) -> Iterator[str]:
+        """What is there and listed nowhere, but the package's own METS."""
+        return self._inventory.unlisted()
+
+    def find(self, name: str) -> Entry | None:
+        """What is listed of one file."""
+        return self._inventory.entry(name)
+
+    def open(self, name: str) -> AbstractContextManager[Readable]:
+        """The bytes of one file, by its stored name."""
+        return self._storage.open(name)
+
+    def contents(self) -> Iterator[tuple[str, Readable]]:
+        """Every file with its bytes, in the order in which they lie."""
+        return self._storage.contents()
+
+    def premis(self, name: str) -> Iterator[PremisObject]:
+        """The objects of a PREMIS file."""
+        with self._storage.open(name) as source:
+            yield from read_premis(source, f"{self.where}/{name}")
+
+    def _folder(self, representation: str) -> str:
+        return next((part.folder for part in self.representations if part.name == representation), "")
+
+    def _read_all(self) -> None:
+        """Reads the package's METS, every METS that one of those read points to, and what representations have."""
+        self._read([spec.METS_FILE])
+        self._read(
+            [name for folder in self._inventory.folders() if (name := self._inventory.find(folder + spec.METS_FILE))]
+        )
+
+    def _read(self, waiting: list[str]) -> None:
+        while waiting:
+            name = waiting.pop()
+            if name in self.documents:
+                continue
+            if len(self.documents) >= _MAX_DOCUMENTS:
+                raise PackageFault(where=self.where, why="too-many-mets")
+            waiting.extend(reversed(self._read_one(name)))
+
+    def _read_one(self, name: str) -> list[str]:
+        heading = self.documents[name] = Heading(name)
+        further: list[str] = []
+        with self._storage.open(name) as source:
+            for named in read_mets(source, heading, f"{self.where}/{name}"):
+                found = self._inventory.resolve(named.href, heading.folder)
+                self._inventory.listed(name, named, found)
+                leads = not found.why and found.name.rpartition("/")[2].lower() == "mets.xml"
+                if leads and (named.role == "pointer" or representation_folder(found.name) == _above(found.name)):
+                    further.append(found.name)
+        self._inventory.all_listed()
+        self._inventory.is_mets(name)
+        return further
+
+    def _parts(self) -> Iterator[Part]:
+        """Representations: by their METS, and by the files that lie in their folders."""
+        known: dict[str, Heading | None] = {}
+        for name, heading in self.documents.items():
+            if representation_folder(name) == _above(name):
+                known[_above(name)] = heading
+        for folder in self._inventory.folders():
+            known.setdefault(folder, None)
+        for folder, one in sorted(known.items()):
+            above, _, last = folder.rstrip("/").rpartition("/")
+            outer = above.rpartition("/")[0]
+            content = self._inventory.content_of(folder)
+            told = (one.content_type, one.other_content_type) if one and one.content_type else content
+            yield Part(f"{outer}/{last}" if outer else last, folder, one, *told)
+
+
+def _above(name: str) -> str:
+    return name[: name.rfind("/") + 1]
