@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.packages.holding.digests import stamp_of
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import open_inside
 from noarkit.safe.tree import walk_tree
@@ -32,13 +33,19 @@ class Stored:
 
 
 class Storage(Protocol):
-    """The files of a package. `folder` is where they can be opened by path, None for an archive file."""
+    """The files of a package. `folder` is where they can be opened by path, None for an archive file, whose `stamp` is
+    the same as long as nobody touches it."""
 
     where: str
     folder: Path | None
+    stamp: str
 
     def files(self) -> Iterator[Stored]:
         """Every file; an odd one is told, or refused by the fault of its kind where it stands in an archive file."""
+        ...
+
+    def laid(self) -> Iterator[Stored]:
+        """The same in the order in which they lie, so that whoever opens one after the other need never go back."""
         ...
 
     def open(self, name: str) -> AbstractContextManager[Readable]:
@@ -77,6 +84,7 @@ class FolderStorage:
     def __init__(self, path: Path) -> None:
         self.where = str(path)
         self.folder: Path | None = path
+        self.stamp = ""
         self._path = path
 
     def files(self) -> Iterator[Stored]:
@@ -89,6 +97,10 @@ class FolderStorage:
                 yield Stored(seen.name, os.stat(seen.path, dir_fd=folder, follow_symlinks=False).st_size)
             else:
                 yield Stored(seen.name, 0, "link" if seen.kind == "link" else "device")
+
+    def laid(self) -> Iterator[Stored]:
+        """The same."""
+        return self.files()
 
     def open(self, name: str) -> AbstractContextManager[Readable]:
         """The bytes of one file."""
@@ -114,6 +126,7 @@ class ArchiveStorage:
     def __init__(self, path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True) -> None:
         self.where = str(path)
         self.folder: Path | None = None
+        self.stamp = stamp_of(path.stat())
         self._path = path
         self._limits = limits
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
@@ -155,6 +168,12 @@ class ArchiveStorage:
         for name, size in self._db.execute("SELECT name, size FROM held ORDER BY name"):
             yield Stored(name[skip:], size)
 
+    def laid(self) -> Iterator[Stored]:
+        """Every file from the first to the last."""
+        skip = len(self._top)
+        for name, size in self._db.execute("SELECT name, size FROM held ORDER BY coalesce(offset, header)"):
+            yield Stored(name[skip:], size)
+
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
         """The bytes of one file; one at a time."""
@@ -188,13 +207,21 @@ class Below:
     def __init__(self, storage: Storage, folder: str) -> None:
         self.where = f"{storage.where}/{folder}"
         self.folder = storage.folder / folder if storage.folder is not None else None
+        self.stamp = storage.stamp
         self._storage = storage
         self._above = folder + "/"
 
     def files(self) -> Iterator[Stored]:
         """Every file of the folder."""
+        return self._below(self._storage.files())
+
+    def laid(self) -> Iterator[Stored]:
+        """The same in the order in which they lie."""
+        return self._below(self._storage.laid())
+
+    def _below(self, files: Iterator[Stored]) -> Iterator[Stored]:
         skip = len(self._above)
-        for stored in self._storage.files():
+        for stored in files:
             if stored.name.startswith(self._above):
                 yield Stored(stored.name[skip:], stored.size_bytes, stored.odd)
 

@@ -1,0 +1,226 @@
+"""What a place holds, whatever it is wrapped in: the files that are carried over when one form becomes another.
+
+    with payload_of(Path("delivery.zip")) as payload:
+        payload.parts        # one for each representation, or one
+        payload.parts[0].files()
+
+What is packed is read where it lies, file by file in the order in which they lie.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.packages.forms import Form, Found, look
+from noarkit.packages.holding.building import File
+from noarkit.packages.holding.located import locator_of
+from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stored, open_storage
+from noarkit.packages.noark5.held import extract_in
+from noarkit.safe.atomic import no_room
+from noarkit.safe.digest import copy_hashing
+from noarkit.safe.paths import inside
+from noarkit.safe.unpack import LIMITS, UnpackLimits
+
+Content = Literal["noark5", "siard", "files"]
+_REPRESENTATIONS = "representations"
+_DATA = "data"
+_CONTENT = "content"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Files that belong together under a name. `files` may be asked for again."""
+
+    name: str
+    content: Content
+    files: Callable[[], Iterator[File]]
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What is to be carried over. `form` is what it came in, `title` what the place is called."""
+
+    form: Form
+    title: str
+    parts: tuple[Part, ...]
+    whole: Part
+
+
+@contextmanager
+def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
+    """What lies at `path`: a folder, a file or a package of any form. Raises `PackageFault`, or what `safe` refuses."""
+    try:
+        found = look(path, limits)
+    except OSError as error:
+        raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
+    with ExitStack() as stack:
+        if path.is_file() and found.form in ("plain", "siard"):
+            kind: Content = "siard" if found.form == "siard" else "files"
+            one = Part(_part_name(kind), kind, lambda: iter([(path.name, str(path), None, "")]))
+            yield Payload(found.form, path.stem or path.name, (one,), one)
+            return
+        storage = _storage(found, path, limits)
+        stack.callback(storage.close)
+        parts = tuple(_parts(found.form, storage, _Opening(stack, limits)))
+        yield Payload(found.form, found.root.name, parts, _part("", "files", _wrapped(found, path, storage)))
+
+
+def _storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
+    if found.form == "dias":
+        return _dias_storage(found, path, limits)
+    return FolderStorage(found.root) if found.packed is None else open_storage(path, limits, top=False)
+
+
+def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
+    """A DIAS package as its folder, its tar, or the tar that lies beside its description."""
+    if found.packed is not None:
+        return open_storage(path, limits, top=False)
+    if (found.root / "dias-mets.xml").is_file():
+        return FolderStorage(found.root)
+    if path.is_file():
+        return open_storage(path.with_suffix(".tar"), limits, top=False)
+    tars = sorted(one for one in path.glob("*.tar") if one.with_suffix(".xml").is_file())
+    if len(tars) != 1:
+        raise PackageFault(where=str(path), why="several-packages")
+    return open_storage(tars[0], limits, top=False)
+
+
+def _wrapped(found: Found, path: Path, storage: Storage) -> Storage:
+    """All of a package, as it goes into a bag. A DIAS package is its tar and its description, as they lie."""
+    if found.form == "dias" and storage.folder is None and path.is_dir():
+        return FolderStorage(path)
+    return storage
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """Opens an archive file that lies in a package, for as long as the payload is open."""
+
+    stack: ExitStack
+    limits: UnpackLimits
+
+    def tar(self, storage: Storage, name: str) -> Storage:
+        """The files of a tar; one that is packed itself is laid in a folder of our own first."""
+        if storage.folder is not None:
+            path = inside(storage.folder, name)
+        else:
+            path = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-dias-"))) / "package.tar"
+            with storage.open(name) as content, no_room(path), path.open("xb") as file:
+                copy_hashing(content, file)
+        opened = open_storage(path, self.limits, top=False)
+        self.stack.callback(opened.close)
+        return opened
+
+
+def _parts(form: Form, storage: Storage, opening: _Opening) -> Iterator[Part]:
+    if form == "bagit":
+        yield from _inside(Below(storage, PAYLOAD), opening)
+    elif form == "eark":
+        yield from _representations(storage)
+    elif form == "dias":
+        yield from _inside(Below(storage, _CONTENT), opening)
+    elif form == "noark5":
+        yield _noark(storage)
+    else:
+        yield _part("", "files", storage)
+
+
+def _inside(storage: Storage, opening: _Opening) -> Iterator[Part]:
+    """What lies in a package that holds anything: an extract, another package, or files."""
+    names = {stored.name for stored in _near(storage)}
+    if "dias-mets.xml" in names:
+        yield from _inside(Below(storage, _CONTENT), opening)
+    elif "METS.xml" in names:
+        yield from _representations(storage)
+    elif {"arkivstruktur.xml", "arkivuttrekk.xml"} & names:
+        yield _part("", "noark5", storage)
+    elif tar := _sealed(names):
+        yield from _parts("dias", opening.tar(storage, tar), opening)
+    elif folder := _only_folder(storage, names):
+        yield from _inside(Below(storage, folder), opening)
+    else:
+        yield _part("", "files", storage)
+
+
+def _sealed(names: set[str]) -> str | None:
+    """The tar of a DIAS delivery: nothing lies there but it and the description of its name."""
+    tar = next((name for name in names if name.endswith(".tar")), None)
+    return tar if tar is not None and names == {tar, f"{tar.removesuffix('.tar')}.xml"} else None
+
+
+def _only_folder(storage: Storage, names: set[str]) -> str | None:
+    """The folder that holds everything, where a package lies in it."""
+    first = next(iter(names), "").split("/", 1)[0]
+    marks = {f"{first}/{mark}" for mark in ("METS.xml", "dias-mets.xml")}
+    alone = all(stored.name.startswith(f"{first}/") for stored in storage.files())
+    return first if alone and (_sealed(names) is not None or marks & names) else None
+
+
+def _near(storage: Storage) -> Iterator[Stored]:
+    return (stored for stored in storage.files() if stored.name.count("/") <= 1)
+
+
+def _noark(storage: Storage) -> Part:
+    extract = extract_in(storage) or storage
+    return _part("", "noark5", extract)
+
+
+def _representations(storage: Storage) -> Iterator[Part]:
+    """The data of each representation, as the folders have it."""
+    above: str | None = None
+    names: dict[str, bool] = {}
+    for stored in storage.files():
+        steps = stored.name.split("/")
+        if steps[0].casefold() == _REPRESENTATIONS and len(steps) > 2:
+            above = steps[0]
+            names[steps[1]] = names.get(steps[1], False) or (len(steps) > 3 and steps[2] == _DATA)
+    if above is None:
+        yield _part("", "files", storage, _is_content)
+        return
+    for name, has_data in sorted(names.items()):
+        inner = Below(storage, f"{above}/{name}")
+        data = Below(storage, f"{above}/{name}/{_DATA}") if has_data else inner
+        files = {stored.name for stored in _near(data)}
+        kind: Content = "noark5" if {"arkivstruktur.xml", "arkivuttrekk.xml"} & files else "files"
+        yield _part(name, kind, data, _any if has_data else _is_content)
+
+
+def _any(name: str) -> bool:
+    return True
+
+
+def _is_content(name: str) -> bool:
+    """What of a package without representations is no description of it."""
+    top = name.split("/", 1)[0].casefold()
+    return top not in ("mets.xml", "metadata", "schemas", "documentation")
+
+
+def _part(name: str, kind: Content, storage: Storage, wanted: Callable[[str], bool] = _any) -> Part:
+    return Part(name or _part_name(kind), kind, partial(_files, storage, wanted))
+
+
+def _part_name(kind: Content) -> str:
+    return {"noark5": "noark5", "siard": "database", "files": "files"}[kind]
+
+
+def _files(storage: Storage, wanted: Callable[[str], bool]) -> Iterator[File]:
+    """Every file with where its bytes come from. Raises `UnsafeMember` for a link or device: packages hold none."""
+    for stored in storage.laid():
+        if not wanted(stored.name):
+            continue
+        if stored.odd:
+            raise UnsafeMember(where=stored.name, why=stored.odd)
+        if storage.folder is not None:
+            yield stored.name, f"{storage.folder}/{stored.name}", stored.size_bytes, ""
+        else:
+            member = storage.member(stored.name)
+            stamp = locator_of(member) if member is not None else ""
+            yield stored.name, partial(storage.open, stored.name), stored.size_bytes, f"{storage.stamp}:{stamp}"
