@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
@@ -19,6 +19,7 @@ from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, members
+from noarkit.safe.zipped import Packing
 
 
 class Place(Protocol):
@@ -42,31 +43,42 @@ class Place(Protocol):
 
 
 class ZipPlace:
-    """The files of a ZIP."""
+    """The files of a ZIP. Several may be open at once."""
 
     def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
+        self._path = path
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.execute("PRAGMA journal_mode=OFF")
-        self._db.execute("CREATE TABLE files (name TEXT PRIMARY KEY, size INTEGER) WITHOUT ROWID")
+        self._db.execute(f"CREATE TABLE files (name TEXT PRIMARY KEY, {', '.join(_FACTS)}) WITHOUT ROWID")
         try:
-            for member, _ in members(path, limits=limits):
-                self._db.execute("INSERT INTO files VALUES (?, ?)", (member.name, member.size_bytes))
-            self._picker = Picker(path)
+            self._db.execute("BEGIN")
+            self._db.executemany(_INSERT, (_row(member) for member, _ in members(path, limits=limits)))
+            self._db.execute("COMMIT")
         except BaseException:
             self._db.close()
             raise
 
     def size_of(self, name: str) -> int | None:
         """How large a file is; None where there is none."""
-        row = self._db.execute("SELECT size FROM files WHERE name = ?", (name,)).fetchone()
-        return None if row is None else int(row[0])
+        member = self.member(name)
+        return None if member is None else member.size_bytes
 
-    def open(self, name: str) -> AbstractContextManager[Readable]:
+    def member(self, name: str) -> Member | None:
+        """A file as the ZIP tells of it."""
+        row = self._db.execute("SELECT * FROM files WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            return None
+        name, size, spelt, *packing = row
+        return Member(tuple(name.split("/")), size, None, None, Packing(*packing), spelt)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[Readable]:
         """The bytes of a file."""
-        size = self.size_of(name)
-        if size is None:
+        member = self.member(name)
+        if member is None:
             raise PackageFault(where=name, why="not-there")
-        return self._picker.open(Member(tuple(name.split("/")), size, None))
+        with closing(Picker(self._path)) as picker, picker.open(member) as content:
+            yield content
 
     def names(self) -> Iterator[str]:
         """Every file, in order of name."""
@@ -75,8 +87,19 @@ class ZipPlace:
 
     def close(self) -> None:
         """Lets it go."""
-        self._picker.close()
         self._db.close()
+
+
+_FACTS = ("size", "spelt", "header_at", "method", "packed", "crc")
+_INSERT = "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def _row(member: Member) -> tuple[object, ...]:
+    packing = member.packing
+    if packing is None:  # no zip is without
+        raise PackageFault(where=member.name, why="not-there")
+    facts = (packing.header_at, packing.method, packing.packed_bytes, packing.crc)
+    return member.name, member.size_bytes, member.spelt, *facts
 
 
 class FolderPlace:
