@@ -107,6 +107,11 @@ def paths_of(href: str) -> Iterator[str]:
                     yield form
 
 
+def left_out(package_type: str, name: str) -> bool:
+    """True for what an AIP alone has: some list it in the METS of a SIP too, and then leave it out."""
+    return package_type == "SIP" and name.startswith(f"{OPERATIONS}/")
+
+
 def uuid_in(text: str) -> str:
     """The UUID that stands in a text, in lower case; empty where there is none."""
     found = _UUID.search(text)

@@ -1,0 +1,171 @@
+"""The files of a DIAS package where they lie: in a folder, or in a tar that is read without being unpacked to disk.
+
+Tars of all makers are read: with `\\` in their names, with names in Latin-1, without a top folder, or with files beside
+it. What is odd is remembered, for a validator to tell; what is hostile is refused by `safe`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Literal
+
+from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.packages.dias.spec import METS
+from noarkit.packages.holding.digests import stamp_of
+from noarkit.packages.holding.storage import FolderStorage, Storage, Stored
+from noarkit.safe.digest import Readable
+from noarkit.safe.paths import checked_parts
+from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, form_of, members
+
+Oddity = Literal["backslash", "latin-1"]
+_KEPT = 100
+_BATCH = 5_000
+
+
+class TarStorage:
+    """A package in a tar: all of it is judged once, then files are picked by name. `top` is the folder they lie in."""
+
+    def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
+        self.where = str(path)
+        self.folder: Path | None = None
+        self.stamp = stamp_of(path.stat())
+        self.odd: list[tuple[str, Oddity]] = []
+        self.packed = form_of(path) != "tar"
+        self._path = path
+        self._limits = limits
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db.execute("CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER) WITHOUT ROWID")
+        self._picker: Picker | None = None
+        try:
+            self.top = self._judge()
+            self._picker = Picker(path)
+        except BaseException:
+            self._db.close()
+            raise
+        self._above = f"{self.top}/" if self.top else ""
+
+    def _judge(self) -> str:
+        """Goes through all members once, and finds the folder they lie in: the one that holds dias-mets.xml."""
+        waiting: list[tuple[str, int, int | None]] = []
+        tops: set[str] = set()
+        with_mets: set[str] = set()
+        for member, _ in members(self._path, limits=self._limits):
+            name, oddity = _spelt(member)
+            if oddity is not None and len(self.odd) < _KEPT:
+                self.odd.append((name, oddity))
+            first, _, rest = name.partition("/")
+            if len(tops) < _KEPT:
+                tops.add(first if rest else "")
+            if rest == METS or name == METS:
+                with_mets.add(first if rest else "")
+            waiting.append((name, member.size_bytes, member.offset_bytes))
+            if len(waiting) >= _BATCH:
+                self._keep(waiting)
+        self._keep(waiting)
+        if len(with_mets) == 1:
+            return with_mets.pop()
+        return tops.pop() if len(tops) == 1 else ""
+
+    def _keep(self, waiting: list[tuple[str, int, int | None]]) -> None:
+        self._db.execute("BEGIN")
+        try:
+            self._db.executemany("INSERT INTO held VALUES (?, ?, ?)", waiting)
+        except sqlite3.IntegrityError as error:
+            raise UnsafeMember(where=self.where, why="duplicate") from error
+        self._db.execute("COMMIT")
+        waiting.clear()
+
+    def files(self) -> Iterator[Stored]:
+        """Every file of the package, by name."""
+        return self._ordered("name")
+
+    def laid(self) -> Iterator[Stored]:
+        """The same in the order in which they lie."""
+        return self._ordered("offset")
+
+    def _ordered(self, column: str) -> Iterator[Stored]:
+        skip = len(self._above)
+        which = "WHERE name >= ? AND name < ?" if self._above else ""
+        for name, size in self._db.execute(f"SELECT name, size FROM held {which} ORDER BY {column}", self._span):  # noqa: S608  # ours
+            yield Stored(name[skip:], size)
+
+    def strays(self) -> Iterator[str]:
+        """Files that lie beside the package's folder."""
+        if self._above:
+            yield from (
+                name for (name,) in self._db.execute("SELECT name FROM held WHERE name < ? OR name >= ?", self._span)
+            )
+
+    @property
+    def _span(self) -> tuple[str, ...]:
+        return (self._above, f"{self.top}0") if self._above else ()  # «0» is the sign after «/»
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[Readable]:
+        """The bytes of one file; one at a time."""
+        member = self.member(name)
+        if member is None or self._picker is None:
+            raise FileNotFoundError(name)
+        with self._picker.open(member) as content:
+            yield content
+
+    def member(self, name: str) -> Member | None:
+        """How a file lies in the tar; None where it is not there."""
+        row = self._db.execute("SELECT size, offset FROM held WHERE name = ?", (self._above + name,)).fetchone()
+        return None if row is None else Member(tuple((self._above + name).split("/")), row[0], None, row[1])
+
+    def contents(self) -> Iterator[tuple[str, Readable]]:
+        """Every file of the package with its bytes, in one go."""
+        skip = len(self._above)
+        for member, content in members(self._path, limits=self._limits):
+            name, _ = _spelt(member)
+            if name.startswith(self._above):
+                yield name[skip:], content
+
+    def close(self) -> None:
+        """Lets the tar go."""
+        if self._picker is not None:
+            self._picker.close()
+        self._db.close()
+
+
+def open_held(place: Path, limits: UnpackLimits = LIMITS) -> Storage:
+    """The files of a package in a folder or tar. Raises `PackageFault`, or whatever `safe` refuses."""
+    if place.is_dir():
+        return FolderStorage(place)
+    try:
+        form = form_of(place)
+        if form is None or form == "zip":
+            raise PackageFault(where=str(place), why="not-an-archive-file")
+        return TarStorage(place, limits)
+    except OSError as error:
+        raise PackageFault(where=str(place), why="not-there", detail=error.strerror) from error
+
+
+def opened(storage: Storage, name: str) -> AbstractContextManager[Readable]:
+    """The bytes of a file that must be there. `PackageFault` where it is not."""
+    try:
+        return storage.open(name)
+    except FileNotFoundError as error:
+        raise PackageFault(where=f"{storage.where}: {name}", why="not-there") from error
+
+
+def _spelt(member: Member) -> tuple[str, Oddity | None]:
+    """A member's name as others have it, and what is odd about it."""
+    name = member.name
+    if name.isascii() and "\\" not in name:
+        return name, None
+    raw = os.fsencode(name)
+    odd: Oddity | None = None
+    try:
+        name = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        name, odd = raw.decode("latin-1"), "latin-1"
+    if "\\" in name:
+        name, odd = name.replace("\\", "/"), "backslash"
+    return ("/".join(checked_parts(name)) if odd else name), odd

@@ -1,0 +1,81 @@
+"""Finds the parts of a package: its tar or its folder, and the submission description beside it.
+
+A package is named by the folder of tar and description, by the tar, by the description, or by the folder that holds
+dias-mets.xml (or has that folder in it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import PackageFault
+from noarkit.packages.dias.spec import METS
+from noarkit.safe.unpack import form_of
+
+_INFO = "info.xml"
+_HEAD_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A package: `place` is its tar or folder, `description` the document that seals it, where there is one."""
+
+    place: Path
+    description: Path | None
+
+    @property
+    def is_tar(self) -> bool:
+        """True where it is not unpacked."""
+        return not self.place.is_dir()
+
+
+def locate(path: Path) -> Located:
+    """The package at a path. Raises `PackageFault` where there is none, or where there are several."""
+    try:
+        found = _in_folder(path) if path.is_dir() else _of_file(path)
+    except OSError as error:
+        raise PackageFault(where=str(path), why="unreadable", detail=error.strerror) from error
+    if found is None:
+        raise PackageFault(where=str(path), why="no-dias")
+    return found
+
+
+def _of_file(path: Path) -> Located | None:
+    if path.suffix.lower() == ".xml":
+        tar = path.with_suffix(".tar")
+        return Located(tar, path) if tar.is_file() and _is_mets(path) else None
+    return Located(path, _beside(path.parent, path.stem)) if form_of(path) not in (None, "zip") else None
+
+
+def _in_folder(folder: Path) -> Located | None:
+    if (folder / METS).is_file():
+        return Located(folder, _beside(folder.absolute().parent, folder.absolute().name, info=False))
+    inner = [entry for entry in folder.iterdir() if entry.is_dir() and (entry / METS).is_file()]
+    tars = [
+        entry for entry in folder.iterdir() if entry.suffix.lower() == ".tar" and entry.is_file() and form_of(entry)
+    ]
+    sealed = [tar for tar in tars if _beside(folder, tar.stem) is not None]
+    found = sealed or tars
+    if len(found) == 1:
+        return Located(found[0], _beside(folder, found[0].stem))
+    if len(inner) == 1 and not found:
+        return Located(inner[0], _beside(folder, inner[0].name))
+    if len(found) + len(inner) > 1:
+        raise PackageFault(where=str(folder), why="several-packages", count=len(found) + len(inner))
+    return None
+
+
+def _beside(folder: Path, stem: str, *, info: bool = True) -> Path | None:
+    """The description of a package that is called `stem`."""
+    for name in (f"{stem}.xml", _INFO) if info else (f"{stem}.xml",):
+        if (folder / name).is_file() and _is_mets(folder / name):
+            return folder / name
+    return None
+
+
+def _is_mets(path: Path) -> bool:
+    """True where the beginning of a file speaks of METS; what it is worth is for a reader to tell."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    return b"mets" in head.lower()

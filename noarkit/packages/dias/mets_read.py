@@ -1,0 +1,201 @@
+"""Reads either METS of a package as a stream: what it says of the package, and every file that it lists.
+
+Both namespaces are read, files in groups at any depth, and files that stand as metadata (`mdRef`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from noarkit.packages.dias.spec import METS_NAMESPACE, SUBMISSION_NAMESPACE, XLINK
+from noarkit.safe.digest import Readable
+from noarkit.safe.xml import read
+
+_MOST_AGENTS = 10_000
+_HREF = f"{XLINK}}}href"
+
+
+@dataclass(frozen=True, slots=True)
+class MetsAgent:
+    """Someone, or something, that METS names."""
+
+    role: str
+    other_role: str
+    type: str
+    other_type: str
+    name: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetsHeader:
+    """What METS says of a package."""
+
+    namespace: str = ""
+    object_id: str = ""
+    type: str = ""
+    label: str = ""
+    profile: str = ""
+    created: str = ""
+    record_status: str = ""
+    document_id: str = ""
+    agents: tuple[MetsAgent, ...] = ()
+    records: tuple[tuple[str, str], ...] = ()
+
+    def value(self, kind: str) -> str:
+        """The first `altRecordID` of a type; empty where there is none."""
+        return next((value for name, value in self.records if name == kind), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file as METS lists it. `size_bytes` is None where it is not told as a number."""
+
+    href: str
+    size_bytes: int | None
+    checksum: str
+    checksum_type: str
+    mime: str
+    created: str
+    line: int
+
+
+class MetsReading:
+    """A METS document that is being read: go through `listed` to its end, then `header` is whole."""
+
+    def __init__(self, source: Readable) -> None:
+        self._source = cast(BinaryIO, source)  # nothing but `read` is ever asked of it
+        self._walk = _Walk()
+
+    def listed(self) -> Iterator[Listed]:
+        """Every file, in order. Raises `PackageFault` and `UnsafeXml` where it cannot be read."""
+        for _ in read(self._source, self._walk):
+            yield from self._walk.ready()
+
+    @property
+    def header(self) -> MetsHeader:
+        """What was read of it so far."""
+        return self._walk.header()
+
+    @property
+    def mixed(self) -> int:
+        """The line of the first group that stands beside files, which the schema does not allow; 0 for none."""
+        return self._walk.mixed
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self._line: Callable[[], int] = int
+        self._open: list[str] = []
+        self._root: dict[str, str] = {}
+        self._told: dict[str, str] = {}
+        self._agents: list[MetsAgent] = []
+        self._records: list[tuple[str, str]] = []
+        self._agent: tuple[dict[str, str], list[tuple[str, str]]] = ({}, [])
+        self._record = ""
+        self._document = ""
+        self._text: list[str] = []
+        self._file: dict[str, str] = {}
+        self._at = 0
+        self._groups: list[bool] = []
+        self._ready: list[Listed] = []
+        self.mixed = 0
+
+    def place(self, line: Callable[[], int], /) -> None:
+        self._line = line
+
+    @property
+    def depth(self) -> int:
+        return len(self._open)
+
+    def start(self, name: str, attributes: dict[str, str], /) -> None:
+        space, _, local = name.rpartition("}")
+        if not self._open:
+            self._root = {**attributes, "namespace": space}
+        if space not in (METS_NAMESPACE, SUBMISSION_NAMESPACE):
+            local = ""
+        self._open.append(local)
+        self._text.clear()
+        if local == "file":
+            self._file, self._at = attributes, self._line()
+            if self._groups:
+                self._groups[-1] = True
+        elif local == "FLocat":
+            self._take(self._file, attributes)
+        elif local == "mdRef":
+            self._at = self._line()
+            self._take(attributes, attributes)
+        elif local == "fileGrp":
+            if self._groups and self._groups[-1] and not self.mixed:
+                self.mixed = self._line()
+            self._groups.append(False)
+        else:
+            self._start_of_header(local, attributes)
+
+    def _start_of_header(self, local: str, attributes: dict[str, str]) -> None:
+        if local == "metsHdr":
+            self._told = attributes
+        elif local == "agent":
+            self._agent = (attributes, [])
+        elif local == "altRecordID":
+            self._record = attributes.get("TYPE", "")
+
+    def _take(self, file: dict[str, str], place: dict[str, str]) -> None:
+        size = file.get("SIZE", "").strip()
+        self._ready.append(
+            Listed(
+                place.get(_HREF, ""),
+                int(size) if size.isdecimal() and len(size) < 19 else None,
+                file.get("CHECKSUM", "").strip().lower(),
+                file.get("CHECKSUMTYPE", "").strip(),
+                file.get("MIMETYPE", ""),
+                file.get("CREATED", ""),
+                self._at,
+            )
+        )
+
+    def data(self, text: str, /) -> None:
+        self._text.append(text)
+
+    def end(self, name: str, /) -> None:
+        local = self._open.pop()
+        if local == "fileGrp":
+            self._groups.pop()
+        elif local in ("name", "note"):
+            self._agent[1].append((local, "".join(self._text).strip()))
+        elif local == "agent":
+            self._end_of_agent()
+        elif local == "altRecordID" and len(self._records) < _MOST_AGENTS:
+            self._records.append((self._record, "".join(self._text).strip()))
+        elif local == "metsDocumentID":
+            self._document = "".join(self._text).strip()
+        self._text.clear()
+
+    def _end_of_agent(self) -> None:
+        if len(self._agents) >= _MOST_AGENTS:
+            return
+        told, texts = self._agent
+        name = next((text for kind, text in texts if kind == "name"), "")
+        notes = tuple(text for kind, text in texts if kind == "note")
+        role, other_role, kind, other_kind = (told.get(key, "") for key in ("ROLE", "OTHERROLE", "TYPE", "OTHERTYPE"))
+        self._agents.append(MetsAgent(role, other_role, kind, other_kind, name, notes))
+
+    def ready(self) -> Iterator[Listed]:
+        ready, self._ready = self._ready, []
+        yield from ready
+
+    def header(self) -> MetsHeader:
+        return MetsHeader(
+            self._root.get("namespace", ""),
+            self._root.get("OBJID", ""),
+            self._root.get("TYPE", ""),
+            self._root.get("LABEL", ""),
+            self._root.get("PROFILE", ""),
+            self._told.get("CREATEDATE", ""),
+            self._told.get("RECORDSTATUS", ""),
+            self._document,
+            tuple(self._agents),
+            tuple(self._records),
+        )

@@ -1,0 +1,101 @@
+"""Reads dias-premis.xml or log.xml as a stream: every object with what it tells of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from noarkit.packages.dias.spec import PREMIS_NAMESPACE
+from noarkit.safe.digest import Readable
+from noarkit.safe.xml import read
+
+_TEXTS = frozenset(
+    {"objectIdentifierValue", "originalName", "size", "messageDigest", "messageDigestAlgorithm", "formatName"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PremisObject:
+    """An object: its identifiers, and what is told of it, empty where nothing is."""
+
+    identifiers: tuple[str, ...]
+    original_name: str
+    size: str
+    digest: str
+    algorithm: str
+    format: str
+    line: int
+
+
+class PremisReading:
+    """A PREMIS document that is being read: go through `objects` to its end, then `events` is right."""
+
+    def __init__(self, source: Readable) -> None:
+        self._source = cast(BinaryIO, source)  # nothing but `read` is ever asked of it
+        self._walk = _Walk()
+
+    def objects(self) -> Iterator[PremisObject]:
+        """Every object. Raises `PackageFault` and `UnsafeXml` where it cannot be read."""
+        for _ in read(self._source, self._walk):
+            yield from self._walk.ready()
+
+    @property
+    def events(self) -> int:
+        """How many events were met so far."""
+        return self._walk.events
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self._line: Callable[[], int] = int
+        self._open: list[str] = []
+        self._told: dict[str, list[str]] = {}
+        self._at = 0
+        self._text: list[str] = []
+        self._ready: list[PremisObject] = []
+        self.events = 0
+
+    def place(self, line: Callable[[], int], /) -> None:
+        self._line = line
+
+    @property
+    def depth(self) -> int:
+        return len(self._open)
+
+    def start(self, name: str, attributes: dict[str, str], /) -> None:
+        space, _, local = name.rpartition("}")
+        self._open.append(local if space == PREMIS_NAMESPACE else "")
+        self._text.clear()
+        if self._open[-1] == "object":
+            self._told, self._at = {}, self._line()
+        elif self._open[-1] == "event":
+            self.events += 1
+
+    def data(self, text: str, /) -> None:
+        self._text.append(text)
+
+    def end(self, name: str, /) -> None:
+        local = self._open.pop()
+        if local in _TEXTS and "object" in self._open:
+            self._told.setdefault(local, []).append("".join(self._text).strip())
+        elif local == "object":
+            self._ready.append(
+                PremisObject(
+                    tuple(self._told.get("objectIdentifierValue", ())),
+                    self._first("originalName"),
+                    self._first("size"),
+                    self._first("messageDigest").lower(),
+                    self._first("messageDigestAlgorithm"),
+                    self._first("formatName"),
+                    self._at,
+                )
+            )
+        self._text.clear()
+
+    def _first(self, name: str) -> str:
+        return next(iter(self._told.get(name, ())), "")
+
+    def ready(self) -> Iterator[PremisObject]:
+        ready, self._ready = self._ready, []
+        yield from ready

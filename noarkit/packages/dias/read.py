@@ -1,0 +1,152 @@
+"""Reads a DIAS package where it lies, in a tar or unpacked: what it says of itself, and its files, proven on the way.
+
+    with open_dias(Path("delivery")) as package:
+        package.prove_seal()
+        for entry in package.entries():
+            with package.open(entry.name) as content:
+                ...
+
+A package that is not what it must be is refused at its first fault; `noarkit.validate` tells all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Self
+
+from noarkit.errors import PackageFault
+from noarkit.packages.dias.held import open_held, opened
+from noarkit.packages.dias.inventory import Entry, Inventory
+from noarkit.packages.dias.located import Located, locate
+from noarkit.packages.dias.mets_read import Listed, MetsHeader, MetsReading
+from noarkit.packages.dias.spec import CHECKSUM_TYPES, METS, left_out, paths_of
+from noarkit.packages.holding.storage import Storage
+from noarkit.safe.digest import Readable, hash_of
+from noarkit.safe.unpack import LIMITS, UnpackLimits
+
+
+class DiasPackage:
+    """An open package. Close it, or use it in a `with`."""
+
+    def __init__(self, located: Located, storage: Storage, inventory: Inventory, header: MetsHeader) -> None:
+        self.located = located
+        self.header = header
+        self.storage = storage
+        self._inventory = inventory
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets everything go."""
+        self._inventory.close()
+        self.storage.close()
+
+    def entries(self) -> Iterator[Entry]:
+        """Every file that dias-mets.xml lists, by name."""
+        return self._inventory.entries()
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[Readable]:
+        """The bytes of a file; `PackageFault` at their end where they are not those that dias-mets.xml lists."""
+        entry = self._inventory.entry(name)
+        if entry is None:
+            raise PackageFault(where=f"{self.storage.where}: {name}", why="not-listed")
+        with self.storage.open(name) as content:
+            yield _Proven(content, entry, self.storage.where)
+
+    def contents(self) -> Iterator[tuple[Entry, Readable]]:
+        """Every listed file with its bytes, in the order in which they lie: the fast way through a tar."""
+        for name, content in self.storage.contents():
+            entry = self._inventory.entry(name)
+            if entry is not None:
+                yield entry, _Proven(content, entry, self.storage.where)
+
+    def prove_seal(self) -> None:
+        """Raises `PackageFault` where the submission description is missing, or seals another tar."""
+        description = self.located.description
+        if description is None:
+            raise PackageFault(where=self.storage.where, why="not-sealed")
+        _, files = read_description(description)
+        sealed = [file for file in files if names_tar(file, self.located.place.name)]
+        if not self.located.is_tar or not sealed:
+            raise PackageFault(where=str(description), why="not-sealed")
+        for file in sealed:
+            algorithm = CHECKSUM_TYPES.get(file.checksum_type.upper())
+            known = algorithm is not None and file.size_bytes == self.located.place.stat().st_size
+            if algorithm is None or not known or hash_of(self.located.place, algorithm) != file.checksum:
+                raise PackageFault(where=str(self.located.place), why="not-sealed")
+
+
+def open_dias(path: Path, *, limits: UnpackLimits = LIMITS) -> DiasPackage:
+    """Opens the package at a path. Raises `PackageFault`, or what `safe` refuses."""
+    located = locate(path)
+    with ExitStack() as stack:
+        storage = open_held(located.place, limits)
+        stack.callback(storage.close)
+        inventory = Inventory()
+        stack.callback(inventory.close)
+        inventory.take_present(storage.files())
+        with opened(storage, METS) as file:
+            reading = MetsReading(file)
+            for listed in reading.listed():
+                met, name = inventory.list_one(listed)
+                if met == "unsafe" or (met == "missing" and not left_out(reading.header.type, name)):
+                    raise PackageFault(where=f"{storage.where}: {name}", why="not-there", line=listed.line)
+        stack.pop_all()
+    return DiasPackage(located, storage, inventory, reading.header)
+
+
+def read_description(path: Path) -> tuple[MetsHeader, list[Listed]]:
+    """What a submission description says, and the few files that it seals."""
+    with path.open("rb") as file:
+        reading = MetsReading(file)
+        files: list[Listed] = []
+        for listed in reading.listed():
+            if len(files) >= _MOST_SEALED:
+                raise PackageFault(where=str(path), why="too-large", line=listed.line)
+            files.append(listed)
+    return reading.header, files
+
+
+_MOST_SEALED = 10_000
+
+
+def names_tar(listed: Listed, name: str = "") -> bool:
+    """True where a file of the description is the tar: by its name, or by its ending alone, for tars are renamed."""
+    paths = list(paths_of(listed.href))
+    return any(path == name or (path.lower().endswith(".tar") and "/" not in path) for path in paths)
+
+
+class _Proven:
+    """Gives bytes, and refuses to end where they are not the ones that were listed."""
+
+    def __init__(self, source: Readable, entry: Entry, where: str) -> None:
+        self._source = source
+        self._entry = entry
+        self._where = where
+        algorithm = CHECKSUM_TYPES.get(entry.checksum_type.upper())
+        self._hash = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
+        self._size = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes. `PackageFault` at the end where they were not what was listed."""
+        block = self._source.read(size)
+        if self._hash is not None:
+            self._hash.update(block)
+        self._size += len(block)
+        if (not block and size != 0) or size < 0:
+            self._prove()
+        return block
+
+    def _prove(self) -> None:
+        told = self._entry
+        wrong = self._hash is not None and self._hash.hexdigest() != told.checksum
+        if wrong or told.told_bytes not in (None, self._size):
+            raise PackageFault(where=f"{self._where}: {told.name}", why="not-as-listed")
