@@ -1,0 +1,140 @@
+"""Compares the checksums that documents give with the files: many at once, while the documents are still being read.
+
+In a folder the first algorithm that is met is computed in passing, by a crew; files with others wait, and so does
+everything in an archive file, which is read once from its beginning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from noarkit.errors import PackageFault
+from noarkit.packages.eark import spec
+from noarkit.packages.holding.crew import Crew, Task
+from noarkit.packages.holding.digests import Hashed
+from noarkit.packages.holding.storage import Storage
+from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.validate.eark.codes import fixity_of
+from noarkit.validate.eark.inventory import Entry, Inventory
+from noarkit.validate.eark.told import Told
+from noarkit.validate.findings import Tally
+
+Row = tuple[Entry, int]
+"""An entry, and the size of its file on disk."""
+
+_MANY_FILES = 1_000
+_BATCH = 1_000
+
+
+class Fixities:
+    """The checksums of one package."""
+
+    def __init__(self, storage: Storage, inventory: Inventory, tally: Tally, width: int | None) -> None:
+        self._storage = storage
+        self._inventory = inventory
+        self._tally = tally
+        self._width = width
+        self._main = ""
+        self._entries: list[Entry] = []
+        self._waiting: list[bool] = []
+
+    def keep(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Remembers entries; gives back those that are to be compared at once."""
+        in_folder = self._storage.folder is not None
+        for entry, size in rows:
+            now = False
+            if entry.digest:
+                self._main = self._main or entry.algorithm
+                now = in_folder and entry.algorithm == self._main
+            self._entries.append(entry)
+            self._waiting.append(bool(entry.digest) and not now)
+            if now:
+                yield entry, size
+        if len(self._entries) >= _BATCH:
+            self.flush()
+
+    def keep_one(self, entry: Entry) -> None:
+        """Remembers an entry that waits."""
+        self._entries.append(entry)
+        self._waiting.append(True)
+        if len(self._entries) >= _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Nothing is held back any more."""
+        self._inventory.take_entries(self._entries, self._waiting)
+        self._entries, self._waiting = [], []
+
+    def run(self, rows: Iterator[Row]) -> None:
+        """Takes all rows, and compares what can be compared in passing."""
+        first = next(rows, None)
+        folder = self._storage.folder
+        if first is None or folder is None:
+            for _ in rows:
+                pass  # in an archive file nothing comes: everything waits
+        else:
+            with Crew(folder, (spec.HASHES[self._main],), width=self._width) as crew:
+                if self._inventory.totals()[0] >= _MANY_FILES:
+                    crew.warm()
+                self._work(crew, chain((first,), rows))
+        self.flush()
+
+    def rest(self) -> None:
+        """Compares what waited."""
+        folder = self._storage.folder
+        if folder is None:
+            self._in_passing()
+            return
+        for algorithm in self._inventory.waiting_algorithms():
+            with Crew(folder, (spec.HASHES[algorithm],), width=self._width) as crew:
+                self._work(crew, self._inventory.waiting(algorithm))
+
+    def _work(self, crew: Crew, rows: Iterable[Row]) -> None:
+        waiting: deque[Entry] = deque()
+        for _, found in crew.work(_tasks(rows, waiting)):
+            self._compare(waiting.popleft(), found)
+
+    def _in_passing(self) -> None:
+        if not self._inventory.waiting_algorithms():
+            return
+        for name, content in self._storage.contents():
+            entries = self._inventory.waiting_for(name)
+            if not entries:
+                continue
+            hashes = sorted({entry.algorithm for entry in entries})
+            found = _hashed(content, [spec.HASHES[one] for one in hashes])
+            for entry in entries:
+                number = hashes.index(entry.algorithm)
+                self._compare(entry, found if found.why else Hashed("", 0, found.digests[number : number + 1]))
+
+    def _compare(self, entry: Entry, found: Hashed) -> None:
+        if found.why:
+            Told(self._tally, entry.document).hit("EARK-UNREADABLE", entry.line, name=entry.name, why=found.why)
+        elif found.digests[0] != entry.digest:
+            Told(self._tally, entry.document).hit(
+                fixity_of(entry.origin).checksum,
+                entry.line,
+                name=entry.name,
+                expected=entry.digest,
+                found=found.digests[0],
+            )
+
+
+def _tasks(rows: Iterable[Row], waiting: deque[Entry]) -> Iterator[Task]:
+    for entry, size in rows:
+        waiting.append(entry)
+        yield Task(entry.name, size)
+
+
+def _hashed(content: Readable, hashes: list[str]) -> Hashed:
+    running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+    try:
+        while block := content.read(BLOCK_BYTES):
+            for one in running:
+                one.update(block)
+    except PackageFault as error:
+        return Hashed(str(error.data.get("why", "unreadable")))
+    return Hashed("", 0, tuple(one.hexdigest() for one in running))

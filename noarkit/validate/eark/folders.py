@@ -1,0 +1,70 @@
+"""The rules of folders (CSIPSTR), and of names: what lies where in a package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from noarkit.packages.eark import spec
+from noarkit.validate.eark.inventory import Inventory
+from noarkit.validate.eark.judge import same_name
+from noarkit.validate.eark.told import Told
+
+HasFolder = Callable[[str], bool]
+_KNOWN = frozenset((spec.METADATA, spec.REPRESENTATIONS, spec.SCHEMAS, spec.DOCUMENTATION, spec.SUBMISSION))
+_MOST = 100_000
+
+
+def representations_folder(inventory: Inventory) -> str:
+    """The folder of representations, in whatever case; the name that is wanted where there is none."""
+    found = [name for name in inventory.folders("") if name.lower() == spec.REPRESENTATIONS]
+    return found[0] if found and spec.REPRESENTATIONS not in found else spec.REPRESENTATIONS
+
+
+def representation_documents(inventory: Inventory) -> Iterator[str]:
+    """The METS documents of representations that are there."""
+    above = representations_folder(inventory)
+    for name in inventory.folders(f"{above}/"):
+        document = f"{above}/{name}/{spec.METS_FILE}"
+        if inventory.size_of(document) is not None:
+            yield document
+
+
+def judge_folders(inventory: Inventory, told: Told, has: HasFolder, *, object_id: str, top: str) -> None:
+    """What the folders of a package are held to. `has` knows folders, empty ones too where they are told apart."""
+    if object_id and top and not same_name(object_id, top):
+        told.hit("CSIPSTR2", name=top, value=object_id)
+    for folder, code in (
+        (spec.METADATA, "CSIPSTR5"),
+        (spec.REPRESENTATIONS, "CSIPSTR9"),
+        (spec.SCHEMAS, "CSIPSTR15"),
+        (spec.DOCUMENTATION, "CSIPSTR16"),
+    ):
+        if not has(folder):
+            told.hit(code, name=folder)
+    if has(spec.METADATA):
+        for folder, code in ((spec.PRESERVATION, "CSIPSTR6"), (spec.DESCRIPTIVE, "CSIPSTR7")):
+            if not has(folder):
+                told.hit(code, name=folder)
+        inner = set(inventory.folders(f"{spec.METADATA}/"))
+        if not inner - {"preservation", "descriptive"}:
+            told.hit("CSIPSTR8", name=spec.OTHER_METADATA)
+    for name in inventory.folders(""):
+        if name not in _KNOWN:
+            told.hit("CSIPSTR14", name=name)
+    _representations(inventory, told, has)
+
+
+def _representations(inventory: Inventory, told: Told, has: HasFolder) -> None:
+    above = representations_folder(inventory)
+    for name in inventory.files_in(f"{above}/"):
+        told.hit("CSIPSTR10", name=name)
+    for number, name in enumerate(inventory.folders(f"{above}/")):
+        if number >= _MOST:
+            return
+        folder = f"{above}/{name}"
+        if not has(f"{folder}/{spec.DATA}"):
+            told.hit("CSIPSTR11", name=folder)
+        if inventory.size_of(f"{folder}/{spec.METS_FILE}") is None:
+            told.hit("CSIPSTR12", name=folder)
+        if not has(f"{folder}/{spec.METADATA}"):
+            told.hit("CSIPSTR13", name=folder)

@@ -1,0 +1,242 @@
+"""What the METS documents of a package list and what is there, in a database: a million files cost no memory.
+
+A name is looked for as it stands first, then without the composition of letters. Rows whose checksum nobody has
+compared yet wait here, by algorithm.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Self
+
+from noarkit.packages.holding.storage import Stored
+from noarkit.safe.paths import twin_key
+
+_BATCH = 2_000
+_PAGE = 500
+_AFTER = {"/": "0"}  # the sign that follows a slash: everything below a folder sorts before it
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file as a document names it: what it is said to be, and on which line. `size` is -1 where nothing is said."""
+
+    origin: str
+    document: str
+    line: int
+    name: str
+    algorithm: str
+    digest: str
+    size: int
+    id: str = ""
+
+
+class Inventory:
+    """The files of a package and the entries that name them."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768", "temp_store=FILE"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.execute("CREATE TABLE present (name TEXT PRIMARY KEY, size INTEGER) WITHOUT ROWID")
+        self._db.execute(
+            "CREATE TABLE listed (name TEXT, origin TEXT, document TEXT, line INTEGER, algorithm TEXT,"
+            " digest TEXT, size INTEGER, id TEXT, waits INTEGER)"
+        )
+        self._db.execute("CREATE TABLE ids (document TEXT, id TEXT)")
+        self._db.execute("CREATE TABLE read (name TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._look_up = self._db.cursor()
+        self._composed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forgets everything."""
+        self._db.close()
+
+    def take_present(self, files: Iterable[Stored]) -> None:
+        """Takes what is there."""
+        source = iter(files)
+        while batch := [(one.name, one.size_bytes) for one in islice(source, _BATCH)]:
+            self._insert("INSERT OR IGNORE INTO present VALUES (?, ?)", batch)
+
+    def take_entries(self, entries: Sequence[Entry], waiting: Sequence[bool]) -> None:
+        """Takes what a document lists; those `waiting` are still to be read for their checksum."""
+        rows = [
+            (one.name, one.origin, one.document, one.line, one.algorithm, one.digest, one.size, one.id, int(waits))
+            for one, waits in zip(entries, waiting, strict=True)
+        ]
+        self._insert("INSERT INTO listed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def take_ids(self, document: str, ids: Sequence[str]) -> None:
+        """Takes ids of elements that are no files."""
+        self._insert("INSERT INTO ids VALUES (?, ?)", [(document, one) for one in ids])
+
+    def index(self) -> None:
+        """Makes look-ups by name quick; said once everything is listed."""
+        self._db.execute("CREATE INDEX IF NOT EXISTS listed_name ON listed (name)")
+
+    def _insert(self, insert: str, rows: Sequence[tuple[object, ...]]) -> None:
+        self._db.execute("BEGIN")
+        self._db.executemany(insert, rows)
+        self._db.execute("COMMIT")
+
+    def size_of(self, name: str) -> int | None:
+        """The size of a file that is there under exactly that name."""
+        row = self._look_up.execute("SELECT size FROM present WHERE name = ?", (name,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def composed(self, name: str) -> str | None:
+        """The name of a file that differs from `name` in the composition of letters alone."""
+        if not self._composed:
+            self._composed = True
+            self._db.create_function("composed", 1, _composed, deterministic=True)
+            self._db.execute(
+                "CREATE TABLE loose AS SELECT name, composed(name) AS form FROM present WHERE name GLOB '*[^ -~]*'"
+            )
+            self._db.execute("CREATE INDEX loose_form ON loose (form)")
+        query = "SELECT min(name) FROM loose WHERE form = ?"
+        found = self._look_up.execute(query, (_composed(name),)).fetchone()[0]
+        return None if found is None else str(found)
+
+    def folders(self, above: str) -> Iterator[str]:
+        """The names of the folders right below one (`""` or `folder/`), as far as files lie in them."""
+        at = above
+        while True:
+            row = self._db.execute(
+                "SELECT name FROM present WHERE name >= ? AND (? = '' OR name < ?) AND instr(substr(name, ?), '/')"
+                " ORDER BY name LIMIT 1",
+                (at, above, _end(above), len(above) + 1),
+            ).fetchone()
+            if row is None:
+                return
+            folder = str(row[0])[len(above) :].partition("/")[0]
+            yield folder
+            at = _end(f"{above}{folder}/")
+
+    def files_in(self, folder: str) -> Iterator[str]:
+        """The files right in one folder (`""` or `folder/`), a few at a time."""
+        last = folder
+        while True:
+            rows = self._db.execute(
+                "SELECT name FROM present WHERE name > ? AND (? = '' OR name < ?) AND NOT instr(substr(name, ?), '/')"
+                " ORDER BY name LIMIT ?",
+                (last, folder, _end(folder), len(folder) + 1, _PAGE),
+            ).fetchall()
+            yield from (name for (name,) in rows)
+            if len(rows) < _PAGE:
+                return
+            last = str(rows[-1][0])
+
+    def has_below(self, folder: str) -> bool:
+        """True where a file lies somewhere below `folder/`."""
+        query = "SELECT EXISTS (SELECT 1 FROM present WHERE name >= ? AND name < ?)"
+        return bool(self._one(query, folder, _end(folder)))
+
+    def documents_to_read(self) -> list[str]:
+        """Some METS documents that are there and listed, and that nobody has read yet."""
+        self.index()
+        rows = self._db.execute(
+            "SELECT DISTINCT name FROM listed WHERE (name GLOB '*/METS.xml') AND name NOT IN (SELECT name FROM read)"
+            " AND ('/' || name) NOT LIKE '%/data/%' AND name IN (SELECT name FROM present) ORDER BY name LIMIT ?",
+            (_PAGE,),
+        )
+        return [str(name) for (name,) in rows]
+
+    def set_read(self, name: str) -> bool:
+        """Remembers that a document was read; False where it was before."""
+        return self._db.execute("INSERT OR IGNORE INTO read VALUES (?)", (name,)).rowcount > 0
+
+    def referred(self, origin: str) -> Iterator[str]:
+        """The files that are there and named by entries of one origin, a few at a time."""
+        last = ""
+        query = (
+            "SELECT DISTINCT name FROM listed WHERE origin = ? AND name > ? AND name IN (SELECT name FROM present)"
+            " ORDER BY name LIMIT ?"
+        )
+        while rows := self._db.execute(query, (origin, last, _PAGE)).fetchall():
+            yield from (name for (name,) in rows)
+            last = str(rows[-1][0])
+
+    def said_of(self, name: str, algorithm: str) -> str | None:
+        """The checksum that METS gives a file in that algorithm."""
+        query = "SELECT digest FROM listed WHERE name = ? AND algorithm = ? AND digest <> '' LIMIT 1"
+        row = self._look_up.execute(query, (name, algorithm)).fetchone()
+        return None if row is None else str(row[0])
+
+    def name_of_id(self, file_id: str) -> str | None:
+        """The file that has that id in some METS."""
+        self._db.execute("CREATE INDEX IF NOT EXISTS listed_id ON listed (id)")
+        row = self._look_up.execute("SELECT name FROM listed WHERE id = ? LIMIT 1", (file_id,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def waiting_algorithms(self) -> list[str]:
+        """The algorithms of entries that are still to be compared."""
+        return [str(one) for (one,) in self._db.execute("SELECT DISTINCT algorithm FROM listed WHERE waits ORDER BY 1")]
+
+    def waiting(self, algorithm: str) -> Iterator[tuple[Entry, int]]:
+        """Those entries of one algorithm, with the size of each file."""
+        query = (
+            "SELECT l.origin, l.document, l.line, l.name, l.algorithm, l.digest, l.size, l.id, p.size"
+            " FROM listed l JOIN present p ON p.name = l.name WHERE waits AND algorithm = ? ORDER BY l.name"
+        )
+        for *entry, size in self._db.execute(query, (algorithm,)):
+            yield Entry(*entry), size
+
+    def waiting_for(self, name: str) -> list[Entry]:
+        """The entries of one file that are still to be compared."""
+        self.index()
+        query = "SELECT origin, document, line, name, algorithm, digest, size, id FROM listed WHERE name = ? AND waits"
+        return [Entry(*entry) for entry in self._look_up.execute(query, (name,))]
+
+    def unlisted(self) -> Iterator[str]:
+        """What is there and named by no document."""
+        yield from (
+            str(name) for (name,) in self._db.execute("SELECT name FROM present EXCEPT SELECT name FROM listed")
+        )
+
+    def listed_twice(self, origin: str) -> Iterator[tuple[str, str, int]]:
+        """Document, file and line where one document names a file again with the same origin."""
+        yield from self._db.execute(
+            "SELECT document, name, max(line) FROM listed WHERE origin = ? GROUP BY document, name HAVING count(*) > 1",
+            (origin,),
+        )
+
+    def ids_twice(self) -> Iterator[tuple[str, str]]:
+        """Document and id where an id stands twice in one document."""
+        yield from self._db.execute(
+            "SELECT document, id FROM (SELECT document, id FROM ids UNION ALL"
+            " SELECT document, id FROM listed WHERE id <> '') GROUP BY document, id HAVING count(*) > 1"
+        )
+
+    def twins(self) -> Iterator[tuple[str, str]]:
+        """Names that some systems take for one."""
+        self._db.create_function("twin_key", 1, twin_key, deterministic=True)
+        yield from self._db.execute(
+            "SELECT min(name), max(name) FROM present GROUP BY twin_key(name) HAVING count(*) > 1"
+        )
+
+    def totals(self) -> tuple[int, int]:
+        """Files and bytes that are there."""
+        count, size = self._db.execute("SELECT count(*), coalesce(sum(size), 0) FROM present").fetchone()
+        return int(count), int(size)
+
+    def _one(self, query: str, *values: object) -> int:
+        return int(self._db.execute(query, values).fetchone()[0])
+
+
+def _end(folder: str) -> str:
+    """The first text that sorts after everything below `folder/`."""
+    return folder[:-1] + _AFTER["/"] if folder else ""
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)

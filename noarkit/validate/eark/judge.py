@@ -1,0 +1,250 @@
+"""Judges one METS document while it is read: hears its pieces, applies the rules, and hands on what it lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from noarkit.packages.eark import spec
+from noarkit.validate.eark.codes import FIXITY_CODES, LENIENT, PACKAGE_ONLY
+from noarkit.validate.eark.files import Entries, is_premis
+from noarkit.validate.eark.header import (
+    CONTENT_TYPE,
+    OTHER_CONTENT_TYPE,
+    is_content_type,
+    judge_header,
+    judge_kind,
+    kind_of,
+    version_of,
+)
+from noarkit.validate.eark.inventory import Entry, Inventory
+from noarkit.validate.eark.places import Places
+from noarkit.validate.eark.sight import (
+    Attributes,
+    Division,
+    Document,
+    FileSight,
+    Group,
+    Header,
+    Section,
+    StructMap,
+)
+from noarkit.validate.eark.structure import Groups, Maps
+from noarkit.validate.eark.told import Told
+
+_IDS = 1_000
+_SEEN_OF_FILES = (("CSIP73", ("OWNERID",)), ("CSIP74", ("ADMID",)), ("CSIP75", ("DMDID",)))
+_FORMATS = (
+    ("SIP32", (spec.FORMAT_NAME,)),
+    ("SIP33", (spec.FORMAT_VERSION,)),
+    ("SIP34", (spec.FORMAT_REGISTRY, spec.FORMAT_REGISTRY_MET)),
+    ("SIP35", (spec.FORMAT_KEY, spec.FORMAT_KEY_MET)),
+)
+
+
+class Judge:
+    """Watches one document. `take` gives the entries that came since it was asked last."""
+
+    def __init__(self, document: Document, inventory: Inventory, told: Told, *, asked: str = "") -> None:
+        self.document = document
+        self.version: spec.Version = spec.DEFAULT_VERSION
+        self.kind = ""
+        self.object_id = ""
+        self._inventory = inventory
+        self._told = told
+        self._asked = asked
+        self._unversioned = False
+        self._entries = Entries(document, Places(inventory), self.tell)
+        self._rows: list[tuple[Entry, int]] = []
+        self._ids: list[str] = []
+        self._groups = Groups()
+        self._maps = Maps(self._groups, self.tell, self._point)
+        self._counts: dict[str, int] = {}
+        self._files = 0
+        self._of_files: set[str] = set()
+        self._of_groups: set[str] = set()
+        self._provenance: list[Attributes] = []
+        self._current = False
+
+    def tell(self, code: str, line: int | None = None, **data: object) -> None:
+        """Takes down a broken rule as it counts at the level of this document."""
+        level = self.document.level
+        if level == "nested" and code not in FIXITY_CODES and not code.startswith("EARK-"):
+            return
+        if code == "AIP3" and self.kind != "AIP":
+            return
+        if level == "representation" and code in PACKAGE_ONLY:
+            return
+        if level == "representation" and code in LENIENT:
+            self._told.hit("EARK-REPRESENTATION", line, rule=code)
+        else:
+            self._told.hit(code, line, **data)
+
+    def take(self) -> Iterator[tuple[Entry, int]]:
+        """The entries with the sizes of their files."""
+        rows, self._rows = self._rows, []
+        yield from rows
+        if len(self._ids) > _IDS:
+            self._keep_ids()
+
+    def header(self, header: Header) -> None:
+        """Everything that the top of a document is held to."""
+        self.object_id = header.root.get("OBJID", "")
+        self.version = version_of(header, self._asked)
+        self._unversioned = not self._asked and not spec.version_of_profile(header.root.get("PROFILE", ""))
+        judge_header(header, self.tell)
+        level = self.document.level
+        if level == "representation" and self.object_id:
+            folder = self.document.base.rstrip("/").rpartition("/")[2]
+            if not same_name(self.object_id, folder):
+                self.tell("CSIP1", header.line, attribute="OBJID", value=self.object_id)
+        if level == "package":
+            self.kind = kind_of(header)
+            if self.kind:
+                judge_kind(header, self.kind, self.version, self.tell)
+
+    def section(self, section: Section) -> None:
+        """A section of metadata, and the file that it refers to."""
+        self._counts[section.kind] = self._counts.get(section.kind, 0) + 1
+        self._rows.extend(self._entries.of_section(section))
+        section_id, status = section.attributes.get("ID", ""), section.attributes.get("STATUS", "CURRENT")
+        if section_id:
+            self._ids.append(section_id)
+        if section.kind == "digiprovMD":
+            self._provenance.extend(of for of, _ in section.references[: 10 if len(self._provenance) < _IDS else 0])
+        ids = self._groups.descriptive if section.kind == "dmdSec" else self._groups.administrative
+        if section_id and status == "CURRENT" and len(ids) < Groups.MOST:
+            ids.add(section_id)
+        self._current |= section.kind == "dmdSec" and section.attributes.get("STATUS") == "CURRENT"
+
+    def administrative(self, line: int) -> None:
+        """There is one amdSec."""
+        self._counts["amdSec"] = self._counts.get("amdSec", 0) + 1
+        if self._counts["amdSec"] > 1:
+            self.tell("CSIP31", line, count=self._counts["amdSec"])
+
+    def file_section(self, attributes: Attributes, line: int) -> None:
+        """There is one file section."""
+        self._counts["fileSec"] = self._counts.get("fileSec", 0) + 1
+        if self._counts["fileSec"] > 1:
+            self.tell("CSIP58", line, count=self._counts["fileSec"])
+        if not attributes.get("ID"):
+            self.tell("CSIP59", line, attribute="ID")
+
+    def group(self, group: Group) -> None:
+        """A file group."""
+        of, line, use = group.attributes, group.line, group.use
+        group_id = of.get("ID", "")
+        if not use:
+            self.tell("CSIP64", line, attribute="USE")
+        if not group_id:
+            self.tell("CSIP65", line, attribute="ID")
+        else:
+            self._ids.append(group_id)
+        if group.files == 0:
+            self.tell("CSIP66", line, name=use or group_id)
+        self._groups.add(use, group_id)
+        self._of_groups.update(of)
+        self._use(use, line)
+        if use == spec.LABEL_REPRESENTATIONS and self.document.level == "package" and self._unversioned:
+            self.version = "2.0.4"
+        if use.startswith(spec.LABEL_REPRESENTATIONS):
+            content = of.get(CONTENT_TYPE)
+            if content is None or not is_content_type(content):
+                self.tell("CSIP62", line, attribute="csip:CONTENTINFORMATIONTYPE", value=content)
+            if content == "OTHER" and not of.get(OTHER_CONTENT_TYPE):
+                self.tell("CSIP63", line, attribute="csip:OTHERCONTENTINFORMATIONTYPE")
+
+    def _use(self, use: str, line: int) -> None:
+        labels = ((spec.LABEL_DOCUMENTATION, "CSIP60"), (spec.LABEL_SCHEMAS, "CSIP113"))
+        for label, code in (*labels, (spec.LABEL_REPRESENTATIONS, "CSIP114")):
+            if use.lower().startswith(label.lower()) and not use.startswith(label):
+                self.tell(code, line, attribute="USE", value=use)
+
+    def file(self, file: FileSight) -> None:
+        """A file."""
+        self._files += 1
+        self._of_files.update(file.attributes)
+        entry = self._entries.of_file(file)
+        if entry is not None:
+            self._rows.append(entry)
+        elif "ID" in file.attributes:
+            self._ids.append(file.attributes["ID"])
+
+    def division(self, found: StructMap, division: Division) -> None:
+        """A division of a structural map."""
+        if "ID" in division.attributes:
+            self._ids.append(division.attributes["ID"])
+        self._maps.division(found, division)
+
+    def structure(self, found: StructMap) -> None:
+        """A structural map."""
+        self._ids.extend(of["ID"] for of in (found.attributes, *(top for top, _ in found.tops)) if "ID" in of)
+        self._maps.structure(found, self.object_id, top_is_named=self.version == "2.0.4")
+
+    def finish(self, *, documents: bool) -> None:
+        """The end; `documents` = the package has METS documents of representations."""
+        self._maps.finish(documents=documents)
+        self._keep_ids()
+        self._absent()
+        if self.kind in ("AIP", "DIP") and not self._current:
+            self.tell("AIPM4" if self.kind == "AIP" else "DIP4")
+        if self.kind == "AIP":
+            self._archival()
+
+    def _absent(self) -> None:
+        """What is not there at all, told once for the whole document."""
+        counts, inventory, base = self._counts, self._inventory, self.document.base
+        if not counts.get("dmdSec"):
+            self.tell("CSIP17")
+        if not counts.get("amdSec"):
+            self.tell("CSIP31", count=0)
+        elif not counts.get("digiprovMD"):
+            self.tell("CSIP32")
+        if not counts.get("rightsMD"):
+            self.tell("CSIP45")
+        if not counts.get("fileSec"):
+            self.tell("CSIP58", count=0)
+        for folder, label, code in (
+            (spec.DOCUMENTATION, spec.LABEL_DOCUMENTATION, "CSIP60"),
+            (spec.SCHEMAS, spec.LABEL_SCHEMAS, "CSIP113"),
+            (spec.REPRESENTATIONS, spec.LABEL_REPRESENTATIONS, "CSIP114"),
+        ):
+            if not self._groups.has(label) and inventory.has_below(f"{base}{folder}/"):
+                self.tell(code)
+        if self._files and "ADMID" not in self._of_groups:
+            self.tell("CSIP61")
+        formats = _FORMATS if self.kind == "SIP" else ()
+        for code, names in (*_SEEN_OF_FILES, *formats):
+            seen = {name.rpartition(" ")[2] for name in self._of_files}
+            if self._files and seen.isdisjoint(names):
+                self.tell(code, attribute=names[0])
+
+    def _archival(self) -> None:
+        if not self._provenance:
+            self.tell("AIPM5")
+            return
+        premis = [of for of in self._provenance if is_premis(of) and of.get("MDTYPE", "").startswith("PREMIS")]
+        if not premis:
+            self.tell("AIPM6")
+        elif not any(of.get("MDTYPEVERSION", "").startswith("3") for of in premis):
+            self.tell("AIPM7", attribute="MDTYPEVERSION", value=premis[0].get("MDTYPEVERSION"))
+
+    def _point(self, href: str | None, line: int) -> str | None:
+        found = self._entries.found("mptr", href, {}, line)
+        if found is None:
+            return None
+        self._rows.append(found)
+        return found[0].name
+
+    def _keep_ids(self) -> None:
+        self._inventory.take_ids(self.document.name, self._ids)
+        self._ids.clear()
+
+
+def same_name(object_id: str, folder: str) -> bool:
+    """True where a folder is called as an id, signs that no folder may have replaced by any other."""
+    return _portable(object_id) == _portable(folder)
+
+
+def _portable(name: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in ".-" else "_" for sign in name)

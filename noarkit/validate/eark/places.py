@@ -1,0 +1,108 @@
+"""Where a href of a METS or PREMIS document leads: the ways in which tools spell it, and none that leads out.
+
+A name is tried as it is after decoding, then as it stands, then with `+` for blanks; relative to the document's own
+folder, and to the package only where nothing is found there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote, unquote_plus
+
+from noarkit.safe.paths import checked_parts
+from noarkit.validate.eark.inventory import Inventory
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that is there. `way` names how its href was spelt, empty for the plain way."""
+
+    name: str
+    size_bytes: int
+    way: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Nowhere:
+    """No such file. `why` is `missing`, or `remote` for an address outside every package."""
+
+    name: str
+    why: str = "missing"
+
+
+class Places:
+    """Finds the files of one package by their hrefs."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        self._folder = ""
+
+    def find(self, href: str, base: str) -> Found | Nowhere:
+        """The file that `href` names in a document of the folder `base` (`""` or `folder/`).
+
+        Raises `UnsafePath` for a href that leads out of the package in any spelling of it.
+        """
+        size = self._inventory.size_of(base + href) if self._is_plain(href) else None
+        if size is not None:
+            return Found(base + href, size)
+        named = _SCHEME.match(href)
+        scheme = named.group(1).lower() if named else ""
+        if scheme not in ("", "file"):
+            size = self._inventory.size_of(base + href)
+            return Found(base + href, size) if size is not None else Nowhere(href, "remote")
+        first = ""
+        for name, way in _spellings(href, scheme):
+            first = first or name
+            for above in (base, "") if base else ("",):
+                found = self._there(above + name)
+                if found is not None:
+                    way = way if above == base else "from-package"
+                    return Found(found[0], found[1], way or ("composition" if found[0] != above + name else ""))
+        return Nowhere(base + first)
+
+    def _is_plain(self, href: str) -> bool:
+        """True for a harmless name; the folder is judged once for all files that follow each other in it."""
+        if _PLAIN.fullmatch(href) is None or "./" in href or "//" in href:
+            return False
+        folder, _, last = href.rpartition("/")
+        if folder == self._folder:
+            checked_parts(last)
+        else:
+            checked_parts(href)
+            self._folder = folder
+        return True
+
+    def _there(self, name: str) -> tuple[str, int] | None:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            return None
+        size = self._inventory.size_of(name)
+        if size is None and not name.isascii():
+            other = self._inventory.composed(name)
+            if other is not None:
+                return other, self._inventory.size_of(other) or 0
+        return None if size is None else (name, size)
+
+
+def _spellings(href: str, scheme: str) -> Iterator[tuple[str, str]]:
+    """The names that a href may mean, safest first; every one is judged before any is looked for."""
+    bare = href[len("file:") :] if scheme == "file" else href
+    if scheme == "file" and bare.startswith("//"):
+        bare = bare[2:]
+    ways = (
+        (unquote(bare, errors="surrogateescape"), "file" if scheme else ""),
+        (bare, "not-encoded"),
+        (unquote_plus(bare, errors="surrogateescape"), "form-encoded"),
+        (unquote(bare, errors="surrogateescape").replace("\\", "/"), "backslash"),
+    )
+    seen: dict[str, str] = {}
+    for spelt, way in ways:
+        seen.setdefault("/".join(checked_parts(spelt)), way)
+    for name, way in seen.items():
+        yield name, "form-encoded" if way in ("", "file") and re.search("%2f", bare, re.IGNORECASE) else way

@@ -1,0 +1,275 @@
+"""Runs every rule over one E-ARK package: folder, zip, tar or tar.gz, in constant memory, nothing unpacked to disk.
+
+    report = validate_eark(Path("delivery.zip"))
+
+What is hostile as an archive file (links, twins, bombs) is refused by the fault of its kind; everything else is told.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import NoarkitError, PackageFault, UnsafeXml
+from noarkit.events import Event, Listener, nobody
+from noarkit.packages.eark import spec
+from noarkit.packages.holding.storage import Storage, Stored, open_storage
+from noarkit.safe.judge import judge_opened
+from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
+from noarkit.validate.eark.codes import XSD, rules_for
+from noarkit.validate.eark.fixity import Fixities
+from noarkit.validate.eark.folders import judge_folders, representation_documents
+from noarkit.validate.eark.inventory import Entry, Inventory
+from noarkit.validate.eark.judge import Judge, same_name
+from noarkit.validate.eark.mets import read_mets
+from noarkit.validate.eark.premis import Preservation, things
+from noarkit.validate.eark.schemas import Bench, bench_of
+from noarkit.validate.eark.sight import Document
+from noarkit.validate.eark.told import Told
+from noarkit.validate.findings import Report, Rule, Tally
+
+FORM = "eark"
+_MOST_SHOWN = 200
+_MOST_ERRORS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How a package is to be validated. `version` holds it to a version of the specification, whatever it says.
+
+    `schemas` is a folder of schemas that judge instead of ours; `width` is how many files are hashed at once.
+    """
+
+    schemas: Path | None = None
+    version: str = ""
+    limits: UnpackLimits = LIMITS
+    width: int | None = None
+    listener: Listener = nobody
+
+
+def looks_like_eark(path: Path) -> bool:
+    """True for a folder with a METS document, or an archive file with one in its top folder."""
+    if path.is_dir():
+        return any((path / name).is_file() for name in _spellings())
+    try:
+        with closing(open_storage(path)) as storage:
+            return any(storage.member(name) is not None for name in _spellings())
+    except NoarkitError:
+        return False
+
+
+def validate_eark(package: Path, wish: Wish | None = None) -> Report:
+    """All that can be said of a package. Raises what `safe` refuses, `PackageFault` for what is no package."""
+    began = time.perf_counter()
+    wish = wish or Wish()
+    rules: dict[str, Rule] = dict(rules_for(wish.version or spec.DEFAULT_VERSION))
+    tally = Tally(rules)
+    version, summary = _judge(_root(package), wish, tally)
+    rules.update(rules_for(version))
+    seconds = round(time.perf_counter() - began, 3)
+    return Report(str(package), FORM, version, summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
+
+
+def _spellings() -> tuple[str, ...]:
+    return (spec.METS_FILE, spec.METS_FILE.lower(), spec.METS_FILE.capitalize())
+
+
+def _root(package: Path) -> Path:
+    """The package itself, or the only folder in it where that is the one with the METS document."""
+    if package.is_dir() and not looks_like_eark(package):
+        inner = [entry for entry in package.iterdir() if entry.is_dir() and not entry.is_symlink()]
+        if len(inner) == 1 and looks_like_eark(inner[0]):
+            return inner[0]
+    return package
+
+
+def _judge(path: Path, wish: Wish, tally: Tally) -> tuple[str, dict[str, tuple[str, ...]]]:
+    bench = bench_of(wish.schemas)
+    if bench.mets is None:
+        Told(tally, "").hit("EARK-XSD-NONE")
+    try:
+        storage = open_storage(path, wish.limits)
+    except PackageFault as error:
+        if error.data.get("why") != "no-single-top-folder":
+            raise
+        Told(tally, "").hit("CSIPSTR1")
+        return wish.version or spec.DEFAULT_VERSION, {}
+    with closing(storage), Inventory() as inventory:
+        check = _Check(path, storage, inventory, tally, wish, bench)
+        return check.run()
+
+
+class _Check:
+    """One package under the rules."""
+
+    def __init__(  # one case, one constructor
+        self, path: Path, storage: Storage, inventory: Inventory, tally: Tally, wish: Wish, bench: Bench
+    ) -> None:
+        self._path = path
+        self._storage = storage
+        self._inventory = inventory
+        self._tally = tally
+        self._wish = wish
+        self._bench = bench
+        self._package = Told(tally, "")
+        self._fixities = Fixities(storage, inventory, tally, wish.width)
+        self._root: Judge | None = None
+        self._read = 0
+
+    def run(self) -> tuple[str, dict[str, tuple[str, ...]]]:
+        """Every rule, in an order in which each has what it needs."""
+        self._inventory.take_present(self._present())
+        name = self._root_document()
+        if name is None:
+            return self._wish.version or spec.DEFAULT_VERSION, self._summary()
+        self._fixities.run(self._documents(name))
+        self._inventory.index()
+        self._preservation()
+        self._fixities.rest()
+        self._completeness()
+        root = self._root
+        object_id = root.object_id if root is not None else ""
+        judge_folders(self._inventory, self._package, self._has_folder, object_id=object_id, top=self._top(name))
+        self._container(object_id)
+        version = root.version if root is not None else self._wish.version or spec.DEFAULT_VERSION
+        return version, self._summary()
+
+    def _present(self) -> Iterator[Stored]:
+        for stored in self._storage.files():
+            try:
+                stored.name.encode()
+            except UnicodeEncodeError:
+                self._package.hit("EARK-NAME", name=stored.name)
+                continue
+            if stored.odd:
+                self._package.hit("EARK-ODD", name=stored.name, kind=stored.odd)
+            else:
+                yield stored
+
+    def _root_document(self) -> str | None:
+        there = [name for name in _spellings() if self._inventory.size_of(name) is not None]
+        if not there or there[0] != spec.METS_FILE:
+            self._package.hit("CSIPSTR4", name=there[0] if there else None)
+        return there[0] if there else None
+
+    def _documents(self, root: str) -> Iterator[tuple[Entry, int]]:
+        """The entries of all METS documents, one document after the other."""
+        divided = next(representation_documents(self._inventory), None) is not None
+        yield from self._document(Document(root, "", "package"), divided)
+        for name in representation_documents(self._inventory):
+            yield from self._document(Document(name, _folder(name), "representation"), False)
+        self._fixities.flush()
+        while names := self._inventory.documents_to_read():
+            for name in names:
+                yield from self._document(Document(name, _folder(name), "nested"), False)
+            self._fixities.flush()
+
+    def _document(self, document: Document, divided: bool) -> Iterator[tuple[Entry, int]]:
+        name = document.name
+        if not self._inventory.set_read(name):
+            return
+        told = Told(self._tally, name)
+        judge = Judge(document, self._inventory, told, asked=self._wish.version)
+        try:
+            with self._storage.open(name) as source:
+                for _ in read_mets(source, name, judge):
+                    yield from self._fixities.keep(judge.take())
+            yield from self._fixities.keep(judge.take())
+            judge.finish(documents=divided)
+            yield from self._fixities.keep(judge.take())
+            if document.level == "package":
+                self._root = judge
+            if document.level != "nested" and self._bench.mets is not None:
+                for error in judge_opened(lambda: self._storage.open(name), name, self._bench.mets, most=_MOST_ERRORS):
+                    told.hit(XSD, error.line, element=error.element, detail=error.message)
+        except (PackageFault, UnsafeXml, OSError) as fault:
+            refuse(told, fault)
+        self._read += 1
+        self._wish.listener(Event("validating", {"file": name, "bytes": self._inventory.size_of(name) or 0}))
+
+    def _preservation(self) -> None:
+        aip = self._root is not None and self._root.kind == "AIP"
+        for name in self._inventory.referred("PREMIS"):
+            if not name.lower().endswith(".xml"):
+                continue
+            told = Told(self._tally, name)
+            judge = Preservation(name, self._inventory, told, self._fixities.keep_one, aip=aip)
+            try:
+                with self._storage.open(name) as source:
+                    judge.judge(things(source, name))
+            except (PackageFault, UnsafeXml, OSError) as fault:
+                refuse(told, fault)
+        self._fixities.flush()
+
+    def _completeness(self) -> None:
+        if self._root is not None:
+            names = {self._root.document.name}
+            for name in self._inventory.unlisted():
+                if name not in names:
+                    self._package.hit("EARK-UNLISTED", name=name)
+        for origin in ("file",):
+            for document, name, line in self._inventory.listed_twice(origin):
+                Told(self._tally, document).hit("EARK-TWICE", line, name=name)
+        for document, one in self._inventory.ids_twice():
+            Told(self._tally, document).hit("EARK-ID-TWICE", name=one)
+        for name, other in self._inventory.twins():
+            self._package.hit("EARK-TWIN", name=name, other=other)
+
+    def _has_folder(self, name: str) -> bool:
+        if self._inventory.has_below(f"{name}/"):
+            return True
+        folder = self._storage.folder
+        return folder is not None and (folder / name).is_dir() and not (folder / name).is_symlink()
+
+    def _top(self, root: str) -> str:
+        """What the top folder is called."""
+        member = self._storage.member(root)
+        if member is not None:
+            return member.parts[0]
+        return self._storage.folder.resolve().name if self._storage.folder is not None else ""
+
+    def _container(self, object_id: str) -> None:
+        if not self._path.is_file():
+            return
+        form = form_of(self._path) or ""
+        if form not in ("zip", "tar"):
+            self._package.hit("CSIPSTR3", value=form)
+        if self._root is not None and self._root.kind == "AIP":
+            if form.startswith("tar."):
+                self._package.hit("AIP28", value=form)
+            name = self._path.name[: len(object_id)]
+            if object_id and not same_name(object_id, name):
+                self._package.hit("AIP20", name=self._path.name, value=object_id)
+
+    def _summary(self) -> dict[str, tuple[str, ...]]:
+        files, size = self._inventory.totals()
+        kind = self._root.kind or "CSIP" if self._root is not None else ""
+        names = (_folder(name).rstrip("/").rpartition("/")[2] for name in representation_documents(self._inventory))
+        shown = [name for _, name in zip(range(_MOST_SHOWN), names, strict=False)]
+        found = {
+            "kind": (kind,),
+            "version": (self._root.version if self._root is not None else "",),
+            "representations": tuple(shown),
+            "files": (str(files),),
+            "bytes": (str(size),),
+        }
+        return {name: tuple(word for word in words if word) for name, words in found.items()}
+
+
+def refuse(told: Told, fault: PackageFault | UnsafeXml | OSError) -> None:
+    """A document that cannot be read, or must not be."""
+    if isinstance(fault, OSError):
+        told.hit("EARK-UNREADABLE", name=told.file, why="unreadable")
+        return
+    line = fault.data.get("line")
+    code = "EARK-XML-HOSTILE" if isinstance(fault, UnsafeXml) else "EARK-XML"
+    told.hit(code, line if isinstance(line, int) else None, why=fault.data.get("why"), fault=fault.code)
+
+
+def _folder(name: str) -> str:
+    """The folder of a document, with its slash."""
+    above, slash, _ = name.rpartition("/")
+    return above + slash

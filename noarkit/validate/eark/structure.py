@@ -1,0 +1,201 @@
+"""The rules of structural maps: which divisions there are, what they are called, and what they point to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from noarkit.packages.eark import spec
+from noarkit.validate.eark.header import XLINK_HREF, XLINK_TITLE, XLINK_TYPE, Tell
+from noarkit.validate.eark.sight import Attributes, Division, StructMap
+
+_MOST_NOTES = 1_000
+_FIXED: Mapping[str, tuple[str, str, str, str]] = {
+    spec.LABEL_METADATA: ("CSIP89", "CSIP90", "", ""),
+    spec.LABEL_DOCUMENTATION: ("CSIP94", "CSIP95", "CSIP96", "CSIP116"),
+    spec.LABEL_SCHEMAS: ("CSIP98", "CSIP99", "CSIP100", "CSIP118"),
+    spec.LABEL_REPRESENTATIONS: ("CSIP102", "CSIP103", "CSIP104", "CSIP119"),
+}
+_FAMILIES = ("parent aip", "child aips")
+
+
+class Groups:
+    """The file groups of a document: ids by use, and the ids of current metadata, of as many as are compared."""
+
+    MOST = 200_000
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+        self.uses: dict[str, int] = {}
+        self.administrative: set[str] = set()
+        self.descriptive: set[str] = set()
+
+    def add(self, use: str, group_id: str) -> None:
+        """Takes a group."""
+        first = use.partition("/")[0].lower()
+        self.uses[first] = self.uses.get(first, 0) + 1
+        if group_id and len(self.ids) < self.MOST:
+            self.ids.add(group_id)
+
+    def has(self, use: str) -> bool:
+        """True where groups of that use are there, in whatever case."""
+        return use.lower() in self.uses
+
+
+class Maps:
+    """Judges the maps of one document. `point` looks where a METS pointer leads, and is told of each."""
+
+    def __init__(self, groups: Groups, tell: Tell, point: Callable[[str | None, int], str | None]) -> None:
+        self._groups = groups
+        self._tell_now = tell
+        self._point = point
+        self._notes: list[tuple[str, int, dict[str, object]]] = []
+        self._seen: set[str] = set()
+        self._representations = 0
+        self._with_mets = 0
+        self._pointed = 0
+        self._maps = 0
+        self._named = 0
+        self._judged: StructMap | None = None
+
+    @property
+    def pointed(self) -> int:
+        """How many representations a division points to by their METS."""
+        return self._with_mets
+
+    def division(self, found: StructMap, division: Division) -> None:
+        """A division below the top of any map."""
+        if found.attributes.get("LABEL", "").lower() in _FAMILIES:
+            return
+        if not self._is_judged(found):
+            for pointer in division.pointers:
+                self._look(pointer, division.line)
+            return
+        label = division.label.strip().lower()
+        fixed = next((name for name in _FIXED if name.lower() == label), None)
+        if fixed is not None:
+            self._seen.add(fixed)
+            self._fixed(fixed, division)
+            if division.pointers:
+                self._nested(division)
+        elif label.startswith("representations/") or division.pointers:
+            self._representation(division)
+
+    def structure(self, found: StructMap, object_id: str, *, top_is_named: bool) -> None:
+        """A map ended. `top_is_named` = its top division is called as the package."""
+        self._maps += 1
+        if not self._is_judged(found):
+            return
+        self._judged = found
+        of, line = found.attributes, found.line
+        if of.get("TYPE") != spec.STRUCT_MAP_TYPE:
+            self._note("CSIP81", line, attribute="TYPE", value=of.get("TYPE"))
+        if of.get("LABEL") != spec.STRUCT_MAP_LABEL:
+            self._note("CSIP82", line, attribute="LABEL", value=of.get("LABEL"))
+        else:
+            self._named += 1
+            if self._named > 1:
+                self._note("CSIP82", line, attribute="LABEL", value=of["LABEL"])
+        if not of.get("ID"):
+            self._note("CSIP83", line, attribute="ID")
+        if len(found.tops) != 1:
+            self._note("CSIP84", line, count=len(found.tops))
+        for top, top_line in found.tops[:1]:
+            if not top.get("ID"):
+                self._note("CSIP85", top_line, attribute="ID")
+            if top_is_named and top.get("LABEL") != object_id:
+                self._note("CSIP86", top_line, attribute="LABEL", value=top.get("LABEL"))
+
+    def finish(self, *, documents: bool) -> None:
+        """The end of the document; `documents` = representations have METS documents of their own."""
+        if self._judged is None:
+            self._tell_now("CSIP80", None, count=self._maps)
+            return
+        line = self._judged.line
+        if spec.LABEL_METADATA not in self._seen:
+            self._note("CSIP88", line)
+        for label, code in ((spec.LABEL_DOCUMENTATION, "CSIP93"), (spec.LABEL_SCHEMAS, "CSIP97")):
+            if label not in self._seen and self._groups.has(label):
+                self._note(code, line)
+        if documents and not self._with_mets:
+            self._note("CSIP105", line)
+        content = self._groups.has(spec.LABEL_REPRESENTATIONS)
+        if content and not documents and spec.LABEL_REPRESENTATIONS not in self._seen and not self._representations:
+            self._note("CSIP101", line)
+        for code, at, data in self._notes:
+            self._tell_now(code, at, **data)
+
+    def _is_judged(self, found: StructMap) -> bool:
+        """The map called CSIP; where none is yet, the first physical one stands for it."""
+        label, kind = found.attributes.get("LABEL", ""), found.attributes.get("TYPE", "").upper()
+        if label == spec.STRUCT_MAP_LABEL:
+            judged = self._judged
+            if judged is not None and judged is not found and judged.attributes.get("LABEL") != label:
+                self._notes, self._seen, self._judged = [], set(), None
+                self._representations = self._with_mets = 0
+            return True
+        return self._judged in (None, found) and kind == spec.STRUCT_MAP_TYPE and label.lower() not in _FAMILIES
+
+    def _note(self, code: str, line: int, **data: object) -> None:
+        if len(self._notes) < _MOST_NOTES:
+            self._notes.append((code, line, data))
+        else:
+            self._tell_now(code, line, **data)
+
+    def _fixed(self, label: str, division: Division) -> None:
+        id_code, label_code, none_code, pointer_code = _FIXED[label]
+        of, line = division.attributes, division.line
+        if not of.get("ID"):
+            self._note(id_code, line, attribute="ID")
+        if of.get("LABEL") != label:
+            self._note(label_code, line, attribute="LABEL", value=of.get("LABEL"))
+        if label == spec.LABEL_METADATA:
+            self._current(of, line)
+            return
+        if none_code and not division.files and not division.pointers and self._groups.has(label):
+            self._note(none_code, line)
+        for file_id in division.files:
+            if file_id not in self._groups.ids:
+                self._note(pointer_code, line, attribute="FILEID", value=file_id or None)
+
+    def _current(self, of: Attributes, line: int) -> None:
+        wanted = (("CSIP91", "ADMID", self._groups.administrative), ("CSIP92", "DMDID", self._groups.descriptive))
+        for code, attribute, ids in wanted:
+            missing = ids.difference(of.get(attribute, "").split())
+            if missing:
+                self._note(code, line, attribute=attribute, name=min(missing), count=len(missing))
+
+    def _nested(self, division: Division) -> None:
+        """Pointers of representations that stand a step deeper than they should."""
+        for pointer in division.pointers:
+            if self._look(pointer, division.line):
+                self._with_mets += 1
+
+    def _representation(self, division: Division) -> None:
+        of, line = division.attributes, division.line
+        self._representations += 1
+        if not of.get("ID"):
+            self._note("CSIP106", line, attribute="ID")
+        if not division.label.startswith(f"{spec.LABEL_REPRESENTATIONS}/"):
+            self._note("CSIP107", line, attribute="LABEL", value=of.get("LABEL"))
+        for file_id in division.files:
+            if file_id not in self._groups.ids and not division.pointers:
+                self._note("CSIP119", line, attribute="FILEID", value=file_id or None)
+        if len(division.pointers) != 1 and not division.files:
+            self._note("CSIP109", line, count=len(division.pointers))
+        for pointer in division.pointers[:1]:
+            self._with_mets += 1
+            title = pointer.get(XLINK_TITLE)
+            if title not in self._groups.ids:
+                self._note("CSIP108", line, attribute="xlink:title", value=title)
+            self._look(pointer, line)
+            if pointer.get(XLINK_TYPE) != "simple":
+                self._note("CSIP111", line, attribute="xlink:type", value=pointer.get(XLINK_TYPE))
+            if pointer.get("LOCTYPE") != "URL":
+                self._note("CSIP112", line, attribute="LOCTYPE", value=pointer.get("LOCTYPE"))
+            if not division.files:
+                self._note("AIP3", line)
+
+    def _look(self, pointer: Attributes, line: int) -> str | None:
+        if pointer.get("LOCTYPE") == "OTHER":
+            return None
+        return self._point(pointer.get(XLINK_HREF), line)

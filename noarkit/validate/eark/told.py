@@ -1,0 +1,20 @@
+"""Takes down what breaks a rule, with its document and line."""
+
+from __future__ import annotations
+
+from noarkit.validate.findings import Hit, Tally, shown
+
+
+class Told:
+    """The findings in one document of a package, or in the package itself where `file` is empty."""
+
+    def __init__(self, tally: Tally, file: str) -> None:
+        self._tally = tally
+        self.file = file
+
+    def hit(self, code: str, line: int | None = None, **data: object) -> None:
+        """One place where a rule does not hold."""
+        if self._tally.room(code):
+            self._tally.take(Hit(code, self.file, line=line or None, data=shown(data)))
+        else:
+            self._tally.more(code, 1)
