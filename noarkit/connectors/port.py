@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from noarkit.events import Listener
@@ -22,16 +22,27 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """A document made of what was listed: a snapshot, a letter put together again, a note. Its bytes are known now."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One thing a service holds. `key` is stable and made of the service's own ids alone; `modified` is its own clock.
 
-    `fields` is what recipes see; `contents` are its documents, which `Service.open` opens again by their locators.
+    `fields` is what recipes see; `contents` are documents that `Service.open` opens again by their locators, `made`
+    those whose bytes are known already. Made ones stand first: the first of all is the main one.
     """
 
     stream: str
     key: str
     fields: Mapping[str, object]
     modified: datetime | None = None
+    made: tuple[Made, ...] = ()
     contents: tuple[Content, ...] = ()
 
 
@@ -78,7 +89,10 @@ class Introduction:
 
 
 class Service(Protocol):
-    """One connection to one service."""
+    """One connection to one service. Safe for threads; belongs to the process that made it."""
+
+    look_back: timedelta
+    """How far before a mark a stream is read again, for clocks that differ and changes that were under way."""
 
     @property
     def tenant(self) -> str:

@@ -1,7 +1,7 @@
 """A connection as it is configured: `[connections.crm.main]` of noarkit.toml, and its variables before it.
 
-`NOARKIT_CRM_MAIN_API_URL` goes before `api_url`; a secret stands in a file, a command, a credential or a variable, never
-in the config. Hosts, prefixes and limits are settings with the documented defaults of their service.
+`NOARKIT_CRM_MAIN_API_URL` goes before `api_url`; a secret stands in a file, a command, a credential or a variable,
+never in the config. Hosts, prefixes and limits are settings with the documented defaults of their service.
 """
 
 from __future__ import annotations
@@ -149,11 +149,17 @@ class Connection:
         return f"connections.{self.service}.{self.name}.{key}"
 
 
+def names_connection(where: str) -> bool:
+    """True for what looks like `crm:main`."""
+    service, colon, name = where.partition(":")
+    return bool(colon) and service in SERVICES and _NAME.fullmatch(name) is not None
+
+
 def connection(where: str, config: Config, environment: Mapping[str, str]) -> Connection | None:
     """The connection that `crm:main` names; None where that is no such name. Raises `ConfigFault` for one unknown."""
-    service, colon, name = where.partition(":")
-    if not colon or service not in SERVICES or not _NAME.fullmatch(name):
+    if not names_connection(where):
         return None
+    service, _, name = where.partition(":")
     table = config.connections.get(service, {})
     values = table.get(name)
     begin = f"{PREFIX}{service}_{name}_".upper().replace("-", "_")

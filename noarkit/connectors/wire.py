@@ -118,7 +118,7 @@ class Wire:
             for block in answer.iter_bytes(BLOCK_BYTES):
                 body += block
                 if len(body) > self.line.max_answer_bytes:
-                    raise TooLarge(where=self.line.where, why="bytes")
+                    raise TooLarge(where=self.line.where, why="total-bytes")
             headers = {name.casefold(): value for name, value in answer.headers.items()}
             return Answer(answer.status_code, headers, bytes(body), f"{self.line.where} {request.shown}")
 

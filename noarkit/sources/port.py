@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped
@@ -81,6 +82,15 @@ class Source(Protocol):
 
     def proposal(self, tell: Listener) -> str:
         """A recipe (TOML, commented) fitted to what the source holds."""
+        ...
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A source that keeps something with the run it is read for: what was made of listings, a copy of its own."""
+
+    def settle(self, folder: Path) -> None:
+        """Says where the run lies. Called before anything is read or opened."""
         ...
 
 

@@ -1,0 +1,80 @@
+"""How far each stream was read for one archive: a cache. Without it everything is read again, and nothing doubles.
+
+A run that is to be loaded bears the marks it would leave (`marks.json`); they count only once it was archived whole.
+What is read again each time beside the marks (scans that had not ended, emails known by id) stands with its stream.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from noarkit.errors import ConfigFault
+from noarkit.safe.atomic import write_text
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a stream stands: read up to `until`; `again` are keys of things to ask for anew."""
+
+    until: datetime
+    again: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marks of a connection for one archive. `archive` is the archive's identity, empty while it is not known."""
+
+    tenant: str
+    archive: str = ""
+    streams: Mapping[str, Mark] = field(default_factory=dict)
+
+    def since(self, stream: str, look_back: timedelta) -> datetime | None:
+        """From when a stream is to be read; None for all of it."""
+        mark = self.streams.get(stream)
+        return None if mark is None else mark.until - look_back
+
+    def age(self, stream: str, now: datetime) -> timedelta | None:
+        """How far a stream lags behind; None where it was never read."""
+        mark = self.streams.get(stream)
+        return None if mark is None else now - mark.until
+
+
+def read_marks(path: Path) -> Marks | None:
+    """The marks in a file; None where there is none. Raises `ConfigFault` for a file that is none: delete it."""
+    try:
+        told = json.loads(path.read_bytes())
+        if told["version"] != VERSION:
+            return None
+        return Marks(
+            str(told["tenant"]),
+            str(told["archive"]),
+            {
+                name: Mark(datetime.fromisoformat(mark["until"]).astimezone(UTC), tuple(map(str, mark["again"])))
+                for name, mark in told["streams"].items()
+            },
+        )
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigFault(where=str(path), why="not-marks") from error
+
+
+def write_marks(path: Path, marks: Marks) -> None:
+    """Replaces the marks in a file."""
+    told = {
+        "version": VERSION,
+        "tenant": marks.tenant,
+        "archive": marks.archive,
+        "streams": {
+            name: {"until": mark.until.isoformat(), "again": list(mark.again)}
+            for name, mark in sorted(marks.streams.items())
+        },
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(told, indent=1, sort_keys=True) + "\n", mode=0o600)

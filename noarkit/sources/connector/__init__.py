@@ -1,0 +1,11 @@
+"""Services as sources: what a connection lists becomes source records, for the same pipeline as files and tables.
+
+source     the source over a service: windows, marks, records, contents
+kept       documents that were made of listings, kept with the run until they are uploaded
+services   which service a connection speaks to
+"""
+
+from noarkit.connectors.settings import names_connection
+from noarkit.sources.connector.source import ConnectorSource, find_connection, reopen_connection
+
+__all__ = ["ConnectorSource", "find_connection", "names_connection", "reopen_connection"]

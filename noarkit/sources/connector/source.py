@@ -1,0 +1,186 @@
+"""The source over a service: each stream in turn, from its mark to one moment fixed at the start, as source records.
+
+What the service could not give is set aside with its reason; what it says it deleted is told and kept. Secrets in what
+it lists are taken out before anything is stored. Contents that were made of listings are kept with the run; others are
+opened at the service when they are uploaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+from noarkit.config import Config
+from noarkit.connectors.marks import Mark, Marks
+from noarkit.connectors.port import Deleted, Item, NotFetched, Service, Window
+from noarkit.connectors.settings import Connection, connection
+from noarkit.errors import ItemChanged, ItemUnreadable, ServiceFault
+from noarkit.events import Event, Listener
+from noarkit.graph.entity import Content, SetAside, Skipped
+from noarkit.safe.digest import Readable
+from noarkit.sources.connector import kept
+from noarkit.sources.connector.services import open_service
+from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
+
+_UNREADABLE = ItemUnreadable.code
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What of a service is read: up to `until`, each stream from its mark."""
+
+    until: datetime
+    marks: Marks | None = None
+
+
+@dataclass(slots=True)
+class ConnectorSource:
+    """A configured connection as a source. It can be sent to another process, which connects anew."""
+
+    to: Connection
+    span: Span
+    folder: Path | None = None
+    _service: Service | None = field(default=None, repr=False)
+    _pid: int = 0
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """The connection, and the span that it is read over."""
+        marks = self.span.marks
+        since = {} if marks is None else {name: mark.until.isoformat() for name, mark in marks.streams.items()}
+        settings = {"until": self.span.until.isoformat(), "since": since}
+        return SourceIdentity(self.to.service, self.to.where, settings)
+
+    @property
+    def service(self) -> Service:
+        """The service, connected in this process."""
+        if self._service is None or self._pid != os.getpid():
+            self._service, self._pid = open_service(self.to), os.getpid()
+        return self._service
+
+    def settle(self, folder: Path) -> None:
+        """Says where the run lies: documents that are made of listings are kept there."""
+        self.folder = folder
+
+    def records(self, tell: Listener) -> Iterator[SourceItem]:
+        """Every item of every stream. Raises a ServiceFault where the service cannot be read."""
+        keeping = kept.Keeping(self.folder) if self.folder is not None and self.folder.is_dir() else None
+        try:
+            for stream in self.service.streams():
+                tell(Event("stream", {"stream": stream.name, "count": stream.count}))
+                since = self.span.marks.since(stream.name, self.service.look_back) if self.span.marks else None
+                for item in self.service.items(stream, Window(since, self.span.until), tell):
+                    if isinstance(item, Item):
+                        yield _record(item, keeping)
+                    elif isinstance(item, NotFetched):
+                        yield SetAside(
+                            item.key,
+                            _UNREADABLE,
+                            {"key": item.key, "why": item.why, "stream": item.stream, **item.data},
+                        )
+                    elif isinstance(item, Deleted):
+                        yield Skipped(item.key, "deleted-there")
+        finally:
+            if keeping is not None:
+                keeping.close()
+
+    def open(self, content: Content) -> AbstractContextManager[ContentStream]:
+        """The bytes of a content: from the run where they were made of a listing, else from the service."""
+        if content.locator.startswith(kept.SCHEME):
+            return kept.open_piece(self.folder or Path(), content)
+        return self._fetched(content)
+
+    def marks(self) -> Marks:
+        """The marks that stand once all of this span is archived."""
+        streams = {stream.name: Mark(self.span.until) for stream in self.service.streams()}
+        return Marks(self.service.tenant, "", streams)
+
+    def default_recipe(self) -> str:
+        """The recipe of this kind of service."""
+        return files(__package__).joinpath(f"{self.to.service}-recipe.toml").read_text("utf-8")
+
+    def proposal(self, tell: Listener) -> str:
+        """The same: services of one kind hold the same streams."""
+        return self.default_recipe()
+
+    def __getstate__(self) -> dict[str, object]:
+        to = replace(self.to, values=dict(self.to.values), environment=dict(self.to.environment))
+        return {"to": to, "span": self.span, "folder": self.folder}
+
+    def __setstate__(self, state: Mapping[str, object]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._service, self._pid = None, 0
+
+    @contextmanager
+    def _fetched(self, content: Content) -> Iterator[ContentStream]:
+        with self.service.open(content) as bytes_of:
+            yield _Fetched(bytes_of, content)
+
+
+class _Fetched:
+    """Bytes from a service. What is not as long as was said is not what was planned."""
+
+    def __init__(self, source: Readable, content: Content) -> None:
+        self._source = source
+        self._content = content
+        self._read = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes. Raises `ItemUnreadable` where the service breaks off, `ItemChanged` for another size."""
+        try:
+            block = self._source.read(size)
+        except ServiceFault as fault:
+            raise ItemUnreadable(key=self._content.locator, why=_reason(fault)) from fault
+        self._read += len(block)
+        wanted = self._content.size_bytes
+        if wanted is not None and (self._read > wanted or (not block and size != 0 and self._read != wanted)):
+            raise ItemChanged(key=self._content.locator, why="size")
+        return block
+
+    def still_the_same(self) -> bool:
+        """A service's document is named by its id, which another content never gets."""
+        return True
+
+
+def find_connection(
+    where: str, config: Config, environment: Mapping[str, str], now: datetime, marks: Marks | None = None
+) -> ConnectorSource | None:
+    """The source behind `crm:main`; None where that names no connection. Raises `ConfigFault` for one unknown."""
+    to = connection(where, config, environment)
+    return None if to is None else ConnectorSource(to, Span(now, marks))
+
+
+def reopen_connection(
+    identity: SourceIdentity, config: Config, environment: Mapping[str, str], folder: Path
+) -> ConnectorSource | None:
+    """The source a plan was made from, over the same span; None where that was no connection."""
+    to = connection(identity.where, config, environment)
+    if to is None:
+        return None
+    since = identity.settings.get("since")
+    streams = {name: Mark(datetime.fromisoformat(str(when))) for name, when in dict(since or {}).items()}  # type: ignore[call-overload]  # a table, as its own identity told it
+    until = datetime.fromisoformat(str(identity.settings["until"])).astimezone(UTC)
+    return ConnectorSource(to, Span(until, Marks("", "", streams) if streams else None), folder)
+
+
+def _record(item: Item, keeping: kept.Keeping | None) -> SourceRecord:
+    contents = []
+    for made in item.made:
+        content = kept.content_of(item.key, made)
+        if keeping is not None:
+            keeping.keep(content, made.data)
+        contents.append(content)
+    modified = item.modified.astimezone(UTC).isoformat(timespec="milliseconds") if item.modified else None
+    fields = {**item.fields, "modified": modified.replace("+00:00", "Z") if modified else None}
+    return SourceRecord(item.stream, item.key, fields, (*contents, *item.contents))
+
+
+def _reason(fault: ServiceFault) -> str:
+    told = fault.data.get("why")
+    return str(told) if told else fault.code

@@ -1,0 +1,171 @@
+"""No window is ever passed: on a virtual clock, by threads, by processes that share a count, and after a penalty."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noarkit.connectors.pace import Allowance, Clock, MemoryLog, Pace, Rate, SharedLog
+from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
+from tests.connectors.scripted import VirtualClock
+
+TWO = (Rate(100, 10), Rate(900, 900))
+
+
+def most_within(sent: list[float], seconds: float) -> int:
+    """The most calls in any span of that length."""
+    most, begin = 0, 0
+    for end, at in enumerate(sent):
+        while at - sent[begin] >= seconds - 1e-6:  # what a float cannot tell
+            begin += 1
+        most = max(most, end - begin + 1)
+    return most
+
+
+def greedy(pace: Pace, clock: VirtualClock, calls: int) -> list[float]:
+    """When each of so many calls could go."""
+    sent = []
+    for _ in range(calls):
+        pace.wait("features:test")
+        sent.append(clock.now_s())
+    return sent
+
+
+def test_two_thousand_five_hundred_calls_never_pass_either_window() -> None:
+    clock = VirtualClock(0.0)
+    sent = greedy(Pace(TWO, clock=Clock(clock.now_s, clock.sleep_s)), clock, 2_500)
+    assert most_within(sent, 10) == 100
+    assert most_within(sent, 900) == 900
+    assert sent[99] == 0.0
+    assert sent[100] == pytest.approx(10.0, abs=0.01)
+    assert sent[899] == pytest.approx(80.0, abs=0.1)
+    assert sent[900] == pytest.approx(900.0, abs=0.1)
+    assert sent[2_499] == pytest.approx(1_860.0, abs=0.5)
+
+
+@given(
+    rates=st.lists(
+        st.builds(Rate, st.integers(1, 6), st.floats(0.5, 20).map(lambda x: round(x, 2))), min_size=1, max_size=3
+    ),
+    gaps=st.lists(st.floats(0, 3).map(lambda x: round(x, 2)), min_size=1, max_size=60),
+)
+def test_no_rates_and_no_arrivals_pass_a_window(rates: list[Rate], gaps: list[float]) -> None:
+    clock = VirtualClock(0.0)
+    pace = Pace(rates, clock=Clock(clock.now_s, clock.sleep_s))
+    sent = []
+    for gap in gaps:
+        clock.now += gap
+        pace.wait("x")
+        sent.append(clock.now_s())
+    for rate in rates:
+        assert most_within(sent, rate.seconds) <= rate.calls
+
+
+def test_threads_share_the_windows_in_real_time() -> None:
+    pace = Pace((Rate(10, 0.2), Rate(25, 1.0)))
+    sent: list[float] = []
+
+    def work() -> None:
+        for _ in range(10):
+            pace.wait("x")
+            sent.append(time.time())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sent.sort()
+    assert most_within(sent, 0.15) <= 10
+    assert most_within(sent, 0.9) <= 25
+
+
+WORKER = """
+import sys, time
+from pathlib import Path
+from noarkit.connectors.pace import Pace, Rate, SharedLog
+pace = Pace((Rate(8, 0.5),), SharedLog(Path(sys.argv[1])))
+for _ in range(8):
+    pace.wait("x")
+    print(time.time(), flush=True)
+"""
+
+
+def test_processes_share_the_windows(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WORKER, str(tmp_path / "pace.db")]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    sent = sorted(float(line) for one in started for line in one.communicate(timeout=60)[0].split())
+    assert len(sent) == 24
+    assert most_within(sent, 0.45) <= 8
+
+
+def test_a_penalty_holds_everybody_back(tmp_path: Path) -> None:
+    for log in (MemoryLog(), SharedLog(tmp_path / "pace.db")):
+        clock = VirtualClock()
+        pace = Pace((), log, Clock(clock.now_s, clock.sleep_s))
+        begun = clock.now_s()
+        pace.penalty(30.0)
+        pace.wait("x")
+        assert clock.now_s() - begun == pytest.approx(30.0, abs=0.01)
+        pace.wait("x")
+        assert clock.now_s() - begun == pytest.approx(30.0, abs=0.01)
+
+
+def test_a_wait_that_is_too_long_is_told_instead_of_slept() -> None:
+    clock = VirtualClock()
+    pace = Pace((Rate(1, 3_600),), clock=Clock(clock.now_s, clock.sleep_s), longest_wait_s=60)
+    pace.wait("x")
+    with pytest.raises(ServiceBusy) as caught:
+        pace.wait("x")
+    assert caught.value.retry_after_s == 3_600
+    assert clock.slept == []
+
+
+def test_a_count_survives_its_process_and_a_clock_put_back(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    first = Pace((Rate(2, 100),), SharedLog(tmp_path / "p.db"), Clock(clock.now_s, clock.sleep_s))
+    first.wait("x")
+    first.wait("x")
+    again = Pace((Rate(2, 100),), SharedLog(tmp_path / "p.db"), Clock(clock.now_s, clock.sleep_s))
+    again.wait("x")
+    assert sum(clock.slept) == pytest.approx(100, abs=0.1)
+    clock.now -= 10_000
+    clock.slept.clear()
+    again.wait("x")
+    assert clock.slept == []
+
+
+def test_long_waits_are_told() -> None:
+    clock = VirtualClock()
+    heard: list[float] = []
+    pace = Pace((Rate(1, 30),), clock=Clock(clock.now_s, clock.sleep_s), told=heard.append)
+    pace.wait("x")
+    pace.wait("x")
+    assert heard == [pytest.approx(30, abs=0.1)]
+
+
+def test_rates_nobody_can_keep_are_refused() -> None:
+    for rate in (Rate(0, 1), Rate(1, 0)):
+        with pytest.raises(ConfigFault):
+            Pace((rate,))
+
+
+def test_an_allowance_stops_before_it_is_passed() -> None:
+    mine = Allowance(most=10)
+    mine.spend("crm:x", 9)
+    with pytest.raises(AllowanceSpent):
+        mine.spend("crm:x", 2)
+    assert mine.spent == 9
+    theirs = Allowance(floor=100)
+    theirs.spend("crm:x", 5)
+    theirs.told(103)
+    theirs.spend("crm:x", 3)
+    with pytest.raises(AllowanceSpent):
+        theirs.spend("crm:x", 4)
