@@ -102,13 +102,31 @@ class Session:
     def rows(self, statement: str, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a statement in the driver's own words; for what is known to be few."""
         with self.faults():
-            return [tuple(row) for row in self._connection.exec_driver_sql(statement, tuple(parameters)).fetchall()]
+            return [tuple(row) for row in self._execute(statement, parameters).fetchall()]
 
     def one(self, statement: str, parameters: Sequence[object] = ()) -> Row | None:
         """The first row."""
         with self.faults():
-            row = self._connection.exec_driver_sql(statement, tuple(parameters)).first()
+            row = self._execute(statement, parameters).first()
             return None if row is None else tuple(row)
+
+    def blocks(self, statement: str, parameters: Sequence[object]) -> bytes | str | None:
+        """The one value of one row, fetched in the form that costs least; None where there is no row, or no value."""
+        with self.faults():
+            if self.family == POSTGRESQL:
+                driver = self._connection.connection.driver_connection
+                with driver.cursor(binary=True) as cursor:  # type: ignore[union-attr]  # psycopg's own
+                    row = cursor.execute(statement, tuple(parameters)).fetchone()
+            else:
+                row = self._execute(statement, parameters).first()
+        return row[0] if row else None
+
+    def open_blob(self, table: str, column: str, rowid: int) -> sqlite3.Blob:
+        """SQLite's own way into one value, piece by piece."""
+        with self.faults():
+            driver: Any = self._connection.connection.driver_connection  # Any: sqlite3's own
+            found: sqlite3.Blob = driver.blobopen(table, column, rowid, readonly=True)
+            return found
 
     def stream(self, statement: str, batch: int = 2_000) -> Iterator[list[Row]]:
         """Rows in batches by a cursor that the server keeps, in constant memory."""
@@ -181,11 +199,27 @@ class Session:
             raise fault_of(self.address, error.orig or error) from error
         except (sqlite3.Error, SQLAlchemyError) as error:
             raise fault_of(self.address, error) from error
+        except _driver_errors(self.family) as error:
+            raise fault_of(self.address, error) from error
+
+    def _execute(self, statement: str, parameters: Sequence[object]) -> sa.CursorResult[Any]:  # Any: any columns
+        values = tuple(parameters)
+        if self.family == SQLITE:  # it takes no text that is none, so that such a one is found nowhere
+            values = tuple(_bindable(value) for value in values)
+        return self._connection.exec_driver_sql(statement, values)
 
     def _run(self, *statements: str) -> None:
         with self.faults():
             for statement in statements:
                 self._connection.exec_driver_sql(statement)
+
+
+def _driver_errors(family: str) -> tuple[type[Exception], ...]:
+    if family == POSTGRESQL:
+        import psycopg
+
+        return (psycopg.Error,)
+    return ()
 
 
 def connect(
@@ -254,6 +288,15 @@ def _sqlite(address: Address, copy: LocalCopy | None) -> Engine:
         return connection
 
     return sa.create_engine("sqlite://", creator=opened, poolclass=NullPool, hide_parameters=True)
+
+
+def _bindable(value: object) -> object:
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return value.encode("utf-8", "surrogateescape")
+    return value
 
 
 def _text(content: bytes) -> str:
