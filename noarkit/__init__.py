@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from noarkit.config import Config
-    from noarkit.deliveries import Wish, extract
+    from noarkit.deliveries import Wish, convert, extract
     from noarkit.engine.assembly import IngestResult
     from noarkit.errors import NoarkitError
     from noarkit.events import Event, Listener
+    from noarkit.extract.convert import Converted
     from noarkit.extract.run import Extracted
     from noarkit.journeys import close, ingest, plan, scan, verify
     from noarkit.load.close import Closed
@@ -39,6 +40,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Closed",
     "Config",
+    "Converted",
     "Event",
     "Extracted",
     "IngestResult",
@@ -53,6 +55,7 @@ __all__ = [
     "Wish",
     "__version__",
     "close",
+    "convert",
     "extract",
     "ingest",
     "plan",
@@ -65,6 +68,7 @@ __all__ = [
 _HOMES = {
     "Closed": "noarkit.load.close",
     "Config": "noarkit.config",
+    "Converted": "noarkit.extract.convert",
     "Event": "noarkit.events",
     "Extracted": "noarkit.extract.run",
     "IngestResult": "noarkit.engine.assembly",
@@ -78,6 +82,7 @@ _HOMES = {
     "Verified": "noarkit.load.verify",
     "Wish": "noarkit.deliveries",
     "close": "noarkit.journeys",
+    "convert": "noarkit.deliveries",
     "extract": "noarkit.deliveries",
     "ingest": "noarkit.journeys",
     "plan": "noarkit.journeys",

@@ -1,30 +1,41 @@
-"""The journeys of packages, each from its first step to its last: an archive becomes a package, and
-packages are compared.
+"""The journeys of packages, each from its first step to its last: an archive becomes a package, a package another,
+and packages are compared.
 
 Functions of the public API, which the command line calls too. They print nothing and never exit.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from noarkit.archive.port import Archive
 from noarkit.destination import EMBEDDED, destination, reached
 from noarkit.engine.workshop import opened
-from noarkit.errors import LimitReached, Paused, UsageFault
+from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
 from noarkit.events import Event, Listener, nobody
+from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, Wanted
+from noarkit.extract.convert import convert as convert_files
 from noarkit.extract.facts import read_facts
 from noarkit.extract.run import Extracted, Terms
 from noarkit.extract.run import extract as extract_package
 from noarkit.extract.selection import Selection
 from noarkit.journeys import Place, Site, site
 from noarkit.load.coordinator import Stopping
+from noarkit.packages.forms import look
+from noarkit.safe.atomic import write_text
+from noarkit.validate import validate
 from noarkit.validate.compare import By, Compared, compare_extracts, compare_with_archive
 
-FORMS = ("noark5",)
+FORMS = ("noark5", *PACKED_EXTRACTS)
 PACKAGE_FILE = "package.toml"
+_SEALED = frozenset({"bagit"})
+_LOSSES = frozenset({"fixity", "completeness"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,58 @@ def extract(
             now=lambda: datetime.fromtimestamp(here.now_s(), UTC),
             pause=pause,
         )
-        return extract_package(asked, Path(target), terms, tell=tell)
+        if form == NOARK:
+            return extract_package(asked, Path(target), terms, tell=tell)
+        return _delivered(asked, Path(target), Wanted(form, wanted.package or _own_facts()), terms, tell)
+
+
+def _delivered(archive: Archive, target: Path, wanted: Wanted, terms: Terms, tell: Listener) -> Extracted:
+    """An extract beside its target, then the package that is made of it; a call that was killed goes on with either."""
+    if os.path.lexists(target):
+        raise UsageFault(what="exists", where=str(target))
+    work = target.parent / f".{target.name}.noarkit-delivery"
+    held, known = work / target.name, work / "extracted.json"
+    work.mkdir(parents=True, exist_ok=True)
+    if known.is_file():
+        told = json.loads(known.read_text("utf-8"))
+    else:
+        if held.exists():  # killed before it was told what it holds
+            shutil.rmtree(held)
+        extracted = extract_package(archive, held, terms, tell=tell)
+        told = {**asdict(extracted), "package": "", "report": extracted.report.name}
+        write_text(known, json.dumps(told))
+    convert_files(held, target, wanted, tell=tell)
+    for report in work.glob(f"{target.name}.*"):
+        report.replace(target.parent / report.name)
+    shutil.rmtree(work, ignore_errors=True)
+    report = target.parent / str(told["report"])
+    return Extracted(**{**told, "package": target, "report": report, "flaws": tuple(told["flaws"])})
+
+
+def convert(
+    source: Place, target: Place, *, form: str, package: Place | None = None, tell: Listener = nobody
+) -> Converted:
+    """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
+
+    `package` names a `package.toml`; without one, that of the working folder is read where there is one. Raises
+    `PackageFault` where the source is a package that is not whole, `UsageFault`, and what `safe` refuses.
+    """
+    _refuse_damaged(Path(source), tell)
+    facts = Path(package) if package is not None else _own_facts()
+    return convert_files(Path(source), Path(target), Wanted(form, facts), tell=tell)
+
+
+def _refuse_damaged(source: Path, tell: Listener) -> None:
+    """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen."""
+    try:
+        sealed = look(source).form in _SEALED
+    except OSError:
+        return  # whoever opens it tells what is wrong
+    if sealed:
+        broken = [one.rule for one in validate(source, tell=tell).outcomes if one.rule.level == "error"]
+        codes = sorted(rule.code for rule in broken if rule.area in _LOSSES)
+        if codes:
+            raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(codes))
 
 
 def compare(

@@ -43,7 +43,9 @@ CORE: Mapping[str, Mapping[str, str]] = {
     "files_fetched": {"count": "count", "bytes": "count"},
     "assembling": {"where": "text"},
     "naming": {"where": "text"},
-    "package_made": {"where": "text", "files": "count", "units": "counts"},
+    "package_begun": {"resumed": "flag", "files": "count"},
+    "package_files": {"files": "count", "bytes": "count"},
+    "package_made": {"where": "text?", "files": "count", "units": "counts?", "bytes": "count?"},
 }
 
 # what a command found or did
@@ -52,6 +54,14 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
     "closed_run": {"run": "text", "closed": "counts", "refused": "count"},
     "comparison": {"equal": "flag", "left": "counts", "right": "counts", "differences": "counts", "declared": "counts"},
     "config": {"path": "text"},
+    "converted": {
+        "package": "text",
+        "form": "text",
+        "source_form": "text",
+        "files": "count",
+        "bytes": "count",
+        "resumed": "flag",
+    },
     "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?"},
     "extracted": {
         "package": "text",

@@ -33,6 +33,7 @@ COMMANDS: tuple[str, ...] = (
     "close",
     "verify",
     "extract",
+    "convert",
     "report",
     "validate",
     "compare",

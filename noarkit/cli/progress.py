@@ -80,6 +80,11 @@ class Progress:
         elif event.name == "chunk_done":
             self.tally.done += _whole(event, "made") + _whole(event, "already")
             self.tally.bytes += _whole(event, "bytes")
+        elif event.name == "package_begun":
+            self._begin("packing", {"done": event.data.get("files", 0)})
+        elif event.name == "package_files":
+            self.tally.done += _whole(event, "files")
+            self.tally.bytes += _whole(event, "bytes")
         elif event.name in ("set_aside", "refused"):
             self.tally.left_out[event.name] = self.tally.left_out.get(event.name, 0) + 1
         elif event.name in _COUNTED:

@@ -47,13 +47,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """The package that was made, of how many files, and the form they were carried over from."""
+    """The package that was made, of how many files of its source, and the form these came in. `defaults` where it says
+    of its parties only that they are not stated."""
 
     package: Path
     source_form: str
     files: int
     bytes: int
     resumed: bool
+    defaults: bool
 
 
 def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:
@@ -65,9 +67,30 @@ def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobo
     if wanted.form not in TARGETS:
         raise UsageFault(what="unknown-form", where=wanted.form, do=", ".join(TARGETS))
     _refuse_inside(source, target)
+    counted = _Counted()
     with payload_of(source, wanted.limits) as payload:
-        made = _WRITERS[wanted.form](payload, target, wanted, tell)
-    return Converted(made.path, payload.form, made.files, made.size_bytes, made.resumed)
+        counting = replace(payload, parts=tuple(map(counted.part, payload.parts)), whole=counted.part(payload.whole))
+        made = _WRITERS[wanted.form](counting, target, wanted, tell)
+    defaults = wanted.package is None and wanted.form != NOARK
+    return Converted(made.path, payload.form, counted.files, counted.bytes, made.resumed, defaults)
+
+
+class _Counted:
+    """Counts what is carried over; what a form adds of its own is no part of it."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.bytes = 0
+
+    def part(self, part: Part) -> Part:
+        """The same part, counted as it is gone through."""
+        return replace(part, files=lambda: self._each(part))
+
+    def _each(self, part: Part) -> Iterator[File]:
+        for file in part.files():
+            self.files += 1
+            self.bytes += file[2] or 0
+            yield file
 
 
 def _refuse_inside(source: Path, target: Path) -> None:

@@ -64,7 +64,7 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
     with ExitStack() as stack:
         if path.is_file() and found.form in ("plain", "siard"):
             kind: Content = "siard" if found.form == "siard" else "files"
-            one = Part(_part_name(kind), kind, lambda: iter([(path.name, str(path), None, "")]))
+            one = Part(_part_name(kind), kind, lambda: iter([(path.name, str(path), path.stat().st_size, "")]))
             yield Payload(found.form, path.stem or path.name, (one,), one)
             return
         storage = _storage(found, path, limits)

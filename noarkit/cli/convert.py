@@ -1,0 +1,43 @@
+"""`noarkit convert`: makes a package of a folder or of another package; the same again goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from noarkit import deliveries
+from noarkit.cli.options import Session, command, option
+from noarkit.cli.running import working
+from noarkit.cli.show import size
+from noarkit.extract.convert import TARGETS
+
+
+@command("convert", exits=(3, 4, 9, 10))
+@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
+@option("--as", "form", type=click.Choice(TARGETS), required=True)
+@option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT")
+@option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+def convert_command(session: Session, *, source: Path, form: str, output: Path, package: Path | None) -> None:
+    """Converts, and says what was made."""
+    with working(session) as work:
+        made = deliveries.convert(source, output, form=form, package=package, tell=work.tell)
+    told = session.texts
+    lines = [
+        told.say("convert.made", path=made.package),
+        told.say("convert.holds", files=made.files, size=size(made.bytes), source=told.say(f"form.{made.source_form}")),
+    ]
+    if made.defaults:
+        lines.append(told.say("convert.defaults"))
+    lines.append(told.say("convert.next", path=made.package))
+    session.face.result(
+        "converted",
+        "\n".join(lines),
+        package=str(made.package),
+        form=form,
+        source_form=made.source_form,
+        files=made.files,
+        bytes=made.bytes,
+        resumed=made.resumed,
+    )
+    session.face.count(bytes=made.bytes)
