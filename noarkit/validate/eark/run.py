@@ -26,7 +26,7 @@ from noarkit.validate.eark.inventory import Entry, Inventory
 from noarkit.validate.eark.judge import Judge, same_name
 from noarkit.validate.eark.mets import read_mets
 from noarkit.validate.eark.premis import Preservation, things
-from noarkit.validate.eark.schemas import Bench, bench_of
+from noarkit.validate.eark.schemas import bench_of
 from noarkit.validate.eark.sight import Document
 from noarkit.validate.eark.told import Told
 from noarkit.validate.findings import Report, Rule, Tally
@@ -87,9 +87,6 @@ def _root(package: Path) -> Path:
 
 
 def _judge(path: Path, wish: Wish, tally: Tally) -> tuple[str, dict[str, tuple[str, ...]]]:
-    bench = bench_of(wish.schemas)
-    if bench.mets is None:
-        Told(tally, "").hit("EARK-XSD-NONE")
     try:
         storage = open_storage(path, wish.limits)
     except PackageFault as error:
@@ -98,22 +95,19 @@ def _judge(path: Path, wish: Wish, tally: Tally) -> tuple[str, dict[str, tuple[s
         Told(tally, "").hit("CSIPSTR1")
         return wish.version or spec.DEFAULT_VERSION, {}
     with closing(storage), Inventory() as inventory:
-        check = _Check(path, storage, inventory, tally, wish, bench)
-        return check.run()
+        return _Check(path, storage, inventory, tally, wish).run()
 
 
 class _Check:
     """One package under the rules."""
 
-    def __init__(  # one case, one constructor
-        self, path: Path, storage: Storage, inventory: Inventory, tally: Tally, wish: Wish, bench: Bench
-    ) -> None:
+    def __init__(self, path: Path, storage: Storage, inventory: Inventory, tally: Tally, wish: Wish) -> None:
         self._path = path
         self._storage = storage
         self._inventory = inventory
         self._tally = tally
         self._wish = wish
-        self._bench = bench
+        self._bench = bench_of(wish.schemas)
         self._package = Told(tally, "")
         self._fixities = Fixities(storage, inventory, tally, wish.width)
         self._root: Judge | None = None
@@ -121,6 +115,8 @@ class _Check:
 
     def run(self) -> tuple[str, dict[str, tuple[str, ...]]]:
         """Every rule, in an order in which each has what it needs."""
+        if self._bench.mets is None:
+            self._package.hit("EARK-XSD-NONE")
         self._inventory.take_present(self._present())
         name = self._root_document()
         if name is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from urllib.parse import unquote
 
 from noarkit.packages.eark import spec
 from noarkit.validate.eark.header import XLINK_HREF, XLINK_TITLE, XLINK_TYPE, Tell
@@ -77,8 +78,11 @@ class Maps:
             self._fixed(fixed, division)
             if division.pointers:
                 self._nested(division)
-        elif label.startswith("representations/") or division.pointers:
+        elif label.startswith("representations/") or any(_is_representation(one) for one in division.pointers):
             self._representation(division)
+        else:
+            for pointer in division.pointers:
+                self._look(pointer, division.line)
 
     def structure(self, found: StructMap, object_id: str, *, top_is_named: bool) -> None:
         """A map ended. `top_is_named` = its top division is called as the package."""
@@ -199,3 +203,7 @@ class Maps:
         if pointer.get("LOCTYPE") == "OTHER":
             return None
         return self._point(pointer.get(XLINK_HREF), line)
+
+
+def _is_representation(pointer: Attributes) -> bool:
+    return "representations/" in unquote(pointer.get(XLINK_HREF, "")).lower()
