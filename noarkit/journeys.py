@@ -45,7 +45,7 @@ from noarkit.report.page import MOST_PLACES
 from noarkit.sources.connector import ConnectorSource, find_connection, names_connection, reopen_connection, standing
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Settling, Source, SourceIdentity
+from noarkit.sources.port import Settling, Source, SourceIdentity, fitted
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
@@ -348,15 +348,15 @@ def _what(recipe: Place | None, place: Source, codes: Mapping[str, frozenset[str
         extract = ExtractSource(place.place, terms.zone)
         return Plan(extract, extract.mapper(), text, terms.external_system, terms.zone, terms.close)
     text, chosen = _recipe(recipe, place, codes)
+    place = fitted(place, chosen.data.get("source"))
     target = chosen.target
     return Plan(place, compile_recipe(chosen), text, target.external_system, target.zone, target.close)
 
 
 def _recipe(given: Place | None, source: Source, codes: Mapping[str, frozenset[str]] | None) -> tuple[str, Recipe]:
     """The text of the recipe, and the recipe; the first fault that stops it is raised as a `PlanFault`."""
-    text, name = source.default_recipe(), "default recipe"
-    if given is not None:
-        text, name = recipe_text(Path(given)), str(given)
+    name = str(given) if given is not None else "default recipe"
+    text = recipe_text(Path(given)) if given is not None else source.default_recipe()
     recipe = read_recipe(text, name)
     wrong = [problem for problem in check(recipe, code_lists=codes) if not problem.warning]
     if wrong:

@@ -16,8 +16,8 @@ from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener
 from noarkit.safe.atomic import write_text
 from noarkit.sources.opening import open_source
-from noarkit.sources.port import SourceRecord
-from noarkit.sources.recipe import RecipeProblem, check, read_recipe
+from noarkit.sources.port import SourceRecord, fitted
+from noarkit.sources.recipe import Recipe, RecipeProblem, check, read_recipe
 
 _SAMPLES = 2000
 
@@ -47,8 +47,9 @@ def _new(session: Session, source: str, output: Path | None) -> int:
 def _check(session: Session, file: str, source: str | None) -> int:
     text = journeys.recipe_text(Path(file))
     with working(session) as work:
-        samples = _samples(source, work.tell) if source is not None else iter(())
-        problems = check(read_recipe(text, file), samples)
+        recipe = read_recipe(text, file)
+        samples = _samples(source, recipe, work.tell) if source is not None else iter(())
+        problems = check(recipe, samples)
     for problem in problems:
         _tell(session, file, problem)
     wrong = sum(not problem.warning for problem in problems)
@@ -58,8 +59,9 @@ def _check(session: Session, file: str, source: str | None) -> int:
     return 0
 
 
-def _samples(source: str, tell: Listener) -> Iterator[SourceRecord]:
-    records = (item for item in open_source(source).records(tell) if isinstance(item, SourceRecord))
+def _samples(source: str, recipe: Recipe, tell: Listener) -> Iterator[SourceRecord]:
+    place = fitted(open_source(source), recipe.data.get("source"))
+    records = (item for item in place.records(tell) if isinstance(item, SourceRecord))
     return islice(records, _SAMPLES)
 
 

@@ -16,7 +16,7 @@ from noarkit.archive.values import Upload
 from noarkit.errors import ArchiveRefused, ItemChanged, SourceFault
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable, sha256_of_stream
-from noarkit.sources.port import ContentStream
+from noarkit.sources.port import OF_THE_PLACE, ContentStream
 
 TOO_OLD_S = 50 * 60
 _LARGE_BYTES = 8 * 1024 * 1024
@@ -93,6 +93,8 @@ class Contents:
     def _try(self, content: Content) -> Filed | NotFiled:
         try:
             return self._upload(content)
+        except OF_THE_PLACE:
+            raise
         except (SourceFault, ArchiveRefused) as fault:
             return fault
 

@@ -25,7 +25,7 @@ from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore, translated
 from noarkit.load.folder import RunFolder
 from noarkit.safe.digest import sha256_of_stream
-from noarkit.sources.port import Groundwork, Source, SourceRecord
+from noarkit.sources.port import OF_THE_PLACE, Groundwork, Source, SourceRecord
 
 _TELL_EVERY = 2000
 _LINK_LEFT_OUT = "W234"
@@ -144,6 +144,8 @@ def _mapped(what: Plan, record: SourceRecord) -> Mapped | SetAside | Skipped:
         return what.mapper.map(record)
     try:
         contents = tuple(_hashed(what.source, content) for content in record.contents)
+    except OF_THE_PLACE:
+        raise
     except SourceFault as fault:
         return SetAside(record.key, fault.code, dict(fault.data))
     return what.mapper.map(replace(record, contents=contents))

@@ -15,6 +15,7 @@ from noarkit.archive.values import Query
 from noarkit.errors import SourceFault
 from noarkit.graph.store import GraphStore, Planned
 from noarkit.load.contents import Contents
+from noarkit.sources.port import OF_THE_PLACE
 
 _IDS_A_QUERY = 100
 
@@ -65,6 +66,8 @@ def changed_versions(
         elif entity.type == "Dokumentversjon" and entity.parent in owners:
             try:
                 found = _version_of(entity, owners[entity.parent], contents, graph)
+            except OF_THE_PLACE:
+                raise
             except SourceFault as fault:
                 faults[entity.n] = fault
                 continue

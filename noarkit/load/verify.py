@@ -24,7 +24,7 @@ from noarkit.graph.entity import Content
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.safe.digest import sha256_of_stream
-from noarkit.sources.port import Groundwork, Source
+from noarkit.sources.port import OF_THE_PLACE, Groundwork, Source
 
 Depth = Literal["counts", "ids", "bytes"]
 _IDS_A_QUERY = 100
@@ -241,6 +241,8 @@ def _same_bytes(archive: Archive, source: Source, file: str, sha256: str, conten
     try:
         with source.open(content) as stream:
             return None if sha256_of_stream(stream) == sha256 else "V303"
+    except OF_THE_PLACE:
+        raise
     except SourceFault:
         return "V103"  # the source moved on after it was archived; what was archived stands
 

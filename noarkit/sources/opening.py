@@ -13,6 +13,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from noarkit.errors import SourceGone, UsageFault
+from noarkit.sources.database import KIND as DATABASE
+from noarkit.sources.database import find_database, reopen_database
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
 from noarkit.sources.files.names import path_of
@@ -65,14 +67,16 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
 
 
 def open_source(where: str) -> Source:
-    """The source at a path, with every policy as it stands: an extract, a folder, a file, a mail or a mailbox."""
-    return opener([find_extract, file_finder()])(where)
+    """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox."""
+    return opener([find_database, find_extract, file_finder()])(where)
 
 
 def reopen(identity: SourceIdentity) -> Source:
     """The source that a plan was made from, with the same policies. Raises `SourceGone`, `UsageFault`."""
     if identity.kind == EXTRACT:
         return _extract(identity)
+    if identity.kind == DATABASE:
+        return reopen_database(identity)
     if identity.kind != "files":
         raise UsageFault(what="unknown-source", where=identity.where)
     root = Path(os.fsdecode(b"/" + path_of(identity.where.strip("/")) if identity.where.strip("/") else b"/"))

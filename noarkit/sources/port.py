@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from noarkit.errors import SourceAway, SourceDenied, SourceGone
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped
 
@@ -94,4 +95,20 @@ class Settling(Protocol):
         ...
 
 
+@runtime_checkable
+class Fitted(Protocol):
+    """A source that a recipe's `[source]` can shape."""
+
+    def fitted(self, terms: Mapping[str, object], /) -> Source:
+        """The same place on these terms. Raises `PlanFault` for terms that do not fit it."""
+        ...
+
+
 OpenSource = Callable[[str], Source]
+# Faults of the place itself, not of one item: the work stops, and nothing is set aside for them.
+OF_THE_PLACE = (SourceAway, SourceDenied, SourceGone)
+
+
+def fitted(source: Source, terms: object) -> Source:
+    """`source` on the terms of a recipe's `[source]`; as it is where it takes none."""
+    return source.fitted(terms) if isinstance(source, Fitted) and isinstance(terms, Mapping) else source

@@ -17,6 +17,7 @@ from pathlib import Path
 from noarkit.errors import DiskFull, SourceAway, SourceDenied, SourceGone
 
 BESIDE = ("-wal", "-journal")
+_COPIES = "sqlite"
 _TRIES = 20
 _PAUSE_S = 0.1
 _BLOCK_BYTES = 1024 * 1024
@@ -35,10 +36,10 @@ def marks(file: Path) -> Marks:
 
 
 class LocalCopy:
-    """A copy of a file in use, taken whole: no write came between its parts. Made once, for all sessions."""
+    """A copy of a file in use, taken whole: no write came between its parts. It lies in `home`, the folder of a run."""
 
-    def __init__(self, file: Path, *, sleep_s: Callable[[float], None] = time.sleep) -> None:
-        folder = tempfile.mkdtemp(prefix="noarkit-sqlite-")
+    def __init__(self, file: Path, home: Path | None = None, *, sleep_s: Callable[[float], None] = time.sleep) -> None:
+        folder = _folder_in(home)
         self.path = Path(folder) / "copy.db"
         self._remove = weakref.finalize(self, _remove, folder, os.getpid())
         try:
@@ -82,6 +83,27 @@ def sqlite_uri(file: Path, copy: LocalCopy | None) -> str:
     if not file.is_file():
         raise SourceGone(where=str(file), why="ENOENT")
     return f"{file.as_uri()}?immutable=1&mode=ro"
+
+
+def _folder_in(home: Path | None) -> str:
+    """A folder for a copy; what a process that is gone left of its own is removed."""
+    if home is None:
+        return tempfile.mkdtemp(prefix="noarkit-sqlite-")
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for old in home.glob(f"{_COPIES}-*"):
+        if not _is_alive(old.name.split("-")[1]):
+            shutil.rmtree(old, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"{_COPIES}-{os.getpid()}-", dir=home)
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _copy(source: Path, target: Path) -> None:

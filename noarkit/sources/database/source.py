@@ -69,7 +69,13 @@ class DatabaseSource:
 
     def fitted(self, terms: Mapping[str, object]) -> DatabaseSource:
         """The same database on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
-        return DatabaseSource(self.address, read_terms(terms), self._shapes)
+        source = DatabaseSource(self.address, read_terms(terms), self._shapes)
+        source._desks.home = self._desks.home
+        return source
+
+    def settle(self, folder: Path) -> None:
+        """A copy of an SQLite file that is in use is made in this folder, of a run."""
+        self._desks.home = folder
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every row of every table once, tables that others refer to first, from one snapshot.

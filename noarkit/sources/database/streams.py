@@ -52,6 +52,7 @@ class Desks:
     """The sessions of one process, opened when they are needed and kept for the next that needs one."""
 
     def __init__(self, address: Address) -> None:
+        self.home: Path | None = None
         self._address = address
         self._lock = threading.Lock()
         self._idle: list[Desk] = []
@@ -121,7 +122,7 @@ class Desks:
             desk.session.close()
         self._idle = []
         self._marks = now
-        self._copy = LocalCopy(file) if local.is_in_use(file) else None
+        self._copy = LocalCopy(file, self.home) if local.is_in_use(file) else None
 
 
 @contextmanager

@@ -43,6 +43,7 @@ from noarkit.sources.recipe.values import LOCALES, Formats, ValueRefused, make_f
 LONGEST_RECIPE = 2_000_000
 PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs", "flows", "participants")
 _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
+_OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
 _SHORT = ("screening", "disposal", "business_metadata", "fields")
 # what a wrong kind of value should have been, as TOML writes it
 _KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", int: "1, 2, …"}
@@ -167,7 +168,7 @@ class _Table:
 def _recipe(top: _Table, name: str, problems: list[RecipeProblem]) -> Recipe:
     top.only("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
     source = top.table("source")
-    source.only("kind")
+    source.only("kind", *(_OF_DATABASES if "database" in source.texts("kind") else ()))
     target = _target(top.table("target"))
     defaults = {kind: top.table("defaults").fields(kind) for kind in top.table("defaults").data}
     return Recipe(
