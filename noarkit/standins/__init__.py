@@ -1,0 +1,12 @@
+"""Stand-ins of the services that connectors speak to: they behave as the services do, on this machine alone, with a
+data set of any size that is the same for the same seed. For the demo, rehearsals and tests; they share no code with
+connectors.
+
+    serving    one standin on a port of loopback, its config file written before the port opens
+    dice       believable data without storage: the same seed and place give the same value
+    papers     small documents that are what they say they are
+    issuer     a token service: codes, refresh tokens, expiry, rotation, quotas
+    windows    limits that are enforced and counted
+    hooks      webhooks with signatures and retries
+    control    switches for trouble, and changes to the data, under /standin/
+"""

@@ -1,0 +1,79 @@
+"""Webhooks as services send them: from a queue, in the background, again and again until somebody takes them."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import httpx
+
+RETRIES_S = (0.0, 5.0, 300.0, 1_800.0, 7_200.0)
+_GONE = 410
+
+
+@dataclass(slots=True)
+class Delivery:
+    """One message to one place. `headers` are made anew for each try: a signature bears its time."""
+
+    url: str
+    body: bytes
+    headers: Callable[[], Mapping[str, str]]
+    tries: int = 0
+    status: int = 0
+    not_before: float = 0.0
+
+
+@dataclass(slots=True)
+class Hooks:
+    """Sends deliveries from a thread of its own. `waits_s` says when a delivery is tried again."""
+
+    waits_s: Sequence[float] = RETRIES_S
+    sent: list[Delivery] = field(default_factory=list)
+    _queue: queue.Queue[Delivery | None] = field(default_factory=queue.Queue)
+    _thread: threading.Thread | None = None
+
+    def send(self, delivery: Delivery) -> None:
+        """Puts a message in the queue; a full one is for the receiver to bear."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, daemon=True, name="hooks")
+            self._thread.start()
+        self._queue.put(delivery)
+
+    def close(self) -> None:
+        """Ends the thread; what was not delivered is lost, as it is when a service goes down."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join(10)
+
+    def _work(self) -> None:
+        waiting: list[Delivery] = []
+        with httpx.Client(timeout=10.0, trust_env=False, verify=False) as client:  # noqa: S501  # loopback alone
+            while True:
+                try:
+                    found = self._queue.get(timeout=0.05 if waiting else 1.0)
+                except queue.Empty:
+                    found = Delivery("", b"", dict)
+                if found is None:
+                    return
+                if found.url:
+                    waiting.append(found)
+                now = time.monotonic()
+                for delivery in [one for one in waiting if one.not_before <= now]:
+                    waiting.remove(delivery)
+                    if self._try(client, delivery) and delivery.tries < len(self.waits_s):
+                        delivery.not_before = time.monotonic() + self.waits_s[delivery.tries]
+                        waiting.append(delivery)
+
+    def _try(self, client: httpx.Client, delivery: Delivery) -> bool:
+        """Sends once; True where it is to be tried again."""
+        delivery.tries += 1
+        try:
+            answer = client.post(delivery.url, content=delivery.body, headers=dict(delivery.headers()))
+            delivery.status = answer.status_code
+        except httpx.HTTPError:
+            delivery.status = 0
+        self.sent.append(delivery)
+        return not 200 <= delivery.status < 300 and delivery.status != _GONE

@@ -1,0 +1,138 @@
+"""A token service: authorisation codes with PKCE, refresh tokens that stay or rotate, expiry, and quotas."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+import threading
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Terms:
+    """How the token service behaves."""
+
+    client_id: str
+    client_secret: str
+    lifetime_s: float = 3_600.0
+    rotates: bool = False
+    most_live: int = 15
+    needs_pkce: bool = False
+    refreshes_in_ten_minutes: int = 10_000
+
+
+@dataclass(slots=True)
+class _Code:
+    redirect_url: str
+    challenge: str
+    ends: float
+
+
+class Refused(Exception):
+    """What the token service says no with."""
+
+    def __init__(self, error: str, description: str = "", status: int = 400) -> None:
+        super().__init__(error)
+        self.error = error
+        self.description = description
+        self.status = status
+
+
+@dataclass(slots=True)
+class Issuer:
+    """The tokens of one tenant. Safe for threads."""
+
+    terms: Terms
+    refresh_tokens: set[str] = field(default_factory=set)
+    _codes: dict[str, _Code] = field(default_factory=dict)
+    _live: dict[str, float] = field(default_factory=dict)
+    _spent: set[str] = field(default_factory=set)
+    _refreshed: list[float] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    exchanges: int = 0
+
+    def first_refresh_token(self) -> str:
+        """A refresh token as consent gives one."""
+        token = f"1000.{secrets.token_hex(16)}.{secrets.token_hex(16)}"
+        with self._lock:
+            self.refresh_tokens.add(token)
+        return token
+
+    def code(self, client_id: str, redirect_url: str, challenge: str) -> str:
+        """A code for a person's consent, good for three minutes and one use. Raises `Refused`."""
+        if client_id != self.terms.client_id:
+            raise Refused("invalid_client")
+        if self.terms.needs_pkce and not challenge:
+            raise Refused("invalid_request", "code_challenge is required")
+        code = secrets.token_urlsafe(24)
+        with self._lock:
+            self._codes[code] = _Code(redirect_url, challenge, time.monotonic() + 180)
+        return code
+
+    def exchange(self, code: str, redirect_url: str, verifier: str) -> dict[str, object]:
+        """Tokens for a code. Raises `Refused`."""
+        with self._lock:
+            found = self._codes.pop(code, None)
+        if found is None or found.ends < time.monotonic() or found.redirect_url != redirect_url:
+            raise Refused("invalid_code" if not self.terms.rotates else "invalid_grant")
+        if found.challenge:
+            digest = hashlib.sha256(verifier.encode()).digest()
+            if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != found.challenge:
+                raise Refused("invalid_grant", "code_verifier does not fit")
+        return {**self._access(), "refresh_token": self.first_refresh_token()}
+
+    def refresh(self, token: str) -> dict[str, object]:
+        """A new access token, and where tokens rotate a new refresh token too. Raises `Refused`."""
+        now = time.monotonic()
+        with self._lock:
+            if token in self._spent:
+                self.refresh_tokens.clear()  # a token used twice may have been stolen: all of them die
+            if token not in self.refresh_tokens:
+                raise Refused("invalid_grant" if self.terms.rotates else "invalid_code")
+            self._refreshed = [at for at in self._refreshed if at > now - 600]
+            if len(self._refreshed) >= self.terms.refreshes_in_ten_minutes:
+                raise Refused("Access Denied", "You have made too many requests continuously. Please try again later.")
+            self._refreshed.append(now)
+            if self.terms.rotates:
+                self.refresh_tokens.discard(token)
+                self._spent.add(token)
+        more = {"refresh_token": self.first_refresh_token()} if self.terms.rotates else {}
+        return {**self._access(), **more}
+
+    def client_credentials(self, client_id: str, secret: str) -> dict[str, object]:
+        """An access token for the program itself. Raises `Refused`."""
+        self.known(client_id, secret)
+        return self._access()
+
+    def known(self, client_id: str, secret: str) -> None:
+        """Raises `Refused` for a client that is not ours."""
+        if client_id != self.terms.client_id or not secrets.compare_digest(secret, self.terms.client_secret):
+            raise Refused("invalid_client", status=401)
+
+    def is_good(self, token: str) -> bool:
+        """True for an access token that has not ended."""
+        with self._lock:
+            return self._live.get(token, 0.0) > time.monotonic()
+
+    def expire(self) -> None:
+        """Ends every access token now."""
+        with self._lock:
+            self._live.clear()
+
+    def revoke(self, token: str) -> bool:
+        """Ends a refresh token."""
+        with self._lock:
+            was = token in self.refresh_tokens
+            self.refresh_tokens.discard(token)
+            return was
+
+    def _access(self) -> dict[str, object]:
+        token = f"1000.{secrets.token_hex(16)}.{secrets.token_hex(16)}"
+        with self._lock:
+            self.exchanges += 1
+            while len(self._live) >= self.terms.most_live:
+                self._live.pop(next(iter(self._live)))
+            self._live[token] = time.monotonic() + self.terms.lifetime_s
+        return {"access_token": token, "token_type": "Bearer", "expires_in": int(self.terms.lifetime_s)}

@@ -1,0 +1,162 @@
+"""Serves one stand-in on a port of loopback until a signal ends it. Its config file stands before the port opens.
+
+Nothing is printed here; who starts it is told through `ready`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Protocol, cast
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from noarkit.errors import ConfigFault, UsageFault
+from noarkit.safe.atomic import write_text
+
+SERVICES = ("crm", "spend", "appsec", "features")
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a stand-in shall be. `limits` are windows (calls, seconds) that it keeps; none where the tuple is empty."""
+
+    records: int = 1_000
+    seed: int = 1
+    lifetime_s: float = 3_600.0
+    limits: tuple[tuple[int, float], ...] | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+class Standin(Protocol):
+    """One stand-in, built for an address. `settings` are the lines of its connection, `secrets` what they name."""
+
+    @property
+    def app(self) -> ASGIApp: ...
+
+    def settings(self) -> Mapping[str, object]:
+        """What a connection to it is configured with."""
+        ...
+
+    def secrets(self) -> Mapping[str, str]:
+        """Secrets of the connection by key."""
+        ...
+
+    def close(self) -> None:
+        """Ends what runs beside the app."""
+        ...
+
+
+class Kind(Protocol):
+    """What the package of a stand-in brings."""
+
+    def standin(self, url: str, wish: Wish) -> Standin:
+        """The stand-in at an address."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A stand-in that is about to answer."""
+
+    service: str
+    url: str
+    config: Path | None
+
+
+def serve(
+    service: str,
+    wish: Wish,
+    *,
+    port: int = 0,
+    config_out: Path | None = None,
+    ready: Callable[[Ready], None] = lambda ready: None,
+    stopping: threading.Event | None = None,
+) -> None:
+    """Serves until SIGTERM, SIGINT or `stopping`. Raises `UsageFault` for a service nobody knows, `ConfigFault`."""
+    if service not in SERVICES:
+        raise UsageFault(what="bad-value", where=service)
+    kind = cast(Kind, importlib.import_module(f"noarkit.standins.{service}"))  # each of these packages has one
+    with _bound(port) as listener:
+        url = f"http://{HOST}:{listener.getsockname()[1]}"
+        made = kind.standin(url, wish)
+        try:
+            if config_out is not None:
+                write_config(config_out, service, made)
+            listener.listen(256)
+            ready(Ready(service, url, config_out))
+            _run(made.app, listener, stopping)
+        finally:
+            made.close()
+
+
+def write_config(path: Path, service: str, made: Standin) -> None:
+    """A config with a connection named `standin`; its secrets lie beside it, for their owner alone."""
+    folder = path.absolute().parent
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [f"[connections.{service}.standin]"]
+    lines += [f"{key} = {_toml(value)}" for key, value in made.settings().items()]
+    for key, secret in made.secrets().items():
+        place = folder / f"{path.stem}-{service}-{key}.secret"
+        write_text(place, secret + "\n", mode=0o600)
+        lines.append(f"{key} = {{ file = {_toml(str(place))} }}")
+    write_text(path, "\n".join(lines) + "\n", mode=0o600)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(one) for one in value) + "]"
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@contextlib.contextmanager
+def _bound(port: int) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except OSError as error:
+            raise ConfigFault(where=f"{HOST}:{port}", why="port-taken", detail=os.strerror(error.errno or 0)) from error
+        yield listener
+
+
+def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None) -> None:
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_keep_alive=5)
+    server = uvicorn.Server(config)
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    on_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)} if on_main else {}
+    if stopping is not None:
+        threading.Thread(target=_until, args=(stopping, server), daemon=True).start()
+    try:
+        with contextlib.ExitStack() as stack:
+            server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # older ones install their own
+            stack.callback(listener.close)
+            server.run(sockets=[listener])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _until(stopping: threading.Event, server: uvicorn.Server) -> None:
+    stopping.wait()
+    server.should_exit = True
