@@ -34,6 +34,8 @@ def locate(path: Path) -> Located:
     """The package at a path. Raises `PackageFault` where there is none, or where there are several."""
     try:
         found = _in_folder(path) if path.is_dir() else _of_file(path)
+    except FileNotFoundError as error:
+        raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
     except OSError as error:
         raise PackageFault(where=str(path), why="unreadable", detail=error.strerror) from error
     if found is None:

@@ -1,0 +1,1 @@
+"""The rules of DIAS packages, and what holds a package to them."""

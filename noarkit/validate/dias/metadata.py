@@ -1,0 +1,154 @@
+"""What the documents say: header and files of dias-mets.xml, PREMIS and log against it, and descriptive metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.packages.dias import spec
+from noarkit.packages.dias.inventory import Inventory
+from noarkit.packages.dias.mets_read import Listed, MetsAgent, MetsHeader, MetsReading
+from noarkit.packages.dias.premis_read import PremisObject, PremisReading
+from noarkit.safe.xml import stream
+from noarkit.validate.dias.documents import Bench, Copied, line_of, why
+from noarkit.validate.findings import Hit, Tally, shown
+
+_ROOTS: Mapping[str, str] = {spec.EAD: "ead", spec.EAC: "eac-cpf"}
+_STRONG = ("SHA-256", "SHA-384", "SHA-512")
+
+
+def read_mets(copied: Copied, inventory: Inventory, bench: Bench, tally: Tally) -> MetsHeader | None:
+    """Judges dias-mets.xml, and takes all that it lists; None where it cannot be read to its end."""
+    try:
+        with copied.path.open("rb") as file:
+            reading = MetsReading(file)
+            for listed in reading.listed():
+                _take(listed, reading.header.type, inventory, tally)
+        header = reading.header
+        bench.judge(copied.path, header.namespace, ("D202", spec.METS), tally)
+    except (PackageFault, UnsafeXml) as fault:
+        tally.take(Hit("D201", spec.METS, line=line_of(fault), data=why(fault)))
+        return None
+    if header.namespace == spec.SUBMISSION_NAMESPACE:
+        tally.add("D203", spec.METS, value=header.namespace)
+    if reading.mixed:
+        tally.take(Hit("D204", spec.METS, line=reading.mixed))
+    _judge_header(header, tally)
+    return header
+
+
+def _take(listed: Listed, package_type: str, inventory: Inventory, tally: Tally) -> None:
+    met, name = inventory.list_one(listed)
+    code = {"twice": "D304", "unsafe": "D307", "missing": "D301", "found": ""}[met]
+    if met == "missing" and spec.left_out(package_type, name):
+        code = "D302"
+    if code:
+        tally.take(Hit(code, spec.METS, line=listed.line, data=shown({"name": name or listed.href})))
+    elif not listed.checksum or listed.checksum_type.upper() not in spec.CHECKSUM_TYPES:
+        data = shown({"name": name, "value": listed.checksum_type or "-"})
+        tally.take(Hit("D308", spec.METS, line=listed.line, data=data))
+
+
+def judge_strength(entries: Mapping[str, int], tally: Tally) -> None:
+    """Tells of checksums that can be forged, once for each kind."""
+    for kind, count in entries.items():
+        if kind.upper() in spec.CHECKSUM_TYPES and kind.upper() not in _STRONG:
+            tally.add("D309", spec.METS, value=kind, count=count)
+
+
+def _judge_header(header: MetsHeader, tally: Tally) -> None:
+    if not spec.uuid_in(header.object_id):
+        tally.add("D205", spec.METS, value=header.object_id or "-")
+    for role in _missing_roles(header.agents):
+        tally.add("D206", spec.METS, value=role)
+    if not header.value("SUBMISSIONAGREEMENT"):
+        tally.add("D207", spec.METS)
+    if header.profile != spec.PROFILE:
+        tally.add("D208", spec.METS, value=header.profile or "-")
+    for element in ("STARTDATE", "ENDDATE"):
+        told = header.value(element)
+        if told and not _is_day(told):
+            tally.add("D209", spec.METS, element=element, value=told)
+    start, end = header.value("STARTDATE"), header.value("ENDDATE")
+    if _is_day(start) and _is_day(end) and end < start:
+        tally.add("D209", spec.METS, element="ENDDATE", value=f"{end} < {start}")
+
+
+def _missing_roles(agents: Iterable[MetsAgent]) -> list[str]:
+    found = {(agent.role, agent.other_role, agent.type) for agent in agents}
+    wanted = (
+        ("ARCHIVIST", "", "ORGANIZATION"),
+        ("OTHER", "SUBMITTER", "ORGANIZATION"),
+        ("IPOWNER", "", "ORGANIZATION"),
+        ("CREATOR", "", "ORGANIZATION"),
+        ("PRESERVATION", "", "ORGANIZATION"),
+        ("ARCHIVIST", "", "OTHER"),
+    )
+    return [" ".join(word for word in one if word) for one in wanted if one not in found]
+
+
+def _is_day(told: str) -> bool:
+    try:
+        date.fromisoformat(told[:10])
+    except ValueError:
+        return False
+    return True
+
+
+def judge_premis(name: str, copied: Copied, uuid: str, judging: tuple[Inventory, Bench, Tally]) -> None:
+    """Holds dias-premis.xml or log.xml to its schema, and to what dias-mets.xml says of the same files."""
+    inventory, bench, tally = judging
+    met = False
+    try:
+        with copied.path.open("rb") as file:
+            for one in PremisReading(file).objects():
+                met = met or any(spec.uuid_in(identifier) == uuid for identifier in one.identifiers)
+                _judge_object(name, one, uuid, (inventory, tally))
+        bench.judge(copied.path, spec.PREMIS_NAMESPACE, ("D402", name), tally)
+    except (PackageFault, UnsafeXml) as fault:
+        tally.take(Hit("D401", name, line=line_of(fault), data=why(fault)))
+        return
+    if uuid and not met:
+        tally.add("D403", name, uuid=uuid)
+
+
+def _judge_object(document: str, one: PremisObject, uuid: str, judging: tuple[Inventory, Tally]) -> None:
+    inventory, tally = judging
+    name = _file_of(one, uuid, inventory)
+    if not name:
+        return
+    entry = inventory.entry(name)
+    if entry is None:
+        tally.take(Hit("D404", document, line=one.line, data=shown({"name": name})))
+        return
+    told = [(one.size, str(entry.size_bytes if entry.told_bytes is None else entry.told_bytes))]
+    if one.algorithm.upper().replace("SHA2", "SHA-2") == entry.checksum_type.upper():
+        told.append((one.digest, entry.checksum))
+    for value, expected in told:
+        if value and value != expected:
+            data = shown({"name": name, "value": value, "expected": expected})
+            tally.take(Hit("D405", document, line=one.line, data=data))
+
+
+def _file_of(one: PremisObject, uuid: str, inventory: Inventory) -> str:
+    """The file of the package that an object is; empty for the package itself."""
+    if one.original_name:
+        return next((path for path in spec.paths_of(one.original_name) if inventory.has(path)), one.original_name)
+    for identifier in one.identifiers:
+        head, _, rest = identifier.partition("/")
+        if rest and spec.uuid_in(head) == uuid and inventory.has(rest):
+            return rest
+    return ""
+
+
+def judge_description(name: str, copied: Copied, tally: Tally) -> None:
+    """An EAD or EAC can be read, and is one."""
+    try:
+        roots = [element.tag for _, element in stream(copied.path, ("start",)) if element.getparent() is None]
+    except (PackageFault, UnsafeXml) as fault:
+        tally.take(Hit("D601", name, line=line_of(fault), data=why(fault)))
+        return
+    root = str(roots[0]).rpartition("}")[2] if roots else ""
+    if root != _ROOTS[name]:
+        tally.add("D601", name, why=f"root {root}")

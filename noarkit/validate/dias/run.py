@@ -1,0 +1,223 @@
+"""Runs every rule over one DIAS package, in its tar or unpacked, and over the Noark 5 extract in its content.
+
+    report = validate_dias(Path("delivery"))
+
+The findings on the extract stand in the same report, under their own codes and with paths from the package's root, so
+that there is one verdict. What is hostile as an archive file is refused by the fault of its kind.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from noarkit.errors import PackageFault
+from noarkit.events import Event
+from noarkit.packages.dias import spec
+from noarkit.packages.dias.held import open_held
+from noarkit.packages.dias.inventory import Entry, Inventory
+from noarkit.packages.dias.located import Located, locate
+from noarkit.packages.dias.mets_read import MetsHeader
+from noarkit.packages.holding.crew import Crew, Task
+from noarkit.packages.holding.storage import Below, Storage
+from noarkit.packages.noark5.held import extract_in
+from noarkit.safe.unpack import LIMITS, UnpackLimits, members
+from noarkit.validate.dias.documents import Bench, Copied, hash_of_bytes
+from noarkit.validate.dias.metadata import judge_description, judge_premis, judge_strength, read_mets
+from noarkit.validate.dias.seal import Seal
+from noarkit.validate.dias.structure import judge_names, judge_places, judge_type
+from noarkit.validate.findings import Outcome, Report, Tally, rules_of
+from noarkit.validate.noark5.packed import validate_packed
+from noarkit.validate.noark5.run import Wish, validate_extract
+
+FORM = "dias"
+RULES = rules_of("noarkit.validate.dias")
+_AS_IT_STANDS = Wish()
+_TELL_EVERY = 1_000
+
+
+def validate_dias(
+    path: Path,
+    wish: Wish = _AS_IT_STANDS,
+    *,
+    limits: UnpackLimits = LIMITS,
+    now_s: Callable[[], float] = time.perf_counter,
+) -> Report:
+    """All that can be said of the package at `path`: tar, folder of tar and description, or unpacked folder.
+
+    `wish.schemas` may hold the official schemas (DIAS_METS.xsd and so on). Raises what `safe` refuses, and
+    `PackageFault` for what is no package.
+    """
+    began = now_s()
+    located = locate(path)
+    tally = Tally(RULES)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-validate-")))
+        storage = open_held(located.place, limits)
+        stack.callback(storage.close)
+        inventory = Inventory()
+        stack.callback(inventory.close)
+        check = _Check(located, storage, inventory, Bench(folder, wish.schemas), tally)
+        header = check.run(wish)
+        inner = _inner(storage, inventory, wish, tally)
+        octets, files = inventory.octets()
+    summary = {**_summary(header), **({} if inner is None else inner.summary)}
+    summary |= {"files": (str(files),), "bytes": (str(octets),)}
+    return Report(
+        package=str(path),
+        form=FORM,
+        version=header.type if header is not None else "",
+        summary=summary,
+        rules=(*RULES.values(), *(() if inner is None else inner.rules)),
+        outcomes=(*tally.outcomes({}), *(() if inner is None else _carried(inner))),
+        counts=() if inner is None else inner.counts,
+        seconds=round(now_s() - began, 3),
+    )
+
+
+def looks_like_dias(path: Path) -> bool:
+    """True for a package in any of its shapes. Reads no more of a tar than it must; hostile ones are refused."""
+    try:
+        located = locate(path)
+    except PackageFault as fault:
+        return fault.data.get("why") == "several-packages"
+    if not located.is_tar or located.description is not None:
+        return True
+    for member, _ in members(located.place):
+        name = member.name.replace("\\", "/")
+        if name.rpartition("/")[2] == spec.METS and name.count("/") <= 1:
+            return True
+    return False
+
+
+class _Check:
+    """One package under the rules."""
+
+    def __init__(self, located: Located, storage: Storage, inventory: Inventory, bench: Bench, tally: Tally) -> None:
+        self._located = located
+        self._storage = storage
+        self._inventory = inventory
+        self._bench = bench
+        self._tally = tally
+
+    def run(self, wish: Wish) -> MetsHeader | None:
+        """Every rule but those for the content; the header of dias-mets.xml where it can be read."""
+        with Seal(self._located, self._bench, self._tally) as seal:
+            self._inventory.take_present(self._storage.files())
+            judge_places(self._located, self._storage, self._inventory, self._tally)
+            mets = self._copy(spec.METS)
+            header = None
+            if mets is None:
+                self._tally.add("D104", spec.METS)
+            else:
+                header = read_mets(mets, self._inventory, self._bench, self._tally)
+            if header is not None:
+                judge_type(header, self._inventory, self._tally)
+                judge_names(header, self._located, self._storage, self._tally)
+                for name in self._inventory.unlisted():
+                    self._tally.add("D303", name)
+            self._documents(spec.uuid_in(header.object_id) if header else "", whole=header is not None)
+            self._fixity(wish)
+            seal.judge(header, mets)
+        return header
+
+    def _copy(self, name: str) -> Copied | None:
+        return self._bench.copy(self._storage.open(name)) if self._inventory.has(name) else None
+
+    def _documents(self, uuid: str, *, whole: bool) -> None:
+        for name in (spec.PREMIS, spec.LOG):
+            copied = self._copy(name) if whole else None
+            if copied is not None:
+                judge_premis(name, copied, uuid, (self._inventory, self._bench, self._tally))
+        for name in (spec.EAD, spec.EAC):
+            copied = self._copy(name)
+            if copied is not None:
+                judge_description(name, copied, self._tally)
+
+    def _fixity(self, wish: Wish) -> None:
+        kinds: Counter[str] = Counter()
+        for count, (entry, told) in enumerate(self._hashed(wish), start=1):
+            kinds[entry.checksum_type] += 1
+            self._compare(entry, told)
+            if count % _TELL_EVERY == 0:
+                wish.listener(Event("validating", {"file": entry.name, "bytes": count}))
+        judge_strength(kinds, self._tally)
+
+    def _compare(self, entry: Entry, told: tuple[int, str] | str) -> None:
+        if isinstance(told, str):
+            self._tally.add("D310", entry.name, why=told)
+            return
+        size, checksum = told
+        if entry.told_bytes not in (None, size):
+            self._tally.add("D305", entry.name, found=size, expected=entry.told_bytes)
+        if checksum and checksum != entry.checksum:
+            self._tally.add("D306", entry.name, found=checksum, expected=entry.checksum)
+
+    def _hashed(self, wish: Wish) -> Iterator[tuple[Entry, tuple[int, str] | str]]:
+        """Every listed file with its size and checksum, or with why it cannot be read."""
+        if self._storage.folder is None:
+            for name, content in self._storage.contents():
+                entry = self._inventory.entry(name)
+                if entry is None:
+                    continue
+                algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
+                try:
+                    size, checksum = hash_of_bytes(content, algorithm or "sha256")
+                except PackageFault as fault:
+                    yield entry, str(fault.data.get("why", "unreadable"))
+                else:
+                    yield entry, (size, checksum if algorithm and entry.checksum else "")
+        else:
+            yield from self._hashed_by_many(self._storage.folder, wish)
+
+    def _hashed_by_many(self, folder: Path, wish: Wish) -> Iterator[tuple[Entry, tuple[int, str] | str]]:
+        told = {kind.upper() for kind in self._inventory.kinds()} & set(spec.CHECKSUM_TYPES)
+        kinds = sorted(told) or ["SHA-256"]
+        waiting: deque[Entry] = deque()
+
+        def tasks() -> Iterator[Task]:
+            for entry in self._inventory.entries():
+                waiting.append(entry)
+                yield Task(entry.name, entry.size_bytes)
+
+        with Crew(folder, [spec.CHECKSUM_TYPES[kind] for kind in kinds], width=wish.workers) as crew:
+            for _, found in crew.work(tasks()):
+                entry = waiting.popleft()
+                kind = entry.checksum_type.upper()
+                checksum = found.digests[kinds.index(kind)] if kind in kinds and not found.why else ""
+                yield entry, found.why or (found.size_bytes, checksum if entry.checksum else "")
+
+
+def _inner(storage: Storage, inventory: Inventory, wish: Wish, tally: Tally) -> Report | None:
+    """What is to be said about the extract in the content; None where there is none."""
+    if not inventory.any_below(spec.CONTENT):
+        return None
+    content = Below(storage, spec.CONTENT)
+    extract = extract_in(content)
+    if extract is None:
+        tally.add("D701", spec.CONTENT)
+        return None
+    if extract.folder is not None:
+        return validate_extract(extract.folder, wish)
+    return validate_packed(content, wish)
+
+
+def _carried(inner: Report) -> Iterator[Outcome]:
+    for outcome in inner.outcomes:
+        places = tuple(replace(place, file=f"{spec.CONTENT}/{place.file}") for place in outcome.places)
+        yield replace(outcome, places=places)
+
+
+def _summary(header: MetsHeader | None) -> dict[str, tuple[str, ...]]:
+    """What the package says of itself; words that the extract has for the same come before these."""
+    if header is None:
+        return {}
+    creators = tuple(agent.name for agent in header.agents if (agent.role, agent.type) == ("ARCHIVIST", "ORGANIZATION"))
+    period = tuple(day for kind in ("STARTDATE", "ENDDATE") if (day := header.value(kind)))
+    system = tuple(agent.name for agent in header.agents if (agent.role, agent.other_type) == ("ARCHIVIST", "SOFTWARE"))
+    return {"creators": creators, "period": period, "system": system}

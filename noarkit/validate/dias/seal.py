@@ -1,0 +1,116 @@
+"""The submission description against the package that it seals: identity, size, checksum, and what both say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.packages.dias import spec
+from noarkit.packages.dias.located import Located
+from noarkit.packages.dias.mets_read import Listed, MetsHeader
+from noarkit.packages.dias.read import names_tar, read_description
+from noarkit.safe.digest import hash_of
+from noarkit.validate.dias.documents import Bench, Copied, line_of, why
+from noarkit.validate.findings import Hit, Tally, shown
+
+_SAME = ("SUBMISSIONAGREEMENT", "DELIVERYTYPE", "PACKAGENUMBER", "REFERENCECODE", "STARTDATE", "ENDDATE")
+
+
+class Seal:
+    """A submission description that is judged; the tar is hashed by a thread of its own, while others read it."""
+
+    def __init__(self, located: Located, bench: Bench, tally: Tally) -> None:
+        self._located = located
+        self._tally = tally
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="seal")
+        self._sums: dict[str, Future[str]] = {}
+        self._header: MetsHeader | None = None
+        self._files: list[Listed] = []
+        if located.description is None:
+            tally.add("D501" if located.is_tar else "D502", located.place.name)
+        else:
+            self._read(located.description, bench)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    def _read(self, path: Path, bench: Bench) -> None:
+        name = path.name
+        try:
+            self._header, self._files = read_description(path)
+            bench.judge(path, self._header.namespace, ("D504", name), self._tally)
+        except (PackageFault, UnsafeXml, OSError) as fault:
+            if isinstance(fault, OSError):
+                self._tally.add("D503", name, why=fault.strerror)
+            else:
+                self._tally.take(Hit("D503", name, line=line_of(fault), data=why(fault)))
+            return
+        if not self._located.is_tar:
+            return
+        for listed in self._files:
+            algorithm = spec.CHECKSUM_TYPES.get(listed.checksum_type.upper())
+            if algorithm is not None and names_tar(listed, self._located.place.name):
+                place = self._located.place
+                self._sums.setdefault(algorithm, self._thread.submit(hash_of, place, algorithm))
+
+    def judge(self, header: MetsHeader | None, mets: Copied | None) -> None:
+        """Compares it with dias-mets.xml, and with the tar."""
+        if self._header is None or self._located.description is None:
+            return
+        name = self._located.description.name
+        if header is not None:
+            self._judge_identity(name, self._header, header)
+        self._judge_tar(name)
+        if mets is not None:
+            self._judge_mets(name, mets)
+
+    def _judge_identity(self, name: str, outer: MetsHeader, inner: MetsHeader) -> None:
+        pairs = [("OBJID", outer.object_id, inner.object_id, "D505"), ("TYPE", outer.type, inner.type, "D505")]
+        pairs += [(kind, outer.value(kind), inner.value(kind), "D510") for kind in _SAME]
+        for element, value, expected, code in pairs:
+            if value.lower() != expected.lower():
+                self._tally.add(code, name, element=element, value=value or "-", expected=expected or "-")
+
+    def _judge_tar(self, name: str) -> None:
+        place = self._located.place
+        sealing = [listed for listed in self._files if names_tar(listed, place.name)]
+        if not sealing:
+            self._tally.add("D506", name, name=place.name)
+        elif not self._located.is_tar:
+            self._tally.add("D502", name)
+        else:
+            for listed in sealing:
+                algorithm = spec.CHECKSUM_TYPES.get(listed.checksum_type.upper())
+                found = self._sums[algorithm].result() if algorithm is not None else ""
+                self._compare(name, listed, place.name, (place.stat().st_size, found))
+
+    def _judge_mets(self, name: str, mets: Copied) -> None:
+        listed = next((one for one in self._files if _names_mets(one)), None)
+        if listed is None:
+            self._tally.add("D506", name, name=spec.METS)
+            return
+        algorithm = spec.CHECKSUM_TYPES.get(listed.checksum_type.upper())
+        found = "" if algorithm is None else mets.sha256 if algorithm == "sha256" else hash_of(mets.path, algorithm)
+        self._compare(name, listed, spec.METS, (mets.size_bytes, found))
+
+    def _compare(self, document: str, listed: Listed, name: str, found: tuple[int, str]) -> None:
+        size, checksum = found
+        if listed.size_bytes is not None and listed.size_bytes != size:
+            self._tell("D507", document, listed, {"name": name, "found": size, "expected": listed.size_bytes})
+        if checksum != listed.checksum or not checksum:
+            told = {"name": name, "found": checksum or "-", "expected": listed.checksum or "-"}
+            self._tell("D508", document, listed, told)
+
+    def _tell(self, code: str, document: str, listed: Listed, told: Mapping[str, object]) -> None:
+        self._tally.take(Hit(code, document, line=listed.line, data=shown(told)))
+
+
+def _names_mets(listed: Listed) -> bool:
+    return any(path.rpartition("/")[2] == spec.METS for path in spec.paths_of(listed.href))
