@@ -10,6 +10,9 @@ from noarkit.cli.options import Session, command, option
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.report.validated import REPORT_FORMATS, write_validation
 from noarkit.validate import Report, validate
+from noarkit.validate.bagit.second import Opinion
+from noarkit.validate.second import agrees, disagreement, second_opinion
+from noarkit.words.texts import plain
 
 _INVALID = PackageFault.exit_code
 _FOLDER = click.Path(path_type=Path)
@@ -19,9 +22,18 @@ _FOLDER = click.Path(path_type=Path)
 @click.argument("package", metavar="PKG", type=_FOLDER)
 @option("--report", "report", type=click.Choice(REPORT_FORMATS))
 @option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
+@option("--second-opinion", "second", is_flag=True)
+@option("--second-opinion-command", "second_command", metavar="COMMAND", default="")
 @option("--schemas", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
 def validate_command(
-    session: Session, *, package: Path, report: str | None, output: Path | None, schemas: Path | None
+    session: Session,
+    *,
+    package: Path,
+    report: str | None,
+    output: Path | None,
+    second: bool,
+    second_command: str,
+    schemas: Path | None,
 ) -> int:
     """A line for each rule that does not hold, a report where one is asked for; 4 where there are errors."""
     kind = next((one for one in REPORT_FORMATS if one == report), None)
@@ -32,6 +44,8 @@ def validate_command(
         raise UsageFault(what="inside-package", where=str(target))
     found = validate(package, schemas=schemas, tell=session.face.hear)
     _tell(session, found)
+    if second or second_command:
+        _tell_second(session, found, second_opinion(found, command=second_command))
     if kind is not None:
         write_validation(found, target, kind, session.texts.lang)
         session.face.result("report", session.texts.say("validate.written", path=target), path=str(target))
@@ -44,9 +58,45 @@ def _tell(session: Session, found: Report) -> None:
         rule = outcome.rule
         title = told.text("rules", rule.code, "title")
         level = told.say(f"level.{rule.level}")
+        if rule.level == "info" and not session.face.as_json and session.face.verbosity < 1:
+            continue
         line = told.say("validate.rule", code=rule.code, level=level, count=outcome.count, title=title)
         session.face.result("finding", line, code=rule.code, level=rule.level, count=outcome.count, title=title)
     errors, warnings = found.number("error"), found.number("warning")
     session.face.count(errors=errors, warnings=warnings)
     key = "validate.bad" if errors else "validate.warned" if warnings else "validate.good"
     session.face.tell(key, errors=errors, warnings=warnings)
+    may = sum(outcome.rule.level == "info" for outcome in found.outcomes)
+    if may and session.face.verbosity < 1:
+        session.face.tell("validate.may", count=may)
+
+
+def _tell_second(session: Session, found: Report, opinion: Opinion | None) -> None:
+    told = session.texts
+    if opinion is None:
+        session.face.tell("validate.nobody")
+        return
+    theirs, ours = disagreement(found, opinion)
+    agree = opinion.asked and agrees(found, opinion)
+    key = "unasked" if not opinion.asked else "agrees" if agree else "differs"
+    if agree and opinion.valid != found.valid:
+        key = "errs"
+    verdict = told.say("validate.theirs-valid" if opinion.valid else "validate.theirs-not-valid")
+    lines = [told.say(f"validate.second.{key}", tool=opinion.tool, verdict=verdict)]
+    lines += [told.say("validate.theirs-alone", rules=", ".join(theirs))] if theirs else []
+    lines += [told.say("validate.ours-alone", rules=", ".join(ours))] if ours else []
+    lines += [told.say("validate.known", why=", ".join(opinion.known))] if opinion.known else []
+    if not agree:
+        lines += [f"  {plain(message)}" for message in opinion.messages[:10]]
+    session.face.result(
+        "second_opinion",
+        "\n".join(lines),
+        tool=opinion.tool,
+        asked=opinion.asked,
+        valid=opinion.valid,
+        agrees=agree,
+        theirs_alone=list(theirs),
+        ours_alone=list(ours),
+        known=list(opinion.known),
+        messages=list(opinion.messages),
+    )

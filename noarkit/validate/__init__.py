@@ -39,6 +39,11 @@ def validate(
         from noarkit.validate.bagit.run import validate_bag
 
         return validate_bag(found.root, limits=limits)
+    if found.form == "eark":
+        from noarkit.validate.eark.run import Wish as EarkWish
+        from noarkit.validate.eark.run import validate_eark
+
+        return validate_eark(path, EarkWish(schemas=schemas, limits=limits, listener=tell))
     return _validate_extract(path, found, schemas, today, (limits, tell))
 
 

@@ -39,13 +39,15 @@ print(json.dumps([valid, heard[:100]]))
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What another tool says. `asked` is False where it was not shown the bag; `known` where we know why it errs."""
+    """What another tool says. `asked` is False where it was not shown the bag; `known` where we know why it errs;
+    `rules` are the ids of rules that it says are broken, where it speaks by ids."""
 
     tool: str
     asked: bool
     valid: bool
     messages: tuple[str, ...]
     known: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
 
 def second_opinion(
