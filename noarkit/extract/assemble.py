@@ -11,13 +11,15 @@ from pathlib import Path
 import orjson
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.carried import carried
 from noarkit.extract.changes import write_changes
 from noarkit.extract.facts import PackageFacts
-from noarkit.extract.journal_files import Journalled, JournalPeriod, write_journals
+from noarkit.extract.hands import Hands
+from noarkit.extract.journal_files import Journalled, JournalPeriod
 from noarkit.extract.output import hashed
+from noarkit.extract.portions import Outlet
 from noarkit.extract.schema_files import SchemaSet
-from noarkit.extract.structure import Placed, StructureWalk
+from noarkit.extract.structure import Placed
+from noarkit.extract.writing import Beside, JournalMaking, Pen, TableMaking, is_worth_it, write_structure
 from noarkit.packages.noark5 import vsm
 from noarkit.packages.noark5.content import Codes
 from noarkit.packages.noark5.description import DescribedDocument, DescribedFile, Description, description_xml
@@ -30,7 +32,7 @@ from noarkit.packages.noark5.spec import (
     DESCRIPTION,
     STRUCTURE,
 )
-from noarkit.packages.noark5.write import Tally, Writer
+from noarkit.packages.noark5.write import Tally
 from noarkit.safe.atomic import write_bytes
 
 
@@ -47,6 +49,15 @@ class Given:
     carry: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The store, the folder of the package, and where the table of what the form cannot say goes."""
+
+    store: Path
+    package: Path
+    table: Path
+
+
 @dataclass(slots=True)
 class Assembled:
     """What was written."""
@@ -57,44 +68,48 @@ class Assembled:
     journalled: Journalled
     changes: int
     replaced_signs: int
+    lost: dict[str, int]
     start: str = ""
     end: str = ""
     documents: list[DescribedDocument] = field(default_factory=list)
 
 
-def assemble(store: Path, package: Path, given: Given, pause: Callable[[], None]) -> Assembled:
-    """Writes all files of the package but the documents, which are there already."""
+def assemble(places: Places, given: Given, hands: Hands, pause: Callable[[], None]) -> Assembled:
+    """Writes all files of the package but the documents, which are there already, and the table of what the form cannot
+    say. Where there are `hands`, two of them do other things while the rest write the structure."""
     moments = Moments(given.zone)
-    bundles = Bundles(store)
+    pen = Pen(places.store, given.codes, given.zone, given.begun, given.carry)
+    bundles = Bundles(places.store)
     try:
-        writer = Writer(given.codes, moments, given.begun, carried if given.carry else None)
-        with hashed(package / f"{STRUCTURE}.xml") as out:
-            walk = StructureWalk(bundles, writer, out, pause)
-            walk.write()
-        told = [_structure(out.sha256, writer.tally, given)]
-        with_changes = write_changes(bundles, package / f"{CHANGE_LOG}.xml", moments)
+        facts = given.facts
+        agreed = JournalPeriod(
+            facts.start if facts.incoming == "mykt" else None, facts.end if facts.outgoing == "mykt" else None
+        )
+        beside = Beside(JournalMaking(pen, places.package, agreed), TableMaking(places.store, places.table))
+        writers = beside.begin(hands.all) if is_worth_it(bundles, hands.team) else ()
+        with hashed(places.package / f"{STRUCTURE}.xml") as out:
+            made = write_structure(bundles, pen, Outlet(out, writers, pause), hands.team.portion)
+        told = [_structure(out.sha256, made.tally, given)]
+        with_changes = write_changes(bundles, places.package / f"{CHANGE_LOG}.xml", moments)
         if with_changes is not None:
             told.append(_document(CHANGE_LOG, with_changes.sha256, given, [("endring", with_changes.entries)]))
-        period = _period(bundles, given.facts, moments)
-        agreed = JournalPeriod(
-            given.facts.start if given.facts.incoming == "mykt" else None,
-            given.facts.end if given.facts.outgoing == "mykt" else None,
-        )
-        journalled = write_journals(bundles, package, (given.codes, moments), agreed, pause)
+        period = _period(bundles, facts, moments)
+        (journalled, signs), lost = beside.end(pause)
         for name, sha256 in journalled.files.items():
             told.append(_document(name, sha256, given, [("journalregistrering", journalled.entries)]))
-        _write_schemas(package, told, given)
+        _write_schemas(places.package, told, given)
         assembled = Assembled(
-            writer.tally,
-            writer.met(),
-            walk.placed,
+            made.tally,
+            made.met,
+            made.placed,
             journalled,
             with_changes.entries if with_changes else 0,
-            bundles.cleaned.signs,
+            made.signs + signs,
+            lost,
             *period,
             told,
         )
-        write_bytes(package / f"{DESCRIPTION}.xml", _description(bundles, assembled, given), sync=False)
+        write_bytes(places.package / f"{DESCRIPTION}.xml", _description(bundles, assembled, given), sync=False)
         return assembled
     finally:
         bundles.close()

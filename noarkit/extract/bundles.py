@@ -51,6 +51,10 @@ class Bundles:
         self.cleaned = Cleaned()
         self._by_kind = {kind: _select(kind, documents=kind == "R") for kind in "FSCKMR"}
         self._records = self._by_kind["R"] + _BY_PLACE
+        self._some_records = (
+            f"{self._by_kind['R']} WHERE u.parent = ? AND u.kind = ? AND (u.sort, u.uuid) <= (?, ?)"
+            " AND (u.sort, u.uuid) > (?, ?) ORDER BY u.sort, u.uuid"
+        )
 
     def close(self) -> None:
         """Ends it."""
@@ -64,6 +68,12 @@ class Bundles:
     def records(self, parent: Key) -> Iterator[bytes]:
         """The records with that parent, in their order, as JSON."""
         for _, _, raw in self.db.execute(self._records, (parent, "R")):
+            yield raw.encode()
+
+    def some_records(self, parent: Key, after: tuple[str, str] | None, last: tuple[str, str]) -> Iterator[bytes]:
+        """The records with that parent after one and up to another, each by its sort and uuid, as JSON."""
+        sql = self._some_records if after else self._some_records.replace(" AND (u.sort, u.uuid) > (?, ?)", "")
+        for _, _, raw in self.db.execute(sql, (parent, "R", *last, *(after or ()))):
             yield raw.encode()
 
     def unit(self, unit_id: Key, kind: str) -> Content | None:

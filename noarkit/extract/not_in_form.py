@@ -5,23 +5,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import orjson
-
 from noarkit.extract.account import Seen
 from noarkit.extract.assemble import Assembled
-from noarkit.extract.carried import lost_fields
 from noarkit.extract.rows import LEFT_OUT
 from noarkit.extract.store import ExtractStore
 from noarkit.model.mapping import mapping
-from noarkit.packages.noark5.content import Thing
 from noarkit.safe.atomic import writing
 
 _FORMAT = 1
@@ -36,18 +30,21 @@ class Said:
     open_units: Mapping[str, int]
 
 
+def table_path(target: Path) -> Path:
+    """Where the table of every find stands."""
+    return target.parent / f"{target.name}.not-in-form.csv"
+
+
 def write_report(store: ExtractStore, target: Path, made: Assembled, said: Said) -> Path:
-    """Writes both files and says where the JSON is."""
-    table = target.parent / f"{target.name}.not-in-form.csv"
-    counts = _write_table(store, table)
+    """Writes the JSON and says where it is; the table is there by then."""
     path = target.parent / f"{target.name}.not-in-form.json"
-    content = json.dumps(_whole(store, made, said, counts), ensure_ascii=False, indent=1) + "\n"
+    content = json.dumps(_whole(store, made, said), ensure_ascii=False, indent=1) + "\n"
     with writing(path, sync=False) as file:
         file.write(content.encode())
     return path
 
 
-def _whole(store: ExtractStore, made: Assembled, said: Said, counts: Mapping[str, int]) -> dict[str, object]:
+def _whole(store: ExtractStore, made: Assembled, said: Said) -> dict[str, object]:
     words = mapping().words
     return {
         "format": _FORMAT,
@@ -58,7 +55,7 @@ def _whole(store: ExtractStore, made: Assembled, said: Said, counts: Mapping[str
         "units": dict(sorted(made.tally.units.items())),
         "not_in_form": _told(made.met, words.reasons),
         "never_fetched": sorted(LEFT_OUT),
-        "entities": dict(sorted(counts.items())),
+        "entities": dict(sorted(made.lost.items())),
         "defaults": [
             {"type": kind, "element": element, "rule": rule, "count": count, "means": words.rules.get(rule, rule)}
             for (kind, element, rule), count in sorted(made.tally.defaults.items())
@@ -101,32 +98,6 @@ def _told(fields: Counter[tuple[str, str]], reasons: Mapping[str, str]) -> list[
 def _changes_left_out(store: ExtractStore) -> dict[str, int]:
     rows = store.rows("SELECT name, value FROM fact WHERE name LIKE 'changes-left-out/%' ORDER BY name")
     return {str(name).partition("/")[2]: int(str(value)) for name, value in rows}
-
-
-def _write_table(store: ExtractStore, path: Path) -> dict[str, int]:
-    """Every field of every object that has one and that the form cannot tell; counts by type and field."""
-    counts: Counter[str] = Counter()
-    with writing(path, sync=False) as file:
-        text = io.TextIOWrapper(file, "utf-8", newline="")
-        table = csv.writer(text)
-        table.writerow(("type", "uuid", "field", "value"))
-        for thing, uuid in _things(store):
-            for name, value in lost_fields(thing):
-                counts[f"{thing['t']}.{name}"] += 1
-                table.writerow((thing["t"], uuid, name, value))
-        text.detach()
-    return dict(counts)
-
-
-def _things(store: ExtractStore) -> Iterator[tuple[Thing, str]]:
-    for table in ("unit", "document", "version", "part"):
-        order = "uuid" if table in ("document", "version") else "type, uuid"
-        # sorted by row number alone: the sorter would carry all data along
-        sql = (
-            f"SELECT t.data, t.uuid FROM (SELECT rowid r FROM {table} ORDER BY {order}) s JOIN {table} t ON t.rowid = r"  # noqa: S608  # our own names
-        )
-        for data, uuid in store.rows(sql):
-            yield orjson.loads(str(data)), str(uuid)
 
 
 def _to_nothing(store: ExtractStore) -> Iterator[dict[str, object]]:

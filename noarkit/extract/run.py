@@ -22,12 +22,13 @@ from noarkit.archive.port import Archive
 from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, RunLocked, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract import account, not_in_form
-from noarkit.extract.assemble import Assembled, Given, assemble
+from noarkit.extract.assemble import Assembled, Given, Places, assemble
 from noarkit.extract.changes import CHANGED_MEANWHILE, fetch_changes, merge_kept
 from noarkit.extract.codes import read_codes
 from noarkit.extract.documents import fetch_documents
 from noarkit.extract.facts import PackageFacts
 from noarkit.extract.fetch import fetch
+from noarkit.extract.hands import Hands, Team
 from noarkit.extract.links import fetch_links
 from noarkit.extract.schema_files import schema_set
 from noarkit.extract.selection import Selection, resolve
@@ -49,7 +50,8 @@ def _never() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How an extract is made. `pause` is called often and may raise to end the run in good order."""
+    """How an extract is made. `pause` is called often and may raise to end the run in good order; `team` is who
+    helps to write."""
 
     selection: Selection = field(default_factory=Selection)
     facts: PackageFacts = field(default_factory=PackageFacts)
@@ -61,6 +63,7 @@ class Terms:
     account: str = ""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     pause: Callable[[], None] = _never
+    team: Team = field(default_factory=Team)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         package.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigFault(where=str(work), why=error.strerror or "unreadable") from error
-    with _locked(work), ExtractStore(work / FILE_NAME) as store:
+    with Hands(terms.team) as hands, _locked(work), ExtractStore(work / FILE_NAME) as store:
         for folder in (work, package, *package.glob("*/*")):
             if folder.is_dir():
                 sweep(folder)
@@ -110,7 +113,8 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         tell(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
         fetch_documents(archive, store, package, tell=tell, pause=terms.pause)
         tell(Event("assembling", {"where": str(target)}))
-        made = assemble(store.path, package, given, terms.pause)
+        places = Places(store.path, package, not_in_form.table_path(target))
+        made = assemble(places, given, hands, terms.pause)
         flaws = _flaws(run, made, official=schemas.official)
         report = not_in_form.write_report(store, target, made, not_in_form.Said(seen, flaws, run.open_units()))
         extracted = _extracted(store, target, report, made, flaws)

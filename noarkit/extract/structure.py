@@ -1,5 +1,7 @@
 """arkivstruktur.xml: the tree of units walked in order, each written as it is met, in constant memory.
 
+With an outlet that gives portions away, folders and records are written by other processes, to the same bytes.
+
 Where the archive lets stand side by side what the form does not (folders with and without a class in one series,
 folders beside records), what does not fit is put under a class or folder made for it, and counted.
 """
@@ -10,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.output import Hashed
+from noarkit.extract.portions import Folders, Outlet, Portion, Records, folder_portions, record_bounds
 from noarkit.extract.rows import place_in_series
 from noarkit.extract.store import Key, key_of
 from noarkit.packages.noark5.content import Content, Thing, parse
@@ -19,6 +21,7 @@ from noarkit.packages.noark5.write import Writer, opening_of_structure
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _FLUSH = 512
+_FEW = 20
 
 
 @dataclass(slots=True)
@@ -30,22 +33,50 @@ class Placed:
     repeated_systems: int = 0
     left_out_systems: list[str] = field(default_factory=list)
 
+    def add(self, other: Placed) -> None:
+        """Adds what was placed elsewhere in the same structure."""
+        self.made_classes += other.made_classes
+        self.made_folders += other.made_folders
+        self.repeated_systems += other.repeated_systems
+        self.left_out_systems += other.left_out_systems
+
 
 class StructureWalk:
-    """One walk of one fonds. `pause` is called now and then and may raise."""
+    """One walk of one fonds, or of portions of it. What is written goes to `write` in blocks; with an `outlet` that
+    has hands, portions of `size` records are given to them."""
 
-    def __init__(self, bundles: Bundles, writer: Writer, out: Hashed, pause: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        bundles: Bundles,
+        writer: Writer,
+        write: Callable[[bytes], None],
+        outlet: Outlet | None = None,
+        size: int = 0,
+    ) -> None:
         self.placed = Placed()
         self._bundles = bundles
         self._writer = writer
-        self._out = out
-        self._pause = pause
-        self._waiting: list[str] = [HEAD]
+        self._write = write
+        self._outlet = outlet
+        self._size = size
+        self._waiting: list[str] = []
         self._systems: set[Key] = set()
+
+    def portion(self, portion: Portion) -> None:
+        """Writes one portion."""
+        writer = self._writer
+        writer.above = portion.above
+        if isinstance(portion, Folders):
+            for folder_id in portion.ids:
+                self._folder_of(folder_id)
+        else:
+            self._told(self._bundles.some_records(portion.place, portion.after, portion.last))
+        self._flush()
 
     def write(self) -> None:
         """Writes the whole document."""
         writer = self._writer
+        self._put(HEAD)
         for fonds_id, fonds in self._bundles.units("", "F"):
             before, after = writer.halves(fonds)
             self._put(opening_of_structure(before))
@@ -143,8 +174,7 @@ class StructureWalk:
         with_folders = any(self._bundles.exists(place, "M") for place in places)
         with_records = any(self._bundles.exists(place, "R") for place in places)
         for place in places if with_folders else []:
-            for folder_id, folder in self._bundles.units(place, "M"):
-                self._folder(folder_id, folder)
+            self._folders(place)
         if with_records and with_folders:
             self.placed.made_folders += 1
             self._writer.tally.units["mappe"] += 1
@@ -154,6 +184,24 @@ class StructureWalk:
             self._put(after)
         elif with_records:
             self._records(places)
+
+    def _folders(self, place: Key) -> None:
+        outlet = self._outlet
+        if outlet is None:
+            for folder_id, folder in self._bundles.units(place, "M"):
+                self._folder(folder_id, folder)
+            return
+        for some in folder_portions(self._bundles, place, self._size):
+            if isinstance(some, tuple):
+                self._flush()
+                outlet.give(Folders(some, self._writer.above))
+            else:
+                self._folder_of(some)
+
+    def _folder_of(self, folder_id: Key) -> None:
+        folder = self._bundles.unit(folder_id, "M")
+        assert folder is not None  # noqa: S101  # it was found in the same store
+        self._folder(folder_id, folder)
 
     def _folder(self, folder_id: Key, folder: Content) -> None:
         self._writer.tally.units["mappe"] += 1
@@ -169,12 +217,24 @@ class StructureWalk:
         self._put(after)
 
     def _records(self, places: list[Key]) -> None:
+        outlet = self._outlet
+        for place in places:
+            if outlet is None:
+                self._told(self._bundles.records(place))
+                continue
+            for after, last, count in record_bounds(self._bundles, place, self._size):
+                if count <= self._size // _FEW:
+                    self._told(self._bundles.some_records(place, after, last))
+                else:
+                    self._flush()
+                    outlet.give(Records(place, after, last, self._writer.above))
+
+    def _told(self, records: Iterator[bytes]) -> None:
         writer, cleaned, put = self._writer, self._bundles.cleaned, self._put
         count = 0
-        for place in places:
-            for raw in self._bundles.records(place):
-                put(writer.whole(parse(raw, cleaned)))
-                count += 1
+        for raw in records:
+            put(writer.whole(parse(raw, cleaned)))
+            count += 1
         writer.tally.units["registrering"] += count
 
     def _put(self, text: str) -> None:
@@ -183,9 +243,9 @@ class StructureWalk:
             self._flush()
 
     def _flush(self) -> None:
-        self._out.write("".join(self._waiting).encode())
-        self._waiting.clear()
-        self._pause()
+        if self._waiting:
+            self._write("".join(self._waiting).encode())
+            self._waiting.clear()
 
 
 def _again(content: Content, seed: str) -> Content:

@@ -16,14 +16,14 @@ from noarkit.archive.values import Action, Link, Save, bytes_to_upload
 from noarkit.events import Event
 from noarkit.extract.bundles import Bundles
 from noarkit.extract.codes import read_codes
+from noarkit.extract.hands import Hands, Team
 from noarkit.extract.output import hashed
+from noarkit.extract.portions import Outlet
 from noarkit.extract.run import Terms, extract, work_folder
-from noarkit.extract.structure import StructureWalk
+from noarkit.extract.writing import Pen, write_structure
 from noarkit.packages.noark5.content import Content, parse
-from noarkit.packages.noark5.moments import Moments
-from noarkit.packages.noark5.write import Writer
 from scripts.benchmarks.archive import Bench, opened
-from scripts.benchmarks.figures import machine, peak_mb, tell
+from scripts.benchmarks.figures import machine, peak_mb, seconds, tell
 
 RECORDS = 20_000
 _IN_A_CASE = 20
@@ -132,29 +132,32 @@ def _end_to_end(bench: Bench, count: int, rounds: int) -> None:
 def _writing(bench: Bench, count: int, rounds: int) -> None:
     """arkivstruktur.xml alone, from a store that is full; the floor joins the same elements by hand, without rules."""
     store = _store(bench)
-    codes = read_codes(Administration(bench.archive))
-    ours, floors = [], []
+    pen = Pen(store, read_codes(Administration(bench.archive)), "Europe/Oslo", "2026-01-01T00:00:00.000Z", False)
+    takes: dict[str, list[float]] = {"alone": [], "together": [], "floor": []}
     for _ in range(rounds):
-        bundles = Bundles(store)
-        began = time.perf_counter()
-        with hashed(bench.folder / "structure.xml") as out:
-            StructureWalk(bundles, Writer(codes, Moments("Europe/Oslo"), ""), out, lambda: None).write()
-        ours.append(count / (time.perf_counter() - began))
-        began = time.perf_counter()
-        with hashed(bench.folder / "by-hand.xml") as out:
-            for text in _by_hand(bundles):
-                out.write(text.encode())
-        floors.append(count / (time.perf_counter() - began))
+        takes["alone"].append(count / seconds(lambda: _written(bench, pen, Team(0))))
+        takes["together"].append(count / seconds(lambda: _written(bench, pen, Team())))
+        takes["floor"].append(count / seconds(lambda: _written_by_hand(bench, store)))
+    floor = statistics.median(takes["floor"])
+    for name, kind in (("one process", "alone"), ("and its children", "together")):
+        ratio = statistics.median(one / other for one, other in zip(takes[kind], takes["floor"], strict=True))
+        figure = statistics.median(takes[kind])
+        tell(f"writing arkivstruktur, {name}", figure, "records/s", floor, "joined by hand, one process", ratio)
+
+
+def _written(bench: Bench, pen: Pen, team: Team) -> None:
+    with Hands(team) as hands, hashed(bench.folder / "structure.xml") as out:
+        bundles = Bundles(pen.store)
+        write_structure(bundles, pen, Outlet(out, hands.all[:-2], lambda: None), team.portion)
         bundles.close()
-    ratio = statistics.median(one / other for one, other in zip(ours, floors, strict=True))
-    tell(
-        "writing arkivstruktur",
-        statistics.median(ours),
-        "records/s",
-        statistics.median(floors),
-        "joined by hand",
-        ratio,
-    )
+
+
+def _written_by_hand(bench: Bench, store: Path) -> None:
+    bundles = Bundles(store)
+    with hashed(bench.folder / "by-hand.xml") as out:
+        for text in _by_hand(bundles):
+            out.write(text.encode())
+    bundles.close()
 
 
 def _store(bench: Bench) -> Path:

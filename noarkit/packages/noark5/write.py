@@ -85,6 +85,16 @@ class Tally:
     business: int = 0
     files: int = 0
 
+    def add(self, other: Tally) -> None:
+        """Adds what another writer wrote."""
+        self.units.update(other.units)
+        self.defaults.update(other.defaults)
+        self.screened += other.screened
+        self.disposals += other.disposals
+        self.disposed += other.disposed
+        self.business += other.business
+        self.files += other.files
+
 
 @dataclass(frozen=True, slots=True)
 class Closing:

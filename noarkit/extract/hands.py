@@ -1,0 +1,171 @@
+"""Child processes that assemble beside this one, each at one work at a time: its orders go in, its pieces come out.
+
+They are made before any file or connection of the extract is open, by fork, so that they start in milliseconds. None
+outlives its parent: Linux kills it with the parent, and elsewhere its pipe ends. A fault within is raised here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Protocol, Self
+
+from noarkit.errors import RunFault
+
+WIDEST = 4
+_PATIENCE_S = 0.5
+_PR_SET_PDEATHSIG = 1
+_END: tuple[str, object] = ("end", None)
+
+
+class Work(Protocol):
+    """What a child does: each order gives some pieces; all are pickled on their way."""
+
+    def act(self, order: object, tell: Callable[[object], None]) -> None:
+        """Carries an order out, telling its pieces."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of what it holds."""
+        ...
+
+
+Making = Callable[[], Work]
+"""Makes the work in the child; it is pickled on its way there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """One child. Orders may be given ahead; the pieces of each come in the order of the orders."""
+
+    process: BaseProcess
+    _pipe: Connection
+
+    def begin(self, making: Making) -> None:
+        """Gives it a work."""
+        self._send(making)
+
+    def order(self, order: object) -> None:
+        """Gives it an order, without waiting for it."""
+        self._send((order,))
+
+    def pieces(self, pause: Callable[[], None]) -> Iterator[object]:
+        """The pieces of the oldest order that was not listened to yet; `pause` is called while none comes, and may
+        raise. Raises what the child raised, or `RunFault` where the child is gone."""
+        while True:
+            try:
+                while not self._pipe.poll(_PATIENCE_S):
+                    pause()
+                name, told = self._pipe.recv()
+            except (EOFError, OSError) as error:
+                raise self._gone() from error
+            if name == "fault" and isinstance(told, BaseException):
+                raise told
+            if name == "end":
+                return
+            yield told
+
+    def only(self, pause: Callable[[], None]) -> object:
+        """The one piece of the oldest order."""
+        (told,) = self.pieces(pause)
+        return told
+
+    def finish(self) -> None:
+        """The work is done; it may be given another."""
+        self._send(None)
+
+    def kill(self) -> None:
+        """Ends it, whatever it does."""
+        self._pipe.close()
+        self.process.kill()
+        self.process.join()
+
+    def _send(self, message: object) -> None:
+        try:
+            self._pipe.send(message)
+        except OSError as error:
+            raise self._gone() from error
+
+    def _gone(self) -> RunFault:
+        return RunFault(where=f"process {self.process.pid}", why="lost-worker")
+
+
+def default_count() -> int:
+    """One for each processor this process may use, some at most, and two that end sooner; none for one processor."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 0 if processors < 2 else min(processors, WIDEST) + 2
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """How many children there are, how many records are a portion, and how many units are worth the children."""
+
+    count: int = field(default_factory=default_count)
+    portion: int = 500
+    worth: int = 2_000
+
+
+class Hands:
+    """The children of a team, from the start to the end of an extract; none where the system has no fork."""
+
+    def __init__(self, team: Team) -> None:
+        self.team = team
+        self.all: list[Hand] = []
+        if not sys.platform.startswith("linux"):
+            return
+        context = multiprocessing.get_context("fork")
+        for _ in range(team.count):
+            ours, theirs = context.Pipe()
+            inherited = [hand._pipe for hand in self.all] + [ours]
+            process = context.Process(target=_live, args=(theirs, inherited, os.getpid()), daemon=True)
+            process.start()
+            theirs.close()
+            self.all.append(Hand(process, ours))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for hand in self.all:
+            hand.kill()
+
+
+def _live(pipe: Connection, inherited: list[Connection], parent: int) -> None:
+    """A child's life: works in, pieces out, until the pipe ends."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+    for other in inherited:
+        other.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        while True:
+            making: Making = pipe.recv()
+            _carry_out(making, pipe)
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _carry_out(making: Making, pipe: Connection) -> None:
+    try:
+        work = making()
+        try:
+            while (message := pipe.recv()) is not None:
+                work.act(message[0], lambda piece: pipe.send(("piece", piece)))
+                pipe.send(_END)
+        finally:
+            work.close()
+    except (EOFError, BrokenPipeError):  # the parent is gone
+        raise
+    except Exception as fault:  # whatever it is: carried to the parent, which raises it
+        pipe.send(("fault", fault))
+        raise EOFError from fault

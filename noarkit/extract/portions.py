@@ -1,0 +1,140 @@
+"""A structure written by several processes: portions of it, each some folders or some records, put together in order.
+
+Who writes which portion, and when it comes back, changes nothing in what is written: a portion knows all it needs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+
+from noarkit.extract.bundles import Bundles
+from noarkit.extract.hands import Hand
+from noarkit.extract.output import Hashed
+from noarkit.extract.store import Key
+from noarkit.packages.noark5.write import Closing
+
+_AHEAD = 3
+_TEXTS = 16
+_Bound = tuple[str, str]
+
+_RECORDS_IN = "SELECT count(*) FROM (SELECT 1 FROM unit WHERE parent = ? AND kind = 'R' LIMIT ?)"
+_FOLDERS_IN = "SELECT id FROM unit WHERE parent = ? AND kind = 'M' LIMIT ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Folders that stand beside each other, with all that is in them."""
+
+    ids: tuple[Key, ...]
+    above: Closing
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records of one place, after one and up to another (each by what it is sorted by)."""
+
+    place: Key
+    after: _Bound | None
+    last: _Bound
+    above: Closing
+
+
+Portion = Folders | Records
+
+
+def folder_portions(bundles: Bundles, place: Key, size: int) -> Iterator[tuple[Key, ...] | Key]:
+    """The folders of a place in their order: small ones by the portion, a large one alone."""
+    held: list[Key] = []
+    weight = 0
+    for (folder,) in bundles.db.execute(
+        "SELECT id FROM unit WHERE parent = ? AND kind = 'M' ORDER BY sort, uuid", (place,)
+    ):
+        own = _weight(bundles, folder, size)
+        if held and weight + own > size:
+            yield tuple(held)
+            held, weight = [], 0
+        if own > size:
+            yield folder
+        else:
+            held.append(folder)
+            weight += own
+    if held:
+        yield tuple(held)
+
+
+def _weight(bundles: Bundles, folder: Key, most: int) -> int:
+    """A folder, and how much lies in it; no more is counted than makes it large."""
+    weight, inside = 0, [folder]
+    while inside and weight <= most:
+        place = inside.pop()
+        weight += 1 + int(bundles.db.execute(_RECORDS_IN, (place, most)).fetchone()[0])
+        inside += [row[0] for row in bundles.db.execute(_FOLDERS_IN, (place, most))]
+    return weight + len(inside)
+
+
+def record_bounds(bundles: Bundles, place: Key, size: int) -> Iterator[tuple[_Bound | None, _Bound, int]]:
+    """The records of a place in their order, cut into portions: after what each begins, what it ends with, how many."""
+    after: _Bound | None = None
+    last: _Bound = ("", "")
+    count = 0
+    for row in bundles.db.execute(
+        "SELECT sort, uuid FROM unit WHERE parent = ? AND kind = 'R' ORDER BY sort, uuid", (place,)
+    ):
+        if count >= size and row != last:
+            yield after, last, count
+            after, count = last, 0
+        last = row
+        count += 1
+    if count:
+        yield after, last, count
+
+
+class Outlet:
+    """Text and portions into one file, in the order in which they are given. `pause` is called now and then."""
+
+    def __init__(self, out: Hashed, hands: Sequence[Hand], pause: Callable[[], None]) -> None:
+        self.hands = hands
+        self.pause = pause
+        self._out = out
+        self._next = cycle(hands)
+        self._most = _AHEAD * len(hands)
+        self._coming: deque[bytes | Hand] = deque()
+        self._ordered = 0
+
+    def write(self, text: bytes) -> None:
+        """Some text."""
+        if self._coming:
+            self._coming.append(text)
+            while len(self._coming) > self._most + _TEXTS:
+                self._take()
+        else:
+            self._out.write(text)
+            self.pause()
+
+    def give(self, portion: Portion) -> None:
+        """A portion, which another process writes."""
+        hand = next(self._next)
+        hand.order(portion)
+        self._coming.append(hand)
+        self._ordered += 1
+        while self._ordered > self._most:
+            self._take()
+
+    def end(self) -> None:
+        """Writes all that was given."""
+        while self._coming:
+            self._take()
+
+    def _take(self) -> None:
+        first = self._coming.popleft()
+        if isinstance(first, bytes):
+            self._out.write(first)
+        else:
+            self._ordered -= 1
+            for piece in first.pieces(self.pause):
+                assert isinstance(piece, bytes)  # noqa: S101  # as a walk tells it
+                self._out.write(piece)
+        self.pause()
