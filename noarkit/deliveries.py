@@ -34,8 +34,13 @@ from noarkit.validate.compare import By, Compared, compare_extracts, compare_wit
 
 FORMS = ("noark5", *PACKED_EXTRACTS)
 PACKAGE_FILE = "package.toml"
-_SEALED = frozenset({"bagit"})
-_LOSSES = frozenset({"fixity", "completeness"})
+_SEALED = frozenset({"bagit", "dias", "eark"})
+_LOSSES = (
+    *("BAGIT-3-MISSING", "BAGIT-3-HOLE", "BAGIT-3-CHECKSUM", "BAGIT-3-TAG-CHECKSUM", "BAGIT-3-UNREADABLE"),
+    *("D301", "D305", "D306", "D310", "D507", "D508"),
+    *("EARK-MISSING", "EARK-SIZE", "EARK-CHECKSUM", "EARK-UNREADABLE"),
+)
+"""Rules whose breach means that bytes were lost or changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +148,9 @@ def _refuse_damaged(source: Path, tell: Listener) -> None:
     except OSError:
         return  # whoever opens it tells what is wrong
     if sealed:
-        broken = [one.rule for one in validate(source, tell=tell).outcomes if one.rule.level == "error"]
-        codes = sorted(rule.code for rule in broken if rule.area in _LOSSES)
-        if codes:
-            raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(codes))
+        lost = sorted(validate(source, tell=tell).codes.intersection(_LOSSES))
+        if lost:
+            raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(lost))
 
 
 def compare(

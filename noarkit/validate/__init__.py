@@ -44,6 +44,11 @@ def validate(
         from noarkit.validate.eark.run import validate_eark
 
         return validate_eark(path, EarkWish(schemas=schemas, limits=limits, listener=tell))
+    if found.form == "dias":
+        from noarkit.validate.dias.run import validate_dias
+        from noarkit.validate.noark5.run import Wish as NoarkWish
+
+        return validate_dias(path, NoarkWish(schemas, None, _day(today), tell), limits=limits)
     return _validate_extract(path, found, schemas, today, (limits, tell))
 
 
@@ -55,7 +60,7 @@ def _validate_extract(
     from noarkit.validate.noark5.run import Wish, root_of, validate_extract
 
     limits, tell = how
-    wish = Wish(schemas, None, today.isoformat() if today else "", tell)
+    wish = Wish(schemas, None, _day(today), tell)
     if found.packed is not None and found.form == "noark5":
         with closing(open_storage(path, limits, top=False)) as storage:
             return validate_packed(storage, wish)
@@ -63,3 +68,7 @@ def _validate_extract(
     if root is None:
         raise PackageFault(where=str(path), why="no-package")
     return validate_extract(root, wish)
+
+
+def _day(today: date | None) -> str:
+    return today.isoformat() if today else ""
