@@ -6,7 +6,7 @@ malformed XML is `PackageFault` with its line, a tag that never ends `UnsafeXml`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 from xml.parsers import expat
 
@@ -56,22 +56,6 @@ def check_text(pieces: Sequence[str], parser: expat.XMLParserType, where: str) -
         raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
 
 
-def lines_of(source: BinaryIO, offsets: Iterable[int]) -> dict[int, int]:
-    """The line on which each byte stands, read in one go, without holding the file."""
-    wanted = sorted(set(offsets))
-    found: dict[int, int] = {}
-    line, at = 1, 0
-    for offset in wanted:
-        while at < offset:
-            block = source.read(min(BLOCK_BYTES, offset - at))
-            if not block:
-                break
-            line += block.count(b"\n")
-            at += len(block)
-        found[offset] = line
-    return found
-
-
 def _give(parser: expat.XMLParserType, block: bytes, where: str, *, last: bool) -> None:
     try:
         parser.Parse(block, last)
@@ -80,3 +64,7 @@ def _give(parser: expat.XMLParserType, block: bytes, where: str, *, last: bool) 
         if "entity" in detail:
             raise UnsafeXml(where=where, why="limits", line=error.lineno) from error
         raise PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=detail) from error
+    except (LookupError, ValueError) as error:
+        if type(error) not in (LookupError, ValueError):  # a handler's own
+            raise
+        raise PackageFault(where=where, why="malformed-xml", line=1, detail=str(error)) from error  # its encoding

@@ -95,11 +95,11 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A broken rule as it is met: the place is a byte of the file, or a line, or the file alone."""
+    """A broken rule as it is met: the place is an element of the file by its number, or a line, or the file alone."""
 
     code: str
     file: str
-    offset: int | None = None
+    number: int | None = None
     line: int | None = None
     system_id: str | None = None
     data: Mapping[str, str] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class Tally:
         self._kept: dict[str, list[Hit]] = {}
 
     def add(self, code: str, file: str, at: tuple[int | None, str | None] = (None, None), **data: object) -> None:
-        """One hit at a byte of `file`, in the unit with that systemID."""
+        """One hit at an element of `file`, by its number, in the unit with that systemID."""
         if self.room(code):
             self.take(Hit(code, file, at[0], None, at[1], shown(data)))
         else:
@@ -153,7 +153,7 @@ class Tally:
             del self._counts[code]
 
     def outcomes(self, lines: Mapping[tuple[str, int], int]) -> tuple[Outcome, ...]:
-        """What was found, rule by rule; `lines` knows the line of each byte."""
+        """What was found, rule by rule; `lines` knows the line of each element."""
         return tuple(
             Outcome(self._rules[code], count, tuple(_place(hit, lines) for hit in self._kept.get(code, ())))
             for code, count in sorted(self._counts.items())
@@ -178,5 +178,5 @@ def rules_of(package: str) -> Mapping[str, Rule]:
 
 
 def _place(hit: Hit, lines: Mapping[tuple[str, int], int]) -> Place:
-    line = hit.line if hit.offset is None else lines.get((hit.file, hit.offset))
+    line = hit.line if hit.number is None else lines.get((hit.file, hit.number))
     return Place(hit.file, line, hit.system_id, hit.data)

@@ -19,7 +19,7 @@ VERDICTS: Mapping[str, tuple[set[str], bool]] = {
     "arkade-Version5_5": ({"N103", "N105"}, False),  # 5.0 with the schemas of 3.1 and ids that are none
     "arkade-n5-eksempel/unpacked": ({"N205", "N208"}, False),  # Arkade's own report tells the same two
     "documaster-duplicate-system-ids/extraction": ({"N301", "N602"}, False),
-    "documaster-incomplete-structure/extraction": ({"N001", "N007", "N103"}, False),
+    "documaster-incomplete-structure/extraction": ({"N001", "N007", "N010"}, False),
     "documaster-valid-case-archive/extraction": ({"N602"}, True),
     "kdrs-uttrekk1/n5uttrekk": ({"N301", "N404"}, False),  # "87 kB", and one id twice
     "n5tester-noark5": ({"N001"}, False),

@@ -70,7 +70,7 @@ class Case:
 
 
 def tell(case: Case, code: str, file: str, rows: Iterator[tuple[Value, ...]], names: Sequence[str] = ()) -> None:
-    """A hit for each row: the unit it belongs to, the byte where it stands, and data by `names`."""
+    """A hit for each row: the unit it belongs to, the number of its element, and data by `names`."""
     tally = case.tally
     for row in rows:
         if not tally.room(code):

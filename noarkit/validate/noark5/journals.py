@@ -2,179 +2,188 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from xml.parsers import expat
+from typing import Protocol
+from xml.etree.ElementTree import Element
 
-from noarkit.errors import UnsafeXml
 from noarkit.model.xml_model import xml_model
 from noarkit.packages.noark5 import spec
-from noarkit.safe.sax import check_text, event_parser, feed
+from noarkit.safe.growing import TooDeep, follow, read_prologue
 from noarkit.safe.xml import LIMITS
 from noarkit.validate.noark5.messages import Counted, Head, Message, Notes, Rows
 from noarkit.validate.noark5.store import Row, packed
+from noarkit.validate.noark5.structure import doubted, plain
 from noarkit.validate.noark5.units import told, whole
 
 JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 """The two journals; their place here is their number."""
 
 _BATCH = 5_000
-Values = dict[str, str]
-_HEAD = ("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon")
-_CASE = ("saksaar", "sakssekvensnummer")
-_ENTRY = (
-    "systemID",
-    "journalaar",
-    "journalsekvensnummer",
-    "journalpostnummer",
-    "tittel",
-    "offentligTittel",
-    "journaldato",
-    "skjermingMetadata",
-)
-_CHANGE = ("referanseArkivenhet", "referanseMetadata", "endretDato", "endretAv", "tidligereVerdi", "nyVerdi")
+_DEEPEST = LIMITS.max_depth
+_ENTRY_GROUPS = ("journalhode", "saksmappe", "journalpost")
+"""Groups of which something is asked; what else there is belongs to them, or to nobody."""
 
 
 def read_journal(path: Path, journal: int) -> Iterator[Message]:
     """The entries of a journal in their order, its head, and what is wrong in it."""
-    with path.open("rb") as file:
-        reading = _JournalReading(journal, path.name)
-        for _ in feed(reading.parser, file, path.name):
-            reading.flat.check_texts()
-            if len(reading.rows) >= _BATCH:
-                yield Rows("entries", tuple(reading.rows))
-                reading.rows.clear()
-    yield Rows("entries", tuple(reading.rows))
-    yield Head(journal, reading.head, reading.head_at, reading.entries, reading.newer_at)
-    yield from reading.notes.told()
+    entries = _Entries(journal, Notes(path.name))
+    yield from _read(path, entries, JOURNALS[journal], _ENTRY_GROUPS)
+    yield Head(journal, entries.head, entries.head_at, entries.count, entries.newer_at)
+    yield from entries.notes.told()
 
 
 def read_change_log(path: Path) -> Iterator[Message]:
     """The changes of a change log, and what is wrong in it."""
+    changes = _Changes(Notes(path.name))
+    yield from _read(path, changes, spec.CHANGE_LOG, ("endring",))
+    yield Counted({("N938",): changes.count})
+    yield from changes.notes.told()
+
+
+@dataclass(slots=True)
+class _Group:
+    """An open group: its number among the elements, and the leaves in it by their names."""
+
+    name: str
+    at: int
+    values: dict[str, str]
+
+
+class _Taker(Protocol):
+    """Who makes rows of the groups of one document."""
+
+    table: str
+    wanted: tuple[str, ...]
+    rows: list[Row]
+    notes: Notes
+
+    def take(self, group: _Group) -> None:
+        """A group that is whole."""
+        ...
+
+
+def _read(path: Path, taker: _Taker, document: str, groups: Sequence[str]) -> Iterator[Message]:
     with path.open("rb") as file:
-        reading = _ChangeReading(path.name)
-        for _ in feed(reading.parser, file, path.name):
-            reading.flat.check_texts()
-            if len(reading.rows) >= _BATCH:
-                yield Rows("changes", tuple(reading.rows))
-                reading.rows.clear()
-    yield Rows("changes", tuple(reading.rows))
-    yield Counted({("N938",): reading.changes})
-    yield from reading.notes.told()
+        prologue = read_prologue(file, path.name)
+        if not plain(prologue):
+            taker.notes.take(doubted(prologue, path.name))
+        reading = _Reading(taker, document, groups)
+        for _ in follow(file, path.name, reading, (_Group("", 0, {}), False)):
+            if len(taker.rows) >= _BATCH:
+                yield Rows(taker.table, tuple(taker.rows))
+                taker.rows.clear()
+    yield Rows(taker.table, tuple(taker.rows))
 
 
-class _Flat:
-    """The callbacks of a document whose groups hold leaves: keeps wanted leaves of the group that is open."""
+_Place = tuple[_Group, bool]
+"""The group that leaves belong to, and whether the open element is that group itself."""
 
-    def __init__(self, document: str, file: str, groups: tuple[str, ...], wanted: tuple[str, ...]) -> None:
-        self.parser = event_parser(file)
-        self.notes = Notes(file)
-        self._file = file
-        self._chunks: list[str] = []
-        prefix = f"{spec.namespace(document)} "
+
+class _Reading:
+    """What is done with the elements of a document whose groups hold leaves; what nobody knows is passed through."""
+
+    def __init__(self, taker: _Taker, document: str, groups: Sequence[str]) -> None:
+        prefix = f"{{{spec.namespace(document)}}}"
+        self._taker = taker
         self._groups = {prefix + name: name for name in groups}
-        self._wanted = {prefix + name: name for name in wanted}
-        self.parser.CharacterDataHandler = self._chunks.append
-        self.parser.XmlDeclHandler = self._declared
+        self._leaves = {prefix + name: name for name in taker.wanted}
+        self._number = 0
 
-    def check_texts(self) -> None:
-        """Refuses a text that never ends."""
-        check_text(self._chunks, self.parser, self._file)
+    def enter(self, above: _Place, element: Element) -> _Place:
+        """An element that has children."""
+        self._number += 1
+        name = self._groups.get(element.tag)
+        return (above[0], False) if name is None else (_Group(name, self._number, {}), True)
 
-    def listen(self, opened: Callable[[str], None], closed: Callable[[str, Values], None]) -> None:
-        """Calls `opened` and `closed` for each group, the latter with the leaves that were kept."""
-        group, known, chunks, notes = self._groups.get, self._wanted, self._chunks, self.notes
-        clear, join, parser, deepest = chunks.clear, "".join, self.parser, LIMITS.max_depth
-        open_groups: list[Values] = [{}]
-        depth = 0
+    def leave(self, at: _Place) -> None:
+        """Its end."""
+        if at[1]:
+            self._taker.take(at[0])
 
-        def start(name: str, attributes: dict[str, str]) -> None:
-            nonlocal depth
-            depth += 1
-            if depth > deepest:
-                raise UnsafeXml(where=self._file, why="depth", line=parser.CurrentLineNumber)
-            clear()
-            kind = group(name)
-            if kind is not None:
-                open_groups.append({})
-                opened(kind)
+    def fill(self, at: _Place, children: Sequence[Element], depth: int) -> None:
+        """Its children."""
+        self._fill(at[0].values, children, depth)
 
-        def end(name: str) -> None:
-            nonlocal depth
-            depth -= 1
-            kind = group(name)
-            if kind is not None:
-                closed(kind, open_groups.pop())
-                return
-            text = join(chunks)
+    def _fill(self, values: dict[str, str], children: Iterable[Element], depth: int) -> None:
+        wanted, number = self._leaves.get, self._number
+        for child in children:
+            number += 1
+            if len(child):
+                self._number = number
+                self._descend(values, child, depth)
+                number = self._number
+                continue
+            text, name = child.text, wanted(child.tag)
             if not text or text.isspace():
-                notes.hit("N010", parser.CurrentByteIndex, element=name.rpartition(" ")[2])
-            if name in known:
-                open_groups[-1][known[name]] = text
+                self._taker.notes.hit("N010", number, element=child.tag.rpartition("}")[2])
+            if name is not None:
+                values[name] = text or ""
+        self._number = number
 
-        parser.StartElementHandler = start
-        parser.EndElementHandler = end
+    def _descend(self, values: dict[str, str], child: Element, depth: int) -> None:
+        if depth >= _DEEPEST:
+            raise TooDeep
+        name = self._groups.get(child.tag)
+        if name is None:
+            self._fill(values, child, depth + 1)
+            return
+        group = _Group(name, self._number, {})
+        self._fill(group.values, child, depth + 1)
+        self._taker.take(group)
 
-    def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
-        if version != "1.0" or (encoding or "UTF-8").upper() not in ("UTF-8", "UTF8"):
-            self.notes.hit("N008", self.parser.CurrentByteIndex, value=f"{version} {encoding or ''}".strip())
 
+class _Entries:
+    """The entries of one journal."""
 
-class _JournalReading:
-    def __init__(self, journal: int, file: str) -> None:
-        document = JOURNALS[journal]
-        groups = ("journalhode", "journalregistrering", "klasse", "saksmappe", "journalpost", "korrespondansepart")
-        newer = _newer(document)
-        self.flat = _Flat(
-            document,
-            file,
-            (*groups, "arkivskaper", document),
-            (*_ENTRY, *_HEAD, *_CASE, *{name for names in newer.values() for name in names}),
-        )
-        self.parser: expat.XMLParserType = self.flat.parser
-        self.notes = self.flat.notes
+    table = "entries"
+    wanted: tuple[str, ...] = (
+        *("systemID", "journalaar", "journalsekvensnummer", "journalpostnummer", "tittel", "offentligTittel"),
+        *("journaldato", "skjermingMetadata", "saksaar", "sakssekvensnummer"),
+        *("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon"),
+    )
+
+    def __init__(self, journal: int, notes: Notes) -> None:
+        self.rows: list[Row] = []
+        self.notes = notes
         self.head: dict[str, str] = {}
         self.head_at = 0
-        self.entries = 0
-        self.rows: list[Row] = []
+        self.count = 0
+        self.newer_at: int | None = None
         self._journal = journal
-        self._at = 0
+        self._title = "offentligTittel" if journal else "tittel"
         self._before = (0, 0)
         self._case: tuple[int | None, int | None] = (None, None)
-        self._newer = newer
-        self.newer_at: int | None = None
-        self.flat.listen(self._opened, self._closed)
+        self._first = self._last = ""
+        self._newer = _newer(JOURNALS[journal])
+        self.wanted = (*self.wanted, *{name for names in self._newer.values() for name in names})
 
-    def _opened(self, group: str) -> None:
-        if group == "journalpost":
-            self._at = self.parser.CurrentByteIndex
-        elif group == "journalhode":
-            self.head_at = self.parser.CurrentByteIndex
+    def take(self, group: _Group) -> None:
+        """A group that is whole."""
+        if self.newer_at is None and not self._newer.get(group.name, _NONE).isdisjoint(group.values):
+            self.newer_at = group.at
+        if group.name == "journalpost":
+            self._entry(group.values, group.at)
+        elif group.name == "saksmappe":
+            self._case = (whole(group.values.get("saksaar")), whole(group.values.get("sakssekvensnummer")))
+        elif group.name == "journalhode":
+            self.head, self.head_at = group.values, group.at
+            self._first, self._last = (
+                self.head.get(name, "")[:10] for name in ("journalStartDato", "journalSluttDato")
+            )
 
-    def _closed(self, group: str, values: Values) -> None:
-        if self.newer_at is None and not self._newer.get(group, _NONE).isdisjoint(values):
-            self.newer_at = self.parser.CurrentByteIndex
-        if group == "journalpost":
-            self._entry(values)
-        elif group == "saksmappe":
-            self._case = (whole(values.get("saksaar")), whole(values.get("sakssekvensnummer")))
-        elif group == "journalhode":
-            self.head = values
-
-    def _entry(self, values: dict[str, str]) -> None:
-        self.entries += 1
-        key = values.get("systemID", "")
+    def _entry(self, values: Mapping[str, str], at: int) -> None:
+        self.count += 1
+        key, day = values.get("systemID", ""), values.get("journaldato", "")[:10]
         year, sequence = whole(values.get("journalaar")) or 0, whole(values.get("journalsekvensnummer")) or 0
         if (year, sequence) < self._before:
-            self.notes.hit("N505", self._at, key, year=str(year), sequence=str(sequence))
+            self.notes.hit("N505", at, key, year=str(year), sequence=str(sequence))
         self._before = (year, sequence)
-        day = values.get("journaldato", "")[:10]
-        first, last = self.head.get("journalStartDato", "")[:10], self.head.get("journalSluttDato", "")[:10]
-        if day and ((first and day < first) or (last and day > last)):
-            self.notes.hit("N512", self._at, key, value=day)
-        title = told(values.get("offentligTittel" if self._journal else "tittel"))
-        number = whole(values.get("journalpostnummer"))
-        self.rows.append((self._journal, packed(key), year, sequence, number, day, title, *self._case, self._at))
+        if day and ((self._first and day < self._first) or (self._last and day > self._last)):
+            self.notes.hit("N512", at, key, value=day)
+        title, number = told(values.get(self._title)), whole(values.get("journalpostnummer"))
+        self.rows.append((self._journal, packed(key), year, sequence, number, day, title, *self._case, at))
 
 
 _NONE: frozenset[str] = frozenset()
@@ -186,22 +195,20 @@ def _newer(document: str) -> Mapping[str, frozenset[str]]:
     return {group.name: frozenset(one.name for one in group.own if one.since_2023) for group in groups}
 
 
-class _ChangeReading:
-    def __init__(self, file: str) -> None:
-        self.flat = _Flat(spec.CHANGE_LOG, file, ("endring", spec.CHANGE_LOG), _CHANGE)
-        self.parser: expat.XMLParserType = self.flat.parser
-        self.notes = self.flat.notes
-        self.changes = 0
+class _Changes:
+    """The changes of a change log."""
+
+    table = "changes"
+    wanted: tuple[str, ...] = ("referanseArkivenhet", "referanseMetadata")
+
+    def __init__(self, notes: Notes) -> None:
         self.rows: list[Row] = []
-        self._at = 0
-        self.flat.listen(self._opened, self._closed)
+        self.notes = notes
+        self.count = 0
 
-    def _opened(self, group: str) -> None:
-        if group == "endring":
-            self._at = self.parser.CurrentByteIndex
-
-    def _closed(self, group: str, values: Values) -> None:
-        if group == "endring":
-            self.changes += 1
-            target = packed(values.get("referanseArkivenhet", ""))
-            self.rows.append((target, values.get("referanseMetadata", ""), self._at))
+    def take(self, group: _Group) -> None:
+        """A group that is whole."""
+        if group.name == "endring":
+            self.count += 1
+            target = packed(group.values.get("referanseArkivenhet", ""))
+            self.rows.append((target, group.values.get("referanseMetadata", ""), group.at))

@@ -7,10 +7,10 @@ from functools import cache
 from noarkit.model.xml_model import Version, xml_model
 from noarkit.packages.noark5 import spec
 from noarkit.validate.noark5.case import Case, tell
+from noarkit.validate.noark5.fields import REFERENCES
 from noarkit.validate.noark5.journals import JOURNALS
 from noarkit.validate.noark5.sight import FILE, UNITS
 from noarkit.validate.noark5.store import unpacked
-from noarkit.validate.noark5.structure import REFERENCES
 
 _SHA256 = "sha256"
 _CLASSIFYING = (UNITS.index("klassifikasjonssystem"), UNITS.index("klasse"))

@@ -38,7 +38,8 @@ class Counted:
 class Head:
     """The head of a journal, as it is written, and what was seen of its entries.
 
-    `newer_at` is the byte where the first field stands that the first edition of 5.0 does not know.
+    `at` is its number among the elements, `newer_at` that of the first group that holds a field which the first edition
+    of 5.0 does not know.
     """
 
     journal: int
@@ -67,21 +68,20 @@ class Notes:
         self._hits: dict[str, list[Hit]] = {}
         self._counts: dict[str, int] = {}
 
-    def hit(self, code: str, offset: int | None = None, system_id: str | None = None, **data: str) -> None:
-        """One hit at a byte of the file."""
-        self._counts[code] = self._counts.get(code, 0) + 1
-        kept = self._hits.setdefault(code, [])
+    def hit(self, code: str, number: int | None = None, system_id: str | None = None, **data: str) -> None:
+        """One hit at an element of the file."""
+        self.take(Hit(code, self._file, number, None, system_id, {name: text[:200] for name, text in data.items()}))
+
+    def take(self, hit: Hit) -> None:
+        """One hit as it is."""
+        self._counts[hit.code] = self._counts.get(hit.code, 0) + 1
+        kept = self._hits.setdefault(hit.code, [])
         if len(kept) < KEPT:
-            kept.append(
-                Hit(code, self._file, offset, None, system_id, {name: text[:200] for name, text in data.items()})
-            )
+            kept.append(hit)
 
     def line(self, code: str, line: int | None, **data: str) -> None:
         """One hit on a line of the file."""
-        self._counts[code] = self._counts.get(code, 0) + 1
-        kept = self._hits.setdefault(code, [])
-        if len(kept) < KEPT:
-            kept.append(Hit(code, self._file, None, line, None, {name: text[:400] for name, text in data.items()}))
+        self.take(Hit(code, self._file, None, line, None, {name: text[:400] for name, text in data.items()}))
 
     def told(self) -> Iterator[Message]:
         """All of it."""

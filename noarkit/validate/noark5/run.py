@@ -17,7 +17,7 @@ from typing import Protocol
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.noark5 import spec
-from noarkit.safe.sax import lines_of
+from noarkit.safe.growing import lines_of
 from noarkit.validate.findings import Count, Report, Rule, Tally, rules_of
 from noarkit.validate.noark5.case import DESCRIPTION_FILE, Case
 from noarkit.validate.noark5.description import Description, read_description
@@ -166,7 +166,7 @@ def _read(case: Case, workers: Workers, wish: Wish, judging: list[Refused]) -> N
                     case.creators, case.days = sight.creators, sight.days
                     for message in workers.ready():
                         _take(case, message, judging)
-                    wish.listener(Event("validating", {"file": FILE, "bytes": sight.byte()}))
+                    wish.listener(Event("validating", {"file": FILE, "bytes": sight.bytes}))
         except (PackageFault, UnsafeXml, OSError) as fault:
             _refuse(case, Refused(refusal(FILE, fault)))
     for message in chain(workers.rest(), wish.elsewhere.rows() if wish.elsewhere is not None else ()):
@@ -229,14 +229,14 @@ def _report(case: Case, rules: Mapping[str, Rule], seconds: float) -> Report:
 
 
 def _lines(case: Case) -> dict[tuple[str, int], int]:
-    offsets: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for hit in case.tally.hits():
-        if hit.offset is not None:
-            offsets.setdefault(hit.file, []).append(hit.offset)
+        if hit.number is not None:
+            numbers.setdefault(hit.file, []).append(hit.number)
     found: dict[tuple[str, int], int] = {}
-    for name, wanted in offsets.items():
+    for name, wanted in numbers.items():
         with (case.root / name).open("rb") as file:
-            found |= {(name, offset): line for offset, line in lines_of(file, wanted).items()}
+            found |= {(name, number): line for number, line in lines_of(file, name, wanted).items()}
     return found
 
 
@@ -244,9 +244,9 @@ def _tell_once(case: Case, lines: Mapping[tuple[str, int], int]) -> None:
     """What a rule of its own says about an element, the schema need not say again."""
     hits = case.tally.hits()
     told = {
-        (hit.file, lines.get((hit.file, hit.offset)), hit.data.get("element"))
+        (hit.file, lines.get((hit.file, hit.number)), hit.data.get("element"))
         for hit in hits
-        if hit.offset is not None and hit.code in _PRECISE
+        if hit.number is not None and hit.code in _PRECISE
     }
     places = {(file, line) for file, line, element in told if element is None}
     again = [

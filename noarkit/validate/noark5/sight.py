@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from noarkit.model.xml_model import Version
@@ -63,14 +62,15 @@ class Counts:
 
 
 class Frame:
-    """One open element that holds others. `inner` counts the groups in it, `values` keeps the leaves that matter."""
+    """One open element that holds others; `at` is its number. `inner` counts its groups, `values` keeps its leaves."""
 
-    __slots__ = ("at", "inner", "kind", "level", "mixed", "type", "values")
+    __slots__ = ("at", "inner", "kind", "level", "mixed", "parent", "type", "values")
 
-    def __init__(self, kind: str, type_: str, at: int) -> None:
+    def __init__(self, kind: str, type_: str, at: int, parent: Frame | None) -> None:
         self.kind = kind
         self.type = type_
         self.at = at
+        self.parent = parent
         self.level = 0
         self.mixed: tuple[str, int] | None = None
         self.values: dict[str, str] = {}
@@ -78,17 +78,17 @@ class Frame:
 
 
 class Sight:
-    """The state of one walk. Handlers of units read and fill it."""
+    """The state of one walk, read and filled by whoever closes a unit. `number` is that of the element being read."""
 
-    def __init__(self, version: Version, bounds: Bounds, store: Store, tally: Tally, byte: Callable[[], int]) -> None:
+    def __init__(self, version: Version, bounds: Bounds, store: Store, tally: Tally) -> None:
         self.version = version
         self.bounds = bounds
         self.store = store
         self.tally = tally
-        self.byte = byte
         self.counts = Counts()
-        self.stack: list[Frame] = [Frame("", "", 0)]
-        self.frame = self.stack[0]
+        self.frame = Frame("", "", 0, None)
+        self.number = 0
+        self.bytes = 0
         self.series = ""
         self.creators: list[str] = []
         self.days: list[str] = []
@@ -96,18 +96,18 @@ class Sight:
         self.strict_ids = version == "5.0"
 
     def hit(self, code: str, at: int | None = None, **data: object) -> None:
-        """A finding here, or at another byte."""
+        """A finding here, or at another element."""
         if self.tally.room(code):
-            self.tally.add(code, FILE, (self.byte() if at is None else at, self.owner()), **data)
+            self.tally.add(code, FILE, (self.number if at is None else at, self.owner()), **data)
         else:
             self.tally.more(code, 1)
 
     def owner(self) -> str | None:
         """The systemID of the innermost open unit."""
-        for frame in reversed(self.stack):
-            if "systemID" in frame.values:
-                return frame.values["systemID"]
-        return None
+        frame: Frame | None = self.frame
+        while frame is not None and "systemID" not in frame.values:
+            frame = frame.parent
+        return frame.values["systemID"] if frame is not None else None
 
     def label(self, code: str, *labels: str) -> None:
         """Counts something, by the arkivdel it is in and by labels."""
@@ -115,4 +115,4 @@ class Sight:
 
     def refer(self, kind: int, text: str) -> None:
         """A reference to another unit, resolved when all ids are known."""
-        self.store.add("refs", (kind, packed(text), self.byte(), packed(self.owner() or "")))
+        self.store.add("refs", (kind, packed(text), self.number, packed(self.owner() or "")))

@@ -1,209 +1,152 @@
-"""One pass through arkivstruktur.xml in constant memory: every element once, every unit judged when it closes."""
+"""One pass through arkivstruktur.xml in constant memory: every element once, every unit judged when it is whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
-from xml.parsers import expat
+from xml.etree.ElementTree import Element
 
-from noarkit.errors import UnsafeXml
-from noarkit.model.xml_model import Version, xml_model
+from noarkit.model.xml_model import Version
 from noarkit.packages.noark5 import spec
-from noarkit.safe.sax import check_text, event_parser, feed
+from noarkit.safe.growing import Prologue, TooDeep, follow, read_prologue
 from noarkit.safe.xml import LIMITS
-from noarkit.validate.findings import Tally
+from noarkit.validate.findings import Hit, Tally
+from noarkit.validate.noark5.fields import (
+    CODE,
+    DATE,
+    GROUP,
+    KEEP,
+    MANY,
+    NAME,
+    NAMESPACE,
+    REFERENCE,
+    REFERENCES,
+    Field,
+    fields,
+)
 from noarkit.validate.noark5.sight import FILE, Bounds, Frame, Sight
 from noarkit.validate.noark5.store import Store
 from noarkit.validate.noark5.units import CLOSERS
-from noarkit.validate.noark5.values import codes, keys
+from noarkit.validate.noark5.values import keys
 
 EARLIEST = "1500"
-REFERENCES: Mapping[str, tuple[str, str]] = {
-    "referanseArkivdel": ("N304", "arkivdel"),
-    "referanseSekundaerKlassifikasjon": ("N305", "klasse"),
-    "referanseTilKlasse": ("N306", "klasse"),
-    "referanseTilMappe": ("N306", "mappe"),
-    "referanseTilRegistrering": ("N306", "registrering"),
-    "referanseAvskrivesAvJournalpost": ("N307", "registrering"),
-    "referanseForrigeMoete": ("N308", "mappe"),
-    "referanseNesteMoete": ("N308", "mappe"),
-    "referanseTilMoeteregistrering": ("N308", "registrering"),
-    "referanseFraMoeteregistrering": ("N308", "registrering"),
-    "referanseForloeper": ("N309", "arkivdel"),
-    "referanseArvtaker": ("N309", "arkivdel"),
-}
-"""Fields that point at another unit: the rule for those that point at nothing, and what they must point at."""
-
-_NAMES = (
-    "opprettetAv",
-    "avsluttetAv",
-    "arkivertAv",
-    "tilknyttetAv",
-    "saksansvarlig",
-    "saksbehandler",
-    "merknadRegistrertAv",
-    "avskrevetAv",
-    "moetedeltakerNavn",
-    "konvertertAv",
-    "kassertAv",
-    "slettetAv",
-    "gradertAv",
-    "nedgradertAv",
-    "verifisertAv",
-    "forfatter",
-    "kontaktperson",
-    "presedensGodkjentAv",
-    "flytTil",
-    "flytFra",
-)
-_KEPT = (
-    "systemID",
-    "tittel",
-    "klasseID",
-    "arkivskaperNavn",
-    "referanseDokumentfil",
-    "sjekksum",
-    "sjekksumAlgoritme",
-    "filstoerrelse",
-    "format",
-    "journalaar",
-    "journalsekvensnummer",
-    "journalpostnummer",
-    "saksaar",
-    "sakssekvensnummer",
-    "saksstatus",
-    "journalstatus",
-    "dokumentstatus",
-    "arkivstatus",
-    "arkivdelstatus",
-    "journalposttype",
-    "korrespondanseparttype",
-    "tilknyttetRegistreringSom",
-    "dokumentmedium",
-    "kassasjonsvedtak",
-)
 _AHEAD = frozenset({"kassasjonsdato", "skjermingOpphoererDato", "nedgraderingsdato"})
 """What is decided long before it comes to pass."""
 
 _LATEST = "2500"
 _STRANGE = frozenset('<>{}[]|\\"§=@*#')
 _MOST_NAMES = 10_000
-_KEEP, _DATE, _CODE, _REFERENCE, _NAME, _MANY, _GROUP = range(7)
-_PREFIX = f"{spec.namespace(spec.STRUCTURE)} "
-_TYPE = f"{spec.XSI_NAMESPACE} type"
+_MOST_NAMESPACES = 100
+_TYPE = f"{{{spec.XSI_NAMESPACE}}}type"
 _VSM = "virksomhetsspesifikkeMetadata"
-
-Leaf = tuple[int, str, AbstractSet[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Prologue:
-    """How a document says it is written; None where it does not say."""
-
-    xml_version: str
-    encoding: str | None
+_DEEPEST = LIMITS.max_depth
 
 
 def walk_structure(file: BinaryIO, version: Version, bounds: Bounds, store: Store, tally: Tally) -> Iterator[Sight]:
     """Yields what is in sight after each block, so that others get their turn; whole when it ends."""
-    parser = event_parser(FILE)
-    sight = Sight(version, bounds, store, tally, lambda: parser.CurrentByteIndex)
-    handlers = _Handlers(parser, sight)
-    for _ in feed(parser, file, FILE):
-        handlers.check_texts()
+    prologue = read_prologue(file, FILE)
+    if not plain(prologue):
+        tally.take(doubted(prologue, FILE))
+    sight = Sight(version, bounds, store, tally)
+    reading = _Reading(sight)
+    for read in follow(file, FILE, reading, (sight.frame, _WITHIN)):
+        sight.bytes = read
         yield sight
     yield sight
 
 
-def watch_prologue(parser: expat.XMLParserType, tally: Tally, file: str) -> None:
-    """Tells of a document that is not XML 1.0 in UTF-8."""
-
-    def declared(version: str, encoding: str | None, standalone: int) -> None:
-        if version != "1.0" or (encoding or "UTF-8").upper() not in ("UTF-8", "UTF8"):
-            tally.add("N008", file, (parser.CurrentByteIndex, None), value=f"{version} {encoding or ''}".strip())
-
-    parser.XmlDeclHandler = declared
+def plain(prologue: Prologue) -> bool:
+    """True for XML 1.0 in UTF-8."""
+    return prologue.version in (None, "1.0") and (prologue.encoding or "UTF-8").upper() in ("UTF-8", "UTF8")
 
 
-class _Handlers:
-    """The callbacks of one parser. They are closures over locals, for they run some hundred million times."""
+def doubted(prologue: Prologue, file: str) -> Hit:
+    """What is told of a document that is not plain."""
+    return Hit("N008", file, None, 1, None, {"value": f"{prologue.version} {prologue.encoding or ''}".strip()})
 
-    def __init__(self, parser: expat.XMLParserType, sight: Sight) -> None:
-        self._parser = parser
+
+_UNIT, _WITHIN, _OWN, _OTHERS = range(4)
+"""How the children of an element are read: as those of a group; the same, but the group is the one around it; as what
+is in metadata of others, whose namespaces are noted; or only counted."""
+
+_Place = tuple[Frame, int]
+
+
+class _Reading:
+    """What is done with the elements. `fill` meets some hundred million of them, and is written for that."""
+
+    def __init__(self, sight: Sight) -> None:
         self._sight = sight
-        self._chunks: list[str] = []
-        self._known_names: set[str] = set()
-        self._twice: Frame | None = None
-        self._containers = {f"{spec.namespace(spec.STRUCTURE)} {name}": name for name in CLOSERS}
-        self._containers[f"{spec.namespace(spec.STRUCTURE)} {_VSM}"] = _VSM
-        self._known = leaves(sight.version)
-        names = self._known_names
+        self._names: set[str] = set()
+        self._known = fields(sight.version)
         for name, (kind, key, allowed) in self._known.items():
-            self._known[name] = (kind, key, names if kind == _NAME else allowed)
-        for name, group in self._containers.items():
-            self._known[name] = (_GROUP, group, names)
-        self._start, self._end = self._callbacks()
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._chunks.append
-        watch_prologue(parser, sight.tally, FILE)
+            self._known[name] = (kind, key, self._names if kind == NAME else allowed)
+        for group in (*CLOSERS, _VSM):
+            self._known[NAMESPACE + group] = (GROUP, group, self._names)
 
-    def check_texts(self) -> None:
-        """Refuses a text that never ends."""
-        check_text(self._chunks, self._parser, FILE)
+    def enter(self, above: _Place, element: Element) -> _Place:
+        """An element that has children."""
+        self._sight.number += 1
+        return self._enter(above, element, self._known.get(element.tag))
 
-    def _callbacks(self) -> tuple[Callable[[str, dict[str, str]], None], Callable[[str], None]]:
-        container, known = self._containers.get, self._known.get
-        chunks, open_, close, sight = self._chunks, self._open, self._close, self._sight
-        clear, act, empty, join = chunks.clear, self._act, self._empty, "".join
-        doubt, today = self._doubt, sight.bounds.today
-        depth, childless = 0, False
-        deepest = LIMITS.max_depth
+    def leave(self, at: _Place) -> None:
+        """Its end."""
+        if at[1] == _UNIT:
+            self._close(at[0])
 
-        def start(name: str, attributes: dict[str, str]) -> None:
-            nonlocal depth, childless
-            depth += 1
-            if depth > deepest:
-                raise UnsafeXml(where=FILE, why="depth", line=self._parser.CurrentLineNumber)
-            clear()
-            kind = container(name)
-            childless = kind is not None and open_(kind, attributes)
-
-        def end(name: str) -> None:
-            nonlocal depth, childless
-            depth -= 1
-            what = known(name)
-            if what is not None and what[0] == _GROUP and close(what[1], childless):
-                childless = False
-                return
-            text = join(chunks)
-            if not text or text.isspace():
-                if not childless:
-                    empty(name)
+    def fill(self, at: _Place, children: Sequence[Element], depth: int) -> None:
+        """Its children."""
+        frame, how = at
+        if how >= _OWN:
+            self._pass_over(children, depth, noted=how == _OWN)
+            return
+        sight, known, values = self._sight, self._known.get, frame.values
+        today, number = sight.bounds.today, sight.number
+        for child in children:
+            number += 1
+            what, text = known(child.tag), child.text
+            if len(child):
+                sight.number = number
+                self._descend(at, child, what, depth)
+                number = sight.number
+            elif not text or text.isspace():
+                sight.number = number
+                self._empty(frame, child, what)
             elif what is not None:
                 kind, key, allowed = what
-                if kind <= _CODE:
-                    sight.frame.values[key] = text
-                    if kind != _KEEP and not (EARLIEST < text <= today if kind == _DATE else text in allowed):
-                        doubt(kind, key, text)
-                elif kind != _NAME or text not in allowed:
-                    act(kind, key, text)
+                if kind <= CODE:
+                    values[key] = text
+                    if kind != KEEP and not (EARLIEST < text <= today if kind == DATE else text in allowed):
+                        sight.number = number
+                        self._doubt(kind, key, text)
+                elif kind != NAME or text not in allowed:
+                    sight.number = number
+                    self._act(frame, child, what, text)
+        sight.number = number
 
-        return start, end
+    def _descend(self, above: _Place, child: Element, what: Field | None, depth: int) -> None:
+        if depth >= _DEEPEST:
+            raise TooDeep
+        place = self._enter(above, child, what)
+        self.fill(place, list(child), depth + 1)
+        if place[1] == _UNIT:
+            self._close(place[0])
 
-    def _open(self, kind: str, attributes: dict[str, str]) -> bool:
+    def _enter(self, above: _Place, element: Element, what: Field | None) -> _Place:
+        frame, how = above
+        if how >= _OWN:
+            return frame, _OTHERS
+        if what is None or what[0] != GROUP:
+            return frame, _WITHIN
+        if what[1] == _VSM:
+            self._note_vsm(frame)
+            return frame, _OWN
+        return self._open(frame, what[1], element), _UNIT
+
+    def _open(self, above: Frame, kind: str, element: Element) -> Frame:
         sight = self._sight
-        above = sight.frame
-        if kind == _VSM:
-            self._enter_vsm()
-            return False
-        if kind == "gradering" and above.kind == kind:
-            self._twice = above  # before 5.0 the field of a gradering has the name of the gradering
-            return False
-        frame = Frame(kind, _local(attributes.get(_TYPE)), sight.byte())
+        type_ = element.get(_TYPE)
+        frame = Frame(kind, type_.rpartition(":")[2] if type_ else "", sight.number, above)
         inner = above.inner
         if above.kind == "klasse":
             _mixture(above, kind, frame.at)
@@ -211,100 +154,78 @@ class _Handlers:
         frame.level = above.level + 1 if above.kind == kind else 1
         if above.kind == "arkivdel":
             sight.series = above.values.get("tittel", "")
-        sight.stack.append(frame)
         sight.frame = frame
-        return True
+        return frame
 
-    def _close(self, kind: str, childless: bool) -> bool:
-        sight = self._sight
-        frame = sight.frame
-        if frame.kind != kind:
-            return True
-        if frame is self._twice:
-            self._twice = None
-            return False
-        if childless:
-            sight.hit("N009", element=kind)
-        closer = CLOSERS[kind]
-        parent = sight.stack[-2]
+    def _close(self, frame: Frame) -> None:
+        sight, closer = self._sight, CLOSERS[frame.kind]
+        parent = frame.parent or frame
         if closer is not None:
             closer(sight, frame, parent)
-        sight.stack.pop()
         sight.frame = parent
-        return True
+
+    def _empty(self, frame: Frame, child: Element, what: Field | None) -> None:
+        """An element without content."""
+        if what is not None and what[0] == GROUP:
+            self._bare(frame, child, what[1])
+        elif child.tag.startswith(NAMESPACE):
+            self._sight.hit("N009", element=child.tag.removeprefix(NAMESPACE))
+
+    def _bare(self, frame: Frame, child: Element, kind: str) -> None:
+        """A group without children. Before 5.0 the field of a gradering has the name of the gradering."""
+        is_field = kind == frame.kind == "gradering"
+        if kind == _VSM:
+            self._note_vsm(frame)
+        elif not is_field:
+            self._close(self._open(frame, kind, child))
+        if not (is_field or kind == _VSM) or not (child.text or "").strip():
+            self._sight.hit("N009", element=kind)
 
     def _doubt(self, kind: int, name: str, text: str) -> None:
         """A date or a code that is not what one expects."""
-        sight = self._sight
-        if kind == _CODE:
-            sight.hit("N331" if text in keys().get(name, ()) else "N330", element=name, value=text)
+        if kind != DATE:
+            self._sight.hit("N331" if text in keys().get(name, ()) else "N330", element=name, value=text)
         elif name not in _AHEAD or not EARLIEST < text <= _LATEST:
-            sight.hit("N341", element=name, value=text)
+            self._sight.hit("N341", element=name, value=text)
 
-    def _act(self, kind: int, name: str, text: str) -> None:
-        """A field of several values, a reference, or a name that was not met before."""
-        sight = self._sight
-        if kind == _REFERENCE:
-            sight.refer(_REFERENCE_NUMBER[name], text)
-        elif kind == _NAME:
+    def _act(self, frame: Frame, child: Element, what: Field, text: str) -> None:
+        """A field of several values, a reference, a name that was not met before, or a group that holds mere text."""
+        kind, name, allowed = what
+        if kind == REFERENCE:
+            self._sight.refer(_REFERENCE_NUMBER[name], text)
+        elif kind == NAME:
             self._judge_name(name, text)
-        elif kind == _MANY:
-            values = sight.frame.values
-            values[name] = f"{values.get(name, '')}|{text}"
-            if text not in self._known[_PREFIX + name][2]:
-                self._doubt(_CODE, name, text)
+        elif kind == MANY:
+            frame.values[name] = f"{frame.values.get(name, '')}|{text}"
+            if text not in allowed:
+                self._doubt(CODE, name, text)
+        else:
+            self._bare(frame, child, name)
 
     def _judge_name(self, name: str, text: str) -> None:
         if _STRANGE.intersection(text) or not any(sign.isalpha() for sign in text):
             self._sight.hit("N350", element=name, value=text)
-        elif len(self._known_names) < _MOST_NAMES:
-            self._known_names.add(text)
+        elif len(self._names) < _MOST_NAMES:
+            self._names.add(text)
 
-    def _empty(self, name: str) -> None:
-        namespace, _, local = name.rpartition(" ")
-        if namespace == spec.namespace(spec.STRUCTURE):
-            self._sight.hit("N009", element=local)
+    def _note_vsm(self, frame: Frame) -> None:
+        frame.inner[_VSM] = 1
+        self._sight.counts.add("N944", frame.kind)
 
-    def _enter_vsm(self) -> None:
-        """Inside lie elements of others: their namespaces are noted, and nothing else."""
-        parser, sight, depth = self._parser, self._sight, 1
-
-        def start(name: str, attributes: dict[str, str]) -> None:
-            nonlocal depth
-            depth += 1
-            if depth > LIMITS.max_depth:
-                raise UnsafeXml(where=FILE, why="depth", line=parser.CurrentLineNumber)
-            if depth == 2 and len(sight.vsm) < 100:
-                sight.vsm.add(name.rpartition(" ")[0])
-
-        def end(name: str) -> None:
-            nonlocal depth
-            depth -= 1
-            self._chunks.clear()
-            if depth == 0:
-                parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
-                self._end(f"{spec.namespace(spec.STRUCTURE)} {_VSM}")
-
-        sight.frame.inner[_VSM] = 1
-        sight.counts.add("N944", sight.frame.kind)
-        parser.StartElementHandler, parser.EndElementHandler = start, end
+    def _pass_over(self, children: Sequence[Element], depth: int, *, noted: bool) -> None:
+        """Elements of others: their namespaces are noted, and nothing else."""
+        if depth > _DEEPEST:
+            raise TooDeep
+        sight = self._sight
+        for child in children:
+            sight.number += 1
+            if noted and len(sight.vsm) < _MOST_NAMESPACES:
+                sight.vsm.add(child.tag[1:].rpartition("}")[0])
+            if len(child):
+                self._pass_over(list(child), depth + 1, noted=False)
 
 
 _REFERENCE_NUMBER = {name: number for number, name in enumerate(REFERENCES)}
-
-
-def leaves(version: Version) -> dict[str, Leaf]:
-    """What is done with each leaf, by its name with namespace; of others is only asked that they hold something."""
-    none: frozenset[str] = frozenset()
-    found: dict[str, Leaf] = {name: (_KEEP, name, none) for name in _KEPT}
-    found |= {name: (_NAME, name, none) for name in _NAMES}
-    for value in xml_model(version).values.values():
-        if value.kind in ("date", "dateTime", "moment"):
-            found[value.name] = (_DATE, value.name, none)
-    for name, texts in codes(version).items():
-        found[name] = (_MANY if name == "skjermingMetadata" else _CODE, name, texts)
-    found |= {name: (_REFERENCE, name, none) for name in REFERENCES}
-    return {_PREFIX + name: leaf for name, leaf in found.items()}
 
 
 def _mixture(above: Frame, kind: str, at: int) -> None:
@@ -316,12 +237,3 @@ def _mixture(above: Frame, kind: str, at: int) -> None:
         above.mixed = ("N311", at)
     elif (kind == "klasse" and inner.get("registrering")) or (kind == "registrering" and inner.get("klasse")):
         above.mixed = ("N312", at)
-
-
-def _local(type_: str | None) -> str:
-    return type_.rpartition(":")[2] if type_ else ""
-
-
-def structure_file(root: Path) -> Path:
-    """Where arkivstruktur.xml lies."""
-    return root / FILE

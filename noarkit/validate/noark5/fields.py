@@ -1,0 +1,96 @@
+"""What is done with each field of arkivstruktur: kept, held against codes or dates, followed, or read as a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+from noarkit.model.xml_model import Version, xml_model
+from noarkit.packages.noark5 import spec
+from noarkit.validate.noark5.values import codes
+
+REFERENCES: Mapping[str, tuple[str, str]] = {
+    "referanseArkivdel": ("N304", "arkivdel"),
+    "referanseSekundaerKlassifikasjon": ("N305", "klasse"),
+    "referanseTilKlasse": ("N306", "klasse"),
+    "referanseTilMappe": ("N306", "mappe"),
+    "referanseTilRegistrering": ("N306", "registrering"),
+    "referanseAvskrivesAvJournalpost": ("N307", "registrering"),
+    "referanseForrigeMoete": ("N308", "mappe"),
+    "referanseNesteMoete": ("N308", "mappe"),
+    "referanseTilMoeteregistrering": ("N308", "registrering"),
+    "referanseFraMoeteregistrering": ("N308", "registrering"),
+    "referanseForloeper": ("N309", "arkivdel"),
+    "referanseArvtaker": ("N309", "arkivdel"),
+}
+"""Fields that point at another unit: the rule for those that point at nothing, and what they must point at."""
+
+_NAMES = (
+    "opprettetAv",
+    "avsluttetAv",
+    "arkivertAv",
+    "tilknyttetAv",
+    "saksansvarlig",
+    "saksbehandler",
+    "merknadRegistrertAv",
+    "avskrevetAv",
+    "moetedeltakerNavn",
+    "konvertertAv",
+    "kassertAv",
+    "slettetAv",
+    "gradertAv",
+    "nedgradertAv",
+    "verifisertAv",
+    "forfatter",
+    "kontaktperson",
+    "presedensGodkjentAv",
+    "flytTil",
+    "flytFra",
+)
+_KEPT = (
+    "systemID",
+    "tittel",
+    "klasseID",
+    "arkivskaperNavn",
+    "referanseDokumentfil",
+    "sjekksum",
+    "sjekksumAlgoritme",
+    "filstoerrelse",
+    "format",
+    "journalaar",
+    "journalsekvensnummer",
+    "journalpostnummer",
+    "saksaar",
+    "sakssekvensnummer",
+    "saksstatus",
+    "journalstatus",
+    "dokumentstatus",
+    "arkivstatus",
+    "arkivdelstatus",
+    "journalposttype",
+    "korrespondanseparttype",
+    "tilknyttetRegistreringSom",
+    "dokumentmedium",
+    "kassasjonsvedtak",
+)
+
+NAMESPACE = f"{{{spec.namespace(spec.STRUCTURE)}}}"
+KEEP, DATE, CODE, REFERENCE, NAME, MANY, GROUP = range(7)
+"""What is done with an element; plain numbers, for they are asked for very often. CODE and less is kept."""
+
+Field = tuple[int, str, AbstractSet[str]]
+"""What is done, under which name, and the texts that need no second look."""
+
+
+def fields(version: Version) -> dict[str, Field]:
+    """What is done with each leaf, by its name with namespace; of others is only asked that they hold something."""
+    none: frozenset[str] = frozenset()
+    found: dict[str, Field] = {name: (KEEP, name, none) for name in _KEPT}
+    found |= {name: (NAME, name, none) for name in _NAMES}
+    for value in xml_model(version).values.values():
+        if value.kind in ("date", "dateTime", "moment"):
+            found[value.name] = (DATE, value.name, none)
+    for name, texts in codes(version).items():
+        found[name] = (MANY if name == "skjermingMetadata" else CODE, name, texts)
+    found |= {name: (REFERENCE, name, none) for name in REFERENCES}
+    return {NAMESPACE + name: field for name, field in found.items()}
