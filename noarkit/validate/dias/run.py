@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import normalize
 
 from noarkit.errors import PackageFault
 from noarkit.events import Event
@@ -39,6 +40,7 @@ FORM = "dias"
 RULES = rules_of("noarkit.validate.dias")
 _AS_IT_STANDS = Wish()
 _TELL_EVERY = 1_000
+_STRAY = "N004"
 
 
 def validate_dias(
@@ -208,9 +210,15 @@ def _inner(storage: Storage, inventory: Inventory, wish: Wish, tally: Tally) -> 
 
 
 def _carried(inner: Report) -> Iterator[Outcome]:
+    """The findings on the extract, but for the one file that DIAS puts beside it."""
     for outcome in inner.outcomes:
-        places = tuple(replace(place, file=f"{spec.CONTENT}/{place.file}") for place in outcome.places)
-        yield replace(outcome, places=places)
+        found = [replace(place, file=f"{spec.CONTENT}/{place.file}") for place in outcome.places]
+        kept = [
+            place for place in found if outcome.rule.code != _STRAY or normalize("NFC", place.file) != spec.HANDBOOK
+        ]
+        count = outcome.count - len(found) + len(kept)
+        if count:
+            yield replace(outcome, count=count, places=tuple(kept))
 
 
 def _summary(header: MetsHeader | None) -> dict[str, tuple[str, ...]]:
