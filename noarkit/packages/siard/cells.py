@@ -67,7 +67,7 @@ def _single(column: Column | Attribute, tag: str, schema_name: str, types: UserT
         return Cell(tag, "value", _predefined(column.type, where))
     found = types.get((column.type_schema or schema_name, column.type_name))
     if found is None:
-        raise PackageFault(where=where, why="unknown-type", detail=column.type_name)
+        raise PackageFault(where=where, why="unknown-sql-type", detail=column.type_name)
     if found.category == "distinct":
         return Cell(tag, "value", _predefined(found.base, where))
     inner = (column.type_schema or schema_name, types, where, depth + 1)
@@ -93,5 +93,5 @@ def _attributes(found: UserType, types: UserTypes) -> tuple[Attribute, ...]:
 def _predefined(name: str, where: str) -> SqlType:
     found = sql_type(name)
     if found is None:
-        raise PackageFault(where=where, why="unknown-type", detail=name)
+        raise PackageFault(where=where, why="unknown-sql-type", detail=name)
     return found

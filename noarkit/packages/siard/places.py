@@ -19,7 +19,7 @@ from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, members
-from noarkit.safe.zipped import Packing
+from noarkit.safe.zipped import Packing, entries
 
 
 class Place(Protocol):
@@ -35,6 +35,10 @@ class Place(Protocol):
 
     def names(self) -> Iterator[str]:
         """Every file, in order of name."""
+        ...
+
+    def folders(self) -> Iterator[str]:
+        """Every folder that stands by itself."""
         ...
 
     def close(self) -> None:
@@ -79,6 +83,26 @@ class ZipPlace:
             raise PackageFault(where=name, why="not-there")
         with closing(Picker(self._path)) as picker, picker.open(member) as content:
             yield content
+
+    def folders(self) -> Iterator[str]:
+        """Every folder that has a line of its own."""
+        return (name for name, _ in self._folders())
+
+    def header_at(self) -> int | None:
+        """Where the header begins: what stands before is what a message digest is over."""
+        (first,) = self._db.execute("SELECT min(header_at) FROM files WHERE name LIKE 'header/%'").fetchone()
+        folders = [place for name, place in self._folders() if name.startswith("header")]
+        return min((place for place in (first, *folders) if place is not None), default=None)
+
+    def methods(self) -> Iterator[tuple[str, int]]:
+        """Files that are neither stored nor deflated, with the number of what packed them."""
+        yield from self._db.execute("SELECT name, method FROM files WHERE method NOT IN (0, 8) ORDER BY name")
+
+    def _folders(self) -> Iterator[tuple[str, int]]:
+        with self._path.open("rb") as file:
+            for entry in entries(file):
+                if entry.is_folder:
+                    yield entry.name.strip("/"), entry.packing.header_at
 
     def names(self) -> Iterator[str]:
         """Every file, in order of name."""
@@ -138,6 +162,12 @@ class FolderPlace:
         """Every file, as the walk meets them."""
         for seen in walk_tree(self._root):
             if seen.kind == "file":
+                yield seen.name
+
+    def folders(self) -> Iterator[str]:
+        """Every folder."""
+        for seen in walk_tree(self._root):
+            if seen.kind == "folder":
                 yield seen.name
 
     def close(self) -> None:

@@ -146,12 +146,17 @@ def open_siard(path: Path, limits: UnpackLimits = LIMITS) -> Siard:
 
     Raises `PackageFault` for what is none, and whatever `safe` refuses.
     """
-    place: Place = FolderPlace(path) if path.is_dir() else _zip(path, limits)
+    place = place_of(path, limits)
     try:
         return Siard(path, place)
     except BaseException:
         place.close()
         raise
+
+
+def place_of(path: Path, limits: UnpackLimits = LIMITS) -> Place:
+    """The files of whatever stands at `path`. Raises `PackageFault` for what is neither folder nor ZIP."""
+    return FolderPlace(path) if path.is_dir() else _zip(path, limits)
 
 
 def looks_like_siard(path: Path) -> bool:

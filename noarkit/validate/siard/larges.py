@@ -1,0 +1,122 @@
+"""Large values that stand in files: each is there, as long as its cell says, and has the digest its cell says."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import re
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from noarkit.errors import HostileInput, PackageFault
+from noarkit.packages.siard.cells import Cell
+from noarkit.packages.siard.escapes import text_of
+from noarkit.packages.siard.model import Schema, Table
+from noarkit.packages.siard.read import Found, Siard
+from noarkit.packages.siard.rows_read import Large
+from noarkit.packages.siard.spec import HASHES
+from noarkit.packages.siard.types import TEXTUAL
+from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.siard.metadata import same_digest
+from noarkit.validate.siard.rows import LargeCell
+
+_LOB = re.compile(r"content/[^/]+/[^/]+/[^/]+/[^/]+")
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlace:
+    """A table and what its cells are."""
+
+    schema: Schema
+    table: Table
+    cells: tuple[Cell, ...]
+    file: str
+
+
+class LargeCheck:
+    """The large values of one archive. Remembers in a temporary database which files were named."""
+
+    def __init__(self, siard: Siard, tally: Tally) -> None:
+        self._siard = siard
+        self._tally = tally
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db.execute("CREATE TABLE named (name TEXT PRIMARY KEY) WITHOUT ROWID")
+        self.count = 0
+        self.size_bytes = 0
+
+    def close(self) -> None:
+        """Forgets it."""
+        self._db.close()
+
+    def check(self, place: TablePlace, cells: Iterable[LargeCell]) -> None:
+        """Some cells that name files."""
+        for cell in cells:
+            if 0 <= cell.column < len(place.cells):
+                self._check(place, cell)
+
+    def _check(self, place: TablePlace, cell: LargeCell) -> None:
+        told = cell.attributes
+        missing = [name for name in ("length", "digestType", "digest") if not told.get(name, "").strip()]
+        if missing and not (self._siard.archive.version in ("1.0", "2.0") and "length" not in missing):
+            self._add("SIARD-T_6.4-5", place, cell, missing=", ".join(missing))
+        spelt = told.get("length", "").strip()
+        length = int(spelt) if spelt.isdecimal() and len(spelt) < 20 else None
+        large = Large(text_of(told["file"]), length, told.get("digestType", ""), told.get("digest", ""))
+        column = place.table.columns[cell.column]
+        try:
+            found = self._siard.find(place.schema, place.table, column, cell.column + 1, large)
+        except HostileInput as error:
+            self._add("SIARD-T_6.4-5-PATH", place, cell, name=large.file, why=error.data.get("why"))
+            return
+        if found is None:
+            self._add("SIARD-T_6.4-5-FILE", place, cell, name=large.file)
+            return
+        if not found.outside:
+            self._db.execute("INSERT OR IGNORE INTO named VALUES (?)", (found.name,))
+        self.count += 1
+        self.size_bytes += found.size_bytes
+        self._measure(place, cell, large, found)
+
+    def _measure(self, place: TablePlace, cell: LargeCell, large: Large, found: Found) -> None:
+        type_ = place.cells[cell.column].type
+        textual = type_ is not None and type_.kind in TEXTUAL
+        algorithm = HASHES.get(large.digest_type.strip())
+        running = hashlib.new(algorithm) if algorithm else None
+        decoder = codecs.getincrementaldecoder("utf-8")() if textual else None
+        size = signs = 0
+        try:
+            with self._siard.open(found) as source:
+                while block := source.read(BLOCK_BYTES):
+                    size += len(block)
+                    if running is not None:
+                        running.update(block)
+                    if decoder is not None:
+                        signs += len(decoder.decode(block))
+                if decoder is not None:
+                    signs += len(decoder.decode(b"", final=True))
+        except UnicodeDecodeError:
+            self._add("SIARD-T_6.4-5-TEXT", place, cell, name=found.name)
+            return
+        except PackageFault as error:
+            self._add("SIARD-T_6.4-5-FILE", place, cell, name=found.name, why=error.data.get("why"))
+            return
+        counted = signs if textual else size
+        if large.length is not None and large.length != counted:
+            self._add("SIARD-T_6.4-5-LENGTH", place, cell, name=found.name, expected=large.length, found=counted)
+        if running is not None and large.digest and not same_digest(large.digest, running.digest()):
+            self._add("SIARD-T_6.4-5-DIGEST", place, cell, name=found.name)
+
+    def unused(self) -> None:
+        """Files of large values that no cell names."""
+        for name in self._siard.place.names():
+            if _LOB.fullmatch(name):
+                row = self._db.execute("SELECT 1 FROM named WHERE name = ?", (name,)).fetchone()
+                if row is None:
+                    self._tally.add("SIARD-T_6.4-5-UNUSED", name)
+
+    def _add(self, code: str, place: TablePlace, cell: LargeCell, **data: object) -> None:
+        column = place.table.columns[cell.column].name
+        self._tally.take(Hit(code, place.file, line=cell.line, data=shown({"column": column, **data})))

@@ -1,0 +1,174 @@
+"""Holds the rows of a table's XML to its schema, in one pass and constant memory: order, presence, values and lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from noarkit.errors import UnsafeXml
+from noarkit.packages.siard.places import named
+from noarkit.packages.siard.rows_read import MOST_TEXT
+from noarkit.safe.digest import Readable
+from noarkit.safe.sax import event_parser, feed
+from noarkit.safe.xml import XmlLimits
+from noarkit.validate.siard.expected import Expected
+from noarkit.validate.siard.forms import JUDGES, MOMENTS
+
+_LIMITS = XmlLimits(max_bytes=2**44, max_depth=40)
+_LONE_BACKSLASH = re.compile(r"\\(?!u[0-9A-Fa-f]{4})")
+_LARGE = frozenset({"clobType", "blobType"})
+
+Complain = Callable[..., None]
+"""Takes a rule's code, a line, and what is to be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class LargeCell:
+    """A cell that names a file: of which column (from 0), on which line, and all it says."""
+
+    column: int
+    line: int
+    attributes: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that is open: what it is to be, how far its own elements have come, and its text."""
+
+    expected: Expected | None
+    next: int = 0
+    pieces: list[str] = field(default_factory=list)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+class RowCheck:
+    """The rows of one table. `rows` counts them."""
+
+    def __init__(self, columns: Sequence[Expected], complain: Complain) -> None:
+        self.rows = 0
+        self._row = Expected("row", "", False, tuple(columns))
+        self._complain = complain
+        self._stack: list[_Open] = []
+        self._large: list[LargeCell] = []
+        self._places: dict[int, dict[str, int]] = {}
+        self._column = -1
+
+    def run(self, source: Readable, where: str) -> Iterator[list[LargeCell]]:
+        """Reads it all; yields the cells that name files, some at a time. Raises what `safe` refuses."""
+        parser = event_parser(where)
+        stack = self._stack
+
+        def line() -> int:
+            return parser.CurrentLineNumber
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            self._start(name.rpartition(" ")[2], attributes, line)
+
+        def end(name: str) -> None:
+            self._end(line)
+
+        def data(text: str) -> None:
+            stack[-1].pieces.append(text)
+
+        parser.StartElementHandler, parser.EndElementHandler = start, end
+        parser.CharacterDataHandler = data
+        for _ in feed(parser, named(source, where), where, limits=_LIMITS):
+            if len(stack) > _LIMITS.max_depth:
+                raise UnsafeXml(where=where, why="depth", line=line())
+            if stack and sum(map(len, stack[-1].pieces)) > MOST_TEXT:
+                raise UnsafeXml(where=where, why="limits", line=line())
+            if self._large:
+                yield self._large
+                self._large = []
+        if self._large:
+            yield self._large
+
+    def _start(self, name: str, attributes: dict[str, str], line: Callable[[], int]) -> None:
+        depth = len(self._stack)
+        if depth == 0:
+            if name != "table":
+                self._complain("SIARD-T_6.4-2", line(), name=name)
+            self._stack.append(_Open(None))
+        elif depth == 1:
+            self._stack[0].pieces.clear()
+            if name != "row":
+                self._complain("SIARD-T_6.4-2", line(), name=name)
+            self.rows += 1
+            self._stack.append(_Open(self._row if name == "row" else None))
+        else:
+            above = self._stack[-1]
+            expected = self._expected(above, name, line)
+            if depth == 2:
+                self._column = -1 if expected is None else above.next - 1
+            self._stack.append(_Open(expected, attributes=attributes))
+
+    def _expected(self, above: _Open, name: str, line: Callable[[], int]) -> Expected | None:
+        """What the element is to be, held against those before it."""
+        outer = above.expected
+        if outer is None or outer.loose:
+            return None
+        parts = outer.parts
+        if above.next < len(parts) and parts[above.next].name == name:  # as it nearly always is
+            above.next += 1
+            return parts[above.next - 1]
+        places = self._places.get(id(outer))
+        if places is None:
+            places = self._places[id(outer)] = {part.name: number for number, part in enumerate(parts)}
+        number = places.get(name)
+        if number is None:
+            self._complain("SIARD-T_6.4-2", line(), name=name)
+            return None
+        if number < above.next:
+            self._complain("SIARD-T_6.0-1", line(), why="cell-order", name=name)
+            return parts[number]
+        self._missing(parts[above.next : number], line)
+        above.next = number + 1
+        return parts[number]
+
+    def _missing(self, skipped: Sequence[Expected], line: Callable[[], int]) -> None:
+        for part in skipped:
+            if not part.optional:
+                self._complain("SIARD-T_6.0-1", line(), why="cell-missing", name=part.name)
+
+    def _end(self, line: Callable[[], int]) -> None:
+        one = self._stack.pop()
+        expected = one.expected
+        if expected is None:
+            return
+        if not expected.type:
+            if not expected.loose:
+                self._missing(expected.parts[one.next :], line)
+            return
+        if one.attributes and self._is_elsewhere(one, expected, line):
+            return
+        text = "".join(one.pieces)
+        judge = JUDGES.get(expected.type)
+        if judge is not None:
+            if not judge(text):
+                self._complain(_code(expected.type, text), line(), name=expected.name, type=expected.type)
+        elif "\\" in text and _LONE_BACKSLASH.search(text):
+            self._complain("SIARD-ESCAPE", line(), name=expected.name)
+
+    def _is_elsewhere(self, one: _Open, expected: Expected, line: Callable[[], int]) -> bool:
+        """True for a cell whose value stands in a file, or that is NULL by its attribute."""
+        told = {name.rpartition(" ")[2]: value for name, value in one.attributes.items()}
+        if told.get("nil") in ("true", "1"):
+            return True
+        if "file" not in told:
+            return False
+        if expected.type not in _LARGE:
+            self._complain("SIARD-T_6.0-1", line(), why="file-in-small-cell", name=expected.name)
+        self._large.append(LargeCell(self._column, line(), told))
+        return True
+
+
+def _code(type_: str, text: str) -> str:
+    """A date that is one, but of another year or zone, breaks a rule of its own."""
+    plain = {"dateType": "xs:date", "timeType": "xs:time", "dateTimeType": "xs:dateTime"}
+    if type_ in MOMENTS and (JUDGES[plain[type_]](text) or _FAR.match(text)):
+        return "SIARD-T_6.3-1"
+    return "SIARD-T_6.0-1-VALUE"
+
+
+_FAR = re.compile(r"(?:-[0-9]{4,}|[0-9]{5,}|0000)-[0-9]{2}-[0-9]{2}(?:T[0-9:.]+)?(?:Z|[+-][0-9:]+)?$")

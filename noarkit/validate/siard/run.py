@@ -1,0 +1,172 @@
+"""Runs every rule over one SIARD archive: files, metadata, table schemas, rows and large values, in constant memory.
+
+    report = validate_siard(Path("records.siard"))
+
+What is hostile as an archive file (links, twins, bombs, ways out) is refused by its own fault; the rest is told.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import PackageFault
+from noarkit.events import Event, Listener, nobody
+from noarkit.packages.siard.model import Schema, Table
+from noarkit.packages.siard.places import Place, ZipPlace, named
+from noarkit.packages.siard.read import LIMITS, Siard, place_of
+from noarkit.packages.siard.spec import METADATA
+from noarkit.safe.unpack import UnpackLimits
+from noarkit.validate.findings import Hit, Report, Tally, rules_of, shown
+from noarkit.validate.siard import metadata, structure
+from noarkit.validate.siard.expected import Expected, TableSchema, read_table_schema
+from noarkit.validate.siard.larges import LargeCheck, TablePlace
+from noarkit.validate.siard.rows import RowCheck
+from noarkit.validate.siard.tables import check_table_schema
+
+RULES = rules_of("noarkit.validate.siard")
+_OF_THE_ZIP = {
+    "broken-archive-file": "SIARD-G_4.1-1",
+    "cut-short": "SIARD-G_4.1-1",
+    "encrypted": "SIARD-G_4.1-3",
+    "unknown-compression": "SIARD-G_4.1-2",
+}
+
+
+@dataclass(slots=True)
+class _Counted:
+    """What a report shows in numbers."""
+
+    version: str = ""
+    tables: int = 0
+    rows: int = 0
+    files: int = 0
+    size_bytes: int = 0
+
+    def summary(self) -> dict[str, tuple[str, ...]]:
+        """By name."""
+        facts = {"tables": self.tables, "rows": self.rows, "files": self.files, "bytes": self.size_bytes}
+        return {name: (str(number),) for name, number in facts.items()}
+
+
+def validate_siard(
+    path: Path,
+    *,
+    limits: UnpackLimits = LIMITS,
+    tell: Listener = nobody,
+    now_s: Callable[[], float] = time.perf_counter,
+) -> Report:
+    """All that can be said of the archive at `path`. Raises what `safe` refuses, `PackageFault` for what is none."""
+    began = now_s()
+    tally = Tally(RULES)
+    counted = _Counted()
+    try:
+        place = place_of(path, limits)
+    except PackageFault as error:
+        code = _OF_THE_ZIP.get(str(error.data.get("why")))
+        if code is None:
+            raise
+        tally.add(code, path.name, why=error.data.get("why"), method="-")
+    else:
+        with closing(place):
+            _judge(path, place, tally, counted, tell)
+    rules = tuple(RULES.values())
+    summary = counted.summary()
+    return Report(str(path), "siard", counted.version, summary, rules, tally.outcomes({}), (), now_s() - began)
+
+
+def _judge(path: Path, place: Place, tally: Tally, counted: _Counted, tell: Listener) -> None:
+    structure.check_packing(path, place, tally)
+    structure.check_files(place, tally)
+    if place.size_of(METADATA) is None:
+        return
+    try:
+        siard = Siard(path, place)
+    except PackageFault as error:
+        why = error.data.get("detail") or error.data.get("why")
+        line = error.data.get("line")
+        data = shown({"why": why})
+        tally.take(Hit("SIARD-M_5.0-1", METADATA, line=line if isinstance(line, int) else None, data=data))
+        return
+    counted.version = siard.archive.version
+    _judge_metadata(path, siard, tally)
+    structure.check_correspondence(place, siard.archive, tally)
+    with closing(LargeCheck(siard, tally)) as larges:
+        for schema, table in siard.archive.tables():
+            counted.tables += 1
+            counted.rows += _judge_table(siard, schema, table, tally, larges)
+            tell(Event("source_read", {"items": counted.rows}))
+        larges.unused()
+        counted.files, counted.size_bytes = larges.count, larges.size_bytes
+
+
+def _judge_metadata(path: Path, siard: Siard, tally: Tally) -> None:
+    structure.check_version(siard.place, siard.archive, tally)
+    if siard.root is not None:
+        metadata.check_schema(siard.root, siard.archive.version, tally)
+    if isinstance(siard.place, ZipPlace):
+        metadata.check_digests(path, siard.place.header_at(), siard.archive.digests, tally)
+    metadata.check_names(siard.archive, siard.types, tally)
+
+
+def _judge_table(siard: Siard, schema: Schema, table: Table, tally: Tally, larges: LargeCheck) -> int:
+    """The rows that were counted."""
+    base = siard.base(schema, table)
+    try:
+        cells = siard.cells(schema, table)
+    except PackageFault:
+        return 0  # a type that nobody knows was told by its own rule
+    place = TablePlace(schema, table, cells, f"{base}.xml")
+    found = _schema_of(siard, f"{base}.xsd", tally)
+    if found is not None:
+        check_table_schema(f"{base}.xsd", table, cells, found, tally)
+    if siard.place.size_of(place.file) is None:
+        return 0
+    return _judge_rows(siard, place, found, tally, larges)
+
+
+def _schema_of(siard: Siard, name: str, tally: Tally) -> TableSchema | None:
+    if siard.place.size_of(name) is None:
+        return None
+    try:
+        with siard.place.open(name) as source:
+            return read_table_schema(named(source, name))
+    except PackageFault as error:
+        _tell_fault(tally, "SIARD-T_6.1-1", name, error)
+        return None
+
+
+def _judge_rows(siard: Siard, place: TablePlace, schema: TableSchema | None, tally: Tally, larges: LargeCheck) -> int:
+    columns = schema.columns if schema is not None else tuple(map(_loose, place.cells))
+
+    def complain(code: str, line: int, **data: object) -> None:
+        if tally.room(code):
+            tally.take(Hit(code, place.file, line=line, data=shown(data)))
+        else:
+            tally.more(code, 1)
+
+    check = RowCheck(columns, complain)
+    try:
+        with siard.place.open(place.file) as source:
+            for cells in check.run(source, place.file):
+                larges.check(place, cells)
+    except PackageFault as error:
+        _tell_fault(tally, "SIARD-T_6.0-1-XML", place.file, error)
+        return check.rows
+    if check.rows != place.table.rows:
+        tally.add("SIARD-P_4.3-10", place.file, expected=place.table.rows, found=check.rows)
+    return check.rows
+
+
+def _loose(cell: object) -> Expected:
+    """Where a table has no schema, its rows are held to the names of its columns alone."""
+    return Expected(str(getattr(cell, "tag", "")), "", True, loose=True)
+
+
+def _tell_fault(tally: Tally, code: str, name: str, error: PackageFault) -> None:
+    line = error.data.get("line")
+    data = shown({"why": error.data.get("detail") or error.data.get("why")})
+    tally.take(Hit(code, name, line=line if isinstance(line, int) else None, data=data))

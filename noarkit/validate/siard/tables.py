@@ -1,0 +1,79 @@
+"""Holds the schema of a table to what the metadata says of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from noarkit.packages.siard.cells import Cell
+from noarkit.packages.siard.model import Column, Table
+from noarkit.packages.siard.types import ALSO, XSD_TYPES
+from noarkit.validate.findings import Tally
+from noarkit.validate.siard.expected import Expected, TableSchema
+
+_BOUNDS = {"dateType": ("0001-01-01", "10000-01-01"), "dateTimeType": ("0001-01-01T", "10000-01-01T")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A column as the metadata has it, and as the table's schema has it."""
+
+    column: Column
+    cell: Cell
+    expected: Expected
+
+
+def check_table_schema(file: str, table: Table, cells: tuple[Cell, ...], schema: TableSchema, tally: Tally) -> None:
+    """Columns in number, order, type and presence; how many rows there may be; what dates there may be."""
+    if len(schema.columns) != len(table.columns):
+        tally.add("SIARD-P_4.3-2", file, expected=len(table.columns), found=len(schema.columns))
+    for number, expected in enumerate(schema.columns, start=1):
+        if expected.name != f"c{number}":
+            tally.add("SIARD-P_4.3-8", file, expected=f"c{number}", found=expected.name)
+    for column, cell, expected in zip(table.columns, cells, schema.columns, strict=False):
+        _check_column(file, _Pair(column, cell, expected), tally)
+    if table.rows < schema.least or (schema.most is not None and table.rows > schema.most):
+        tally.add("SIARD-P_4.3-10", file, expected=f"{schema.least}-{schema.most or ''}", found=table.rows)
+    used = {expected.type for expected in schema.columns}
+    for name, (least, beyond) in schema.bounds.items():
+        first, last = _BOUNDS[name]
+        if name in used and not (least.startswith(first) and beyond.startswith((last, "9999-12-31"))):
+            tally.add("SIARD-T_6.3-1", file, type=name, name=f"{least}-{beyond}")
+
+
+def _check_column(file: str, pair: _Pair, tally: Tally) -> None:
+    cell, expected = pair.cell, pair.expected
+    if cell.nullable != expected.optional:
+        told = "true" if cell.nullable else "false"
+        tally.add("SIARD-P_4.3-7", file, name=expected.name, expected=told, found="false" if cell.nullable else "true")
+    if cell.shape == "value":
+        code = "SIARD-P_4.3-4" if pair.column.type_name else "SIARD-P_4.3-3"
+        _check_type(file, cell, expected, code, tally)
+    else:
+        _check_parts(file, cell, expected, tally)
+
+
+def _check_parts(file: str, cell: Cell, expected: Expected, tally: Tally) -> None:
+    """An array's elements, or the parts of a structure, as deep as they go."""
+    if expected.loose:
+        return
+    is_array = cell.shape == "array"
+    wanted = tuple(cell.elements(len(expected.parts))) if is_array else cell.parts
+    code = "SIARD-P_4.3-5" if is_array else "SIARD-P_4.3-6"
+    if len(wanted) != len(expected.parts):
+        tally.add("SIARD-P_4.3-9", file, name=expected.name, expected=len(wanted), found=len(expected.parts))
+    for part, found in zip(wanted, expected.parts, strict=False):
+        if part.tag != found.name:
+            tally.add("SIARD-P_4.3-9", file, name=expected.name, expected=part.tag, found=found.name)
+        elif part.shape == "value":
+            _check_type(file, part, found, code, tally)
+        else:
+            _check_parts(file, part, found, tally)
+
+
+def _check_type(file: str, cell: Cell, expected: Expected, code: str, tally: Tally) -> None:
+    if cell.type is None:
+        return
+    kind = cell.type.kind
+    if expected.type != XSD_TYPES[kind] and expected.type not in ALSO.get(kind, frozenset()):
+        wanted = XSD_TYPES[kind]
+        tally.add(code, file, name=expected.name, type=cell.type.name, expected=wanted, found=expected.type or "-")
