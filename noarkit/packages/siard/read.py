@@ -104,7 +104,7 @@ class Siard:
         if self.variant == "siard":
             above = f"content/{schema.folder}/{table.folder}"
             names += [f"{above}/{spelt}", f"{above}/lob{number}/{spelt}", f"{above}/{folders[1]}/{spelt}"]
-            names += [f"{folders[1]}/{spelt}", f"content/{folders[1]}/{spelt}", "/".join((*folders, spelt))]
+            names += [f"{folders[1]}/{spelt}", f"content/{folders[1]}/{spelt}", _below(*folders, spelt)]
         for name in dict.fromkeys(map(_joined, names)):
             size = self.place.size_of(name) if is_plain(name) else None
             if size is not None:
@@ -115,7 +115,7 @@ class Siard:
         beside = [(*folders, spelt), (folders[1], spelt), (folders[0], spelt), (spelt,)]
         refused: UnsafePath | None = None
         for parts in dict.fromkeys(beside):
-            name = _joined("/".join(parts)).removeprefix("../")  # the archive itself is the first step up
+            name = _joined(_below(*parts)).removeprefix("../")  # the archive itself is the first step up
             try:
                 with open_inside(self.path.parent, name) as file:
                     return Found(name, True, os.fstat(file.fileno()).st_size)
@@ -201,8 +201,12 @@ _FAR = 512 * 1024 * 1024
 def _path(uri: str) -> str:
     """A relative reference as a path; one with a scheme or a root leads nowhere we go."""
     told = uri.strip().replace("\\", "/")
-    told = told.removeprefix("file:") if told.startswith("file:") and not told.startswith("file:/") else told
+    told = told.removeprefix("file:")
     return unquote(told).strip() if "%" in told else told
+
+
+def _below(*parts: str) -> str:
+    return "/".join(part for part in parts if part)
 
 
 def _joined(name: str) -> str:

@@ -85,25 +85,23 @@ class LargeCheck:
         textual = type_ is not None and type_.kind in TEXTUAL
         algorithm = HASHES.get(large.digest_type.strip())
         running = hashlib.new(algorithm) if algorithm else None
-        decoder = codecs.getincrementaldecoder("utf-8")() if textual else None
-        size = signs = 0
+        letters = _Letters() if textual else None
+        size = 0
         try:
             with self._siard.open(found) as source:
                 while block := source.read(BLOCK_BYTES):
                     size += len(block)
                     if running is not None:
                         running.update(block)
-                    if decoder is not None:
-                        signs += len(decoder.decode(block))
-                if decoder is not None:
-                    signs += len(decoder.decode(b"", final=True))
-        except UnicodeDecodeError:
-            self._add("SIARD-T_6.4-5-TEXT", place, cell, name=found.name)
-            return
+                    if letters is not None:
+                        letters.take(block)
         except PackageFault as error:
             self._add("SIARD-T_6.4-5-FILE", place, cell, name=found.name, why=error.data.get("why"))
             return
-        counted = signs if textual else size
+        if letters is not None and not letters.finish():
+            self._add("SIARD-T_6.4-5-TEXT", place, cell, name=found.name)
+            return
+        counted = size if letters is None else letters.count
         if large.length is not None and large.length != counted:
             self._add("SIARD-T_6.4-5-LENGTH", place, cell, name=found.name, expected=large.length, found=counted)
         if running is not None and large.digest and not same_digest(large.digest, running.digest()):
@@ -120,3 +118,25 @@ class LargeCheck:
     def _add(self, code: str, place: TablePlace, cell: LargeCell, **data: object) -> None:
         column = place.table.columns[cell.column].name
         self._tally.take(Hit(code, place.file, line=cell.line, data=shown({"column": column, **data})))
+
+
+class _Letters:
+    """Counts the signs of a text in UTF-8 as it passes."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._good = True
+        self.count = 0
+
+    def take(self, block: bytes, *, final: bool = False) -> None:
+        """Some more of it."""
+        if self._good:
+            try:
+                self.count += len(self._decoder.decode(block, final))
+            except UnicodeDecodeError:
+                self._good = False
+
+    def finish(self) -> bool:
+        """True where all of it was UTF-8."""
+        self.take(b"", final=True)
+        return self._good
