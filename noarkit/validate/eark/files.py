@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from noarkit.errors import UnsafePath
 from noarkit.packages.eark import spec
@@ -26,14 +26,16 @@ _MD_TYPES = frozenset(spec.MD_TYPES)
 class Entries:
     """Makes entries of what a document says of its files, and finds each file."""
 
-    def __init__(self, document: Document, places: Places, tell: Tell) -> None:
+    def __init__(self, document: Document, places: Places, tell: Tell, at_once: Callable[[str], bool]) -> None:
         self._document = document
+        self._base = document.base
         self._places = places
         self._tell = tell
+        self._at_once = at_once
         self._ways: set[str] = set()
 
-    def of_file(self, file: FileSight) -> tuple[Entry, int] | None:
-        """The entry of a file and its size on disk; None where no file is there, which is told."""
+    def of_file(self, file: FileSight) -> Entry | None:
+        """The entry of a file; None where no file is there, which is told."""
         of, line, tell = file.attributes, file.line, self._tell
         if not of.keys() >= _ALL:
             for name in _NEEDED:
@@ -54,7 +56,7 @@ class Entries:
             tell("CSIP78", line, attribute="xlink:type", value=locator.get(XLINK_TYPE))
         return self.found("file", locator.get(XLINK_HREF), of, line)
 
-    def of_section(self, section: Section) -> list[tuple[Entry, int]]:
+    def of_section(self, section: Section) -> list[Entry]:
         """The entries of a section of metadata."""
         parts = SECTIONS.get(section.kind)
         if parts is not None:
@@ -99,15 +101,23 @@ class Entries:
             if is_wrong:
                 tell(parts.of(number), line, attribute=name.replace(f"{spec.XLINK} ", "xlink:"), value=of.get(name))
 
-    def found(self, origin: str, href: str | None, of: Attributes, line: int) -> tuple[Entry, int] | None:
-        """The file that a href names, with what is said of it; None where it is not there, which is told."""
+    def found(self, origin: str, href: str | None, of: Attributes, line: int) -> Entry | None:
+        """The file that a href names, with what is said of it; None where it is not there, which is told.
+
+        A plain name that is read at once is not looked for here: whoever reads it sees whether it is there.
+        """
         codes, tell = fixity_of(origin), self._tell
         if href is None:
             if origin not in SECTIONS and origin != "PREMIS":
                 tell(codes.there, line, attribute="xlink:href")
             return None
+        algorithm, digest = self._digest(origin, of, line)
+        size = self._size(origin, of, line)
         try:
-            found = self._places.find(href, self._document.base)
+            if digest and self._at_once(algorithm) and self._places.is_plain(href):
+                name, file_id = self._base + href, of.get("ID", "")
+                return Entry(name, origin, self._document.name, line, algorithm, digest, size, file_id)
+            found = self._places.find(href, self._base)
         except UnsafePath as fault:
             tell("EARK-HREF", line, name=href, why=fault.data.get("why"), fault=fault.code)
             return None
@@ -117,18 +127,18 @@ class Entries:
         if found.way and found.way not in self._ways:
             self._ways.add(found.way)
             tell("EARK-SPELLING", line, name=href, why=found.way)
+        if size >= 0 and not digest and size != found.size_bytes:
+            tell(codes.size, line, name=found.name, expected=size, found=found.size_bytes)
+        return Entry(found.name, origin, self._document.name, line, algorithm, digest, size, of.get("ID", ""))
+
+    def _size(self, origin: str, of: Attributes, line: int) -> int:
         said = of.get("SIZE")
-        size = -1
-        if said is not None and codes.size:
-            if said.isascii() and said.isdigit() and len(said) < 20:
-                size = int(said)
-                if size != found.size_bytes:
-                    tell(codes.size, line, name=found.name, expected=size, found=found.size_bytes)
-            else:
-                tell(codes.size, line, attribute="SIZE", value=said)
-        algorithm, digest = self._digest(origin, of, line)
-        file_id = of.get("ID", "")
-        return Entry(origin, self._document.name, line, found.name, algorithm, digest, size, file_id), found.size_bytes
+        if said is None:
+            return -1
+        if said.isdigit() and said.isascii() and len(said) < 20:
+            return int(said)
+        self._tell(fixity_of(origin).size, line, attribute="SIZE", value=said)
+        return -1
 
     def _digest(self, origin: str, of: Attributes, line: int) -> tuple[str, str]:
         algorithm, digest = of.get("CHECKSUMTYPE", ""), of.get("CHECKSUM", "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from noarkit.errors import PackageFault
@@ -21,9 +21,6 @@ from noarkit.validate.eark.codes import fixity_of
 from noarkit.validate.eark.inventory import Entry, Inventory
 from noarkit.validate.eark.told import Told
 from noarkit.validate.findings import Tally
-
-Row = tuple[Entry, int]
-"""An entry, and the size of its file on disk."""
 
 _MANY_FILES = 1_000
 _BATCH = 1_000
@@ -40,19 +37,25 @@ class Fixities:
         self._main = ""
         self._entries: list[Entry] = []
         self._waiting: list[bool] = []
+        self._sizes: list[tuple[int, str]] = []
 
-    def keep(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def at_once(self, algorithm: str) -> bool:
+        """True for the algorithm that is computed in passing."""
+        return algorithm == self._main and self._storage.folder is not None
+
+    def keep(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Remembers entries; gives back those that are to be compared at once."""
         in_folder = self._storage.folder is not None
-        for entry, size in rows:
-            now = False
-            if entry.digest:
-                self._main = self._main or entry.algorithm
-                now = in_folder and entry.algorithm == self._main
-            self._entries.append(entry)
-            self._waiting.append(bool(entry.digest) and not now)
+        for entry in entries:
+            if not entry.digest:
+                self._waiting.append(False)
+                continue
+            self._main = self._main or entry.algorithm
+            now = in_folder and entry.algorithm == self._main
+            self._waiting.append(not now)
             if now:
-                yield entry, size
+                yield entry
+        self._entries.extend(entries)
         if len(self._entries) >= _BATCH:
             self.flush()
 
@@ -66,9 +69,10 @@ class Fixities:
     def flush(self) -> None:
         """Nothing is held back any more."""
         self._inventory.take_entries(self._entries, self._waiting)
-        self._entries, self._waiting = [], []
+        self._inventory.set_sizes(self._sizes)
+        self._entries, self._waiting, self._sizes = [], [], []
 
-    def run(self, rows: Iterator[Row]) -> None:
+    def run(self, rows: Iterator[Entry]) -> None:
         """Takes all rows, and compares what can be compared in passing."""
         first = next(rows, None)
         folder = self._storage.folder
@@ -77,7 +81,7 @@ class Fixities:
                 pass  # in an archive file nothing comes: everything waits
         else:
             with Crew(folder, (spec.HASHES[self._main],), width=self._width) as crew:
-                if self._inventory.totals()[0] >= _MANY_FILES:
+                if self._inventory.count() >= _MANY_FILES:
                     crew.warm()
                 self._work(crew, chain((first,), rows))
         self.flush()
@@ -90,12 +94,16 @@ class Fixities:
             return
         for algorithm in self._inventory.waiting_algorithms():
             with Crew(folder, (spec.HASHES[algorithm],), width=self._width) as crew:
-                self._work(crew, self._inventory.waiting(algorithm))
+                self._work(crew, (entry for entry, _ in self._inventory.waiting(algorithm)))
 
-    def _work(self, crew: Crew, rows: Iterable[Row]) -> None:
+    def _work(self, crew: Crew, rows: Iterable[Entry]) -> None:
         waiting: deque[Entry] = deque()
         for _, found in crew.work(_tasks(rows, waiting)):
-            self._compare(waiting.popleft(), found)
+            entry = waiting.popleft()
+            if found.why == "" and found.digests[0] == entry.digest and found.size_bytes == entry.size:
+                self._sizes.append((entry.size, entry.name))
+            else:
+                self._compare(entry, found)
 
     def _in_passing(self) -> None:
         if not self._inventory.waiting_algorithms():
@@ -108,33 +116,37 @@ class Fixities:
             found = _hashed(content, [spec.HASHES[one] for one in hashes])
             for entry in entries:
                 number = hashes.index(entry.algorithm)
-                self._compare(entry, found if found.why else Hashed("", 0, found.digests[number : number + 1]))
+                digests = found.digests[number : number + 1]
+                self._compare(entry, found if found.why else Hashed("", found.size_bytes, digests))
 
     def _compare(self, entry: Entry, found: Hashed) -> None:
-        if found.why:
-            Told(self._tally, entry.document).hit("EARK-UNREADABLE", entry.line, name=entry.name, why=found.why)
-        elif found.digests[0] != entry.digest:
-            Told(self._tally, entry.document).hit(
-                fixity_of(entry.origin).checksum,
-                entry.line,
-                name=entry.name,
-                expected=entry.digest,
-                found=found.digests[0],
-            )
+        told, codes = Told(self._tally, entry.document), fixity_of(entry.origin)
+        line, name = entry.line, entry.name
+        if found.why == "gone":
+            told.hit(codes.there, line, name=name)
+        elif found.why:
+            told.hit("EARK-UNREADABLE", line, name=name, why=found.why)
+        else:
+            if entry.size not in (-1, found.size_bytes):
+                told.hit(codes.size, line, name=name, expected=entry.size, found=found.size_bytes)
+            if found.digests[0] != entry.digest:
+                told.hit(codes.checksum, line, name=name, expected=entry.digest, found=found.digests[0])
 
 
-def _tasks(rows: Iterable[Row], waiting: deque[Entry]) -> Iterator[Task]:
-    for entry, size in rows:
+def _tasks(rows: Iterable[Entry], waiting: deque[Entry]) -> Iterator[Task]:
+    for entry in rows:
         waiting.append(entry)
-        yield Task(entry.name, size)
+        yield Task(entry.name, entry.size)
 
 
 def _hashed(content: Readable, hashes: list[str]) -> Hashed:
     running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+    size = 0
     try:
         while block := content.read(BLOCK_BYTES):
+            size += len(block)
             for one in running:
                 one.update(block)
     except PackageFault as error:
         return Hashed(str(error.data.get("why", "unreadable")))
-    return Hashed("", 0, tuple(one.hexdigest() for one in running))
+    return Hashed("", size, tuple(one.hexdigest() for one in running))

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Self
+from typing import NamedTuple, Self
 
-from noarkit.packages.holding.storage import Stored
 from noarkit.safe.paths import twin_key
 
 _BATCH = 2_000
@@ -21,14 +19,16 @@ _PAGE = 500
 _AFTER = {"/": "0"}  # the sign that follows a slash: everything below a folder sorts before it
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A file as a document names it: what it is said to be, and on which line. `size` is -1 where nothing is said."""
+class Entry(NamedTuple):
+    """A file as a document names it: what it is said to be, and on which line. `size` is -1 where nothing is said.
 
+    A row of the table as it stands, for there are as many as files.
+    """
+
+    name: str
     origin: str
     document: str
     line: int
-    name: str
     algorithm: str
     digest: str
     size: int
@@ -38,7 +38,8 @@ class Entry:
 class Inventory:
     """The files of a package and the entries that name them."""
 
-    def __init__(self) -> None:
+    def __init__(self, ask_size: Callable[[str], int]) -> None:
+        self._ask_size = ask_size
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768", "temp_store=FILE"):
             self._db.execute(f"PRAGMA {pragma}")
@@ -62,18 +63,15 @@ class Inventory:
         """Forgets everything."""
         self._db.close()
 
-    def take_present(self, files: Iterable[Stored]) -> None:
-        """Takes what is there."""
+    def take_present(self, files: Iterable[tuple[str, int]]) -> None:
+        """Takes what is there: names with sizes, -1 where a size is asked for only when it is needed."""
         source = iter(files)
-        while batch := [(one.name, one.size_bytes) for one in islice(source, _BATCH)]:
+        while batch := list(islice(source, _BATCH)):
             self._insert("INSERT OR IGNORE INTO present VALUES (?, ?)", batch)
 
     def take_entries(self, entries: Sequence[Entry], waiting: Sequence[bool]) -> None:
         """Takes what a document lists; those `waiting` are still to be read for their checksum."""
-        rows = [
-            (one.name, one.origin, one.document, one.line, one.algorithm, one.digest, one.size, one.id, int(waits))
-            for one, waits in zip(entries, waiting, strict=True)
-        ]
+        rows = [(*one, waits) for one, waits in zip(entries, waiting, strict=True)]
         self._insert("INSERT INTO listed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def take_ids(self, document: str, ids: Sequence[str]) -> None:
@@ -92,7 +90,11 @@ class Inventory:
     def size_of(self, name: str) -> int | None:
         """The size of a file that is there under exactly that name."""
         row = self._look_up.execute("SELECT size FROM present WHERE name = ?", (name,)).fetchone()
-        return None if row is None else int(row[0])
+        return None if row is None else self._size(name, int(row[0]))
+
+    def _size(self, name: str, size: int) -> int:
+        """The size of a file, asked for where the walk did not tell it."""
+        return size if size >= 0 else self._ask_size(name)
 
     def composed(self, name: str) -> str | None:
         """The name of a file that differs from `name` in the composition of letters alone."""
@@ -185,7 +187,7 @@ class Inventory:
     def waiting(self, algorithm: str) -> Iterator[tuple[Entry, int]]:
         """Those entries of one algorithm, with the size of each file."""
         query = (
-            "SELECT l.origin, l.document, l.line, l.name, l.algorithm, l.digest, l.size, l.id, p.size"
+            "SELECT l.name, l.origin, l.document, l.line, l.algorithm, l.digest, l.size, l.id, p.size"
             " FROM listed l JOIN present p ON p.name = l.name WHERE waits AND algorithm = ? ORDER BY l.name"
         )
         for *entry, size in self._db.execute(query, (algorithm,)):
@@ -194,7 +196,7 @@ class Inventory:
     def waiting_for(self, name: str) -> list[Entry]:
         """The entries of one file that are still to be compared."""
         self.index()
-        query = "SELECT origin, document, line, name, algorithm, digest, size, id FROM listed WHERE name = ? AND waits"
+        query = "SELECT name, origin, document, line, algorithm, digest, size, id FROM listed WHERE name = ? AND waits"
         return [Entry(*entry) for entry in self._look_up.execute(query, (name,))]
 
     def unlisted(self) -> Iterator[str]:
@@ -220,14 +222,30 @@ class Inventory:
     def twins(self) -> Iterator[tuple[str, str]]:
         """Names that some systems take for one."""
         self._db.create_function("twin_key", 1, twin_key, deterministic=True)
+        self._db.execute(
+            "CREATE TEMP TABLE odd AS SELECT name, twin_key(name) AS key FROM present WHERE name GLOB '*[^-a-z0-9_./]*'"
+            " OR name GLOB '*.' OR name GLOB '*./*'"
+        )
+        self._db.execute("INSERT INTO odd SELECT name, name FROM present WHERE name IN (SELECT key FROM odd)")
         yield from self._db.execute(
-            "SELECT min(name), max(name) FROM present GROUP BY twin_key(name) HAVING count(*) > 1"
+            "SELECT min(name), max(name) FROM odd GROUP BY key HAVING min(name) <> max(name) ORDER BY 1"
         )
 
-    def totals(self) -> tuple[int, int]:
-        """Files and bytes that are there."""
-        count, size = self._db.execute("SELECT count(*), coalesce(sum(size), 0) FROM present").fetchone()
-        return int(count), int(size)
+    def set_sizes(self, found: Sequence[tuple[int, str]]) -> None:
+        """Takes sizes that were met while files were read."""
+        self._insert("UPDATE present SET size = ? WHERE name = ?", found)
+
+    def size_bytes(self) -> int:
+        """All bytes that are there."""
+        asked = [
+            (self._ask_size(name), name) for (name,) in self._db.execute("SELECT name FROM present WHERE size < 0")
+        ]
+        self.set_sizes(asked)
+        return self._one("SELECT coalesce(sum(size), 0) FROM present")
+
+    def count(self) -> int:
+        """How many files are there."""
+        return self._one("SELECT count(*) FROM present")
 
     def _one(self, query: str, *values: object) -> int:
         return int(self._db.execute(query, values).fetchone()[0])

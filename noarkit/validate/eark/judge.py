@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from noarkit.packages.eark import spec
 from noarkit.validate.eark.codes import FIXITY_CODES, LENIENT, PACKAGE_ONLY
@@ -41,10 +41,23 @@ _FORMATS = (
 )
 
 
-class Judge:
-    """Watches one document. `take` gives the entries that came since it was asked last."""
+def never(algorithm: str) -> bool:
+    """No file is read at once."""
+    return False
 
-    def __init__(self, document: Document, inventory: Inventory, told: Told, *, asked: str = "") -> None:
+
+class Judge:
+    """Watches one document. `at_once` knows the algorithm by which plain names are read without being looked for."""
+
+    def __init__(
+        self,
+        document: Document,
+        inventory: Inventory,
+        told: Told,
+        *,
+        asked: str = "",
+        at_once: Callable[[str], bool] = never,
+    ) -> None:
         self.document = document
         self.version: spec.Version = spec.DEFAULT_VERSION
         self.kind = ""
@@ -53,8 +66,8 @@ class Judge:
         self._told = told
         self._asked = asked
         self._unversioned = False
-        self._entries = Entries(document, Places(inventory), self.tell)
-        self._rows: list[tuple[Entry, int]] = []
+        self._entries = Entries(document, Places(inventory), self.tell, at_once)
+        self._rows: list[Entry] = []
         self._ids: list[str] = []
         self._groups = Groups()
         self._maps = Maps(self._groups, self.tell, self._point)
@@ -79,12 +92,12 @@ class Judge:
         else:
             self._told.hit(code, line, **data)
 
-    def take(self) -> Iterator[tuple[Entry, int]]:
-        """The entries with the sizes of their files."""
+    def take(self) -> list[Entry]:
+        """The entries that came since this was asked last."""
         rows, self._rows = self._rows, []
-        yield from rows
         if len(self._ids) > _IDS:
             self._keep_ids()
+        return rows
 
     def header(self, header: Header) -> None:
         """Everything that the top of a document is held to."""
@@ -234,7 +247,7 @@ class Judge:
         if found is None:
             return None
         self._rows.append(found)
-        return found[0].name
+        return found.name
 
     def _keep_ids(self) -> None:
         self._inventory.take_ids(self.document.name, self._ids)

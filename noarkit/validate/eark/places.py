@@ -47,7 +47,7 @@ class Places:
 
         Raises `UnsafePath` for a href that leads out of the package in any spelling of it.
         """
-        size = self._inventory.size_of(base + href) if self._is_plain(href) else None
+        size = self._inventory.size_of(base + href) if self.is_plain(href) else None
         if size is not None:
             return Found(base + href, size)
         named = _SCHEME.match(href)
@@ -65,8 +65,11 @@ class Places:
                     return Found(found[0], found[1], way or ("composition" if found[0] != above + name else ""))
         return Nowhere(base + first)
 
-    def _is_plain(self, href: str) -> bool:
-        """True for a harmless name; the folder is judged once for all files that follow each other in it."""
+    def is_plain(self, href: str) -> bool:
+        """True for a harmless name that means itself; `UnsafePath` for one that looks so and is not.
+
+        The folder is judged once for all files that follow each other in it.
+        """
         if _PLAIN.fullmatch(href) is None or "./" in href or "//" in href:
             return False
         folder, _, last = href.rpartition("/")

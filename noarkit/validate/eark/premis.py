@@ -168,7 +168,7 @@ class Preservation:
         if len(digest) != _LENGTHS[algorithm] or (said is not None and said != digest):
             self._told.hit("EARK-PREMIS-CHECKSUM", line, name=place.name, expected=digest, found=said)
         elif said is None:
-            self._keep(Entry("object", self._name, line, place.name, algorithm, digest, -1))
+            self._keep(Entry(place.name, "object", self._name, line, algorithm, digest, -1))
 
     def _place(self, thing: Thing) -> Found | None:
         """The file of an object. What would lead out of the package is told, and followed nowhere."""

@@ -7,17 +7,20 @@ What is hostile as an archive file (links, twins, bombs) is refused by the fault
 
 from __future__ import annotations
 
+import io
+import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.errors import NoarkitError, PackageFault, UnsafeXml
+from noarkit.errors import NoarkitError, PackageFault, UnsafePath, UnsafeXml
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.eark import spec
-from noarkit.packages.holding.storage import Storage, Stored, open_storage
+from noarkit.packages.holding.storage import Storage, open_storage
 from noarkit.safe.judge import judge_opened
+from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 from noarkit.validate.eark.codes import XSD, rules_for
 from noarkit.validate.eark.fixity import Fixities
@@ -94,7 +97,7 @@ def _judge(path: Path, wish: Wish, tally: Tally) -> tuple[str, dict[str, tuple[s
             raise
         Told(tally, "").hit("CSIPSTR1")
         return wish.version or spec.DEFAULT_VERSION, {}
-    with closing(storage), Inventory() as inventory:
+    with closing(storage), Inventory(lambda name: _size(storage, name)) as inventory:
         return _Check(path, storage, inventory, tally, wish).run()
 
 
@@ -133,17 +136,20 @@ class _Check:
         version = root.version if root is not None else self._wish.version or spec.DEFAULT_VERSION
         return version, self._summary()
 
-    def _present(self) -> Iterator[Stored]:
-        for stored in self._storage.files():
-            try:
-                stored.name.encode()
-            except UnicodeEncodeError:
-                self._package.hit("EARK-NAME", name=stored.name)
-                continue
-            if stored.odd:
-                self._package.hit("EARK-ODD", name=stored.name, kind=stored.odd)
+    def _present(self) -> Iterator[tuple[str, int]]:
+        """Names and sizes; in a folder sizes are asked for later, and mostly met while files are read."""
+        folder = self._storage.folder
+        for name, size, odd in _stored(self._storage) if folder is None else _seen(folder):
+            if not name.isascii():
+                try:
+                    name.encode()
+                except UnicodeEncodeError:
+                    self._package.hit("EARK-NAME", name=name)
+                    continue
+            if odd:
+                self._package.hit("EARK-ODD", name=name, kind=odd)
             else:
-                yield stored
+                yield name, size
 
     def _root_document(self) -> str | None:
         there = [name for name in _spellings() if self._inventory.size_of(name) is not None]
@@ -151,7 +157,7 @@ class _Check:
             self._package.hit("CSIPSTR4", name=there[0] if there else None)
         return there[0] if there else None
 
-    def _documents(self, root: str) -> Iterator[tuple[Entry, int]]:
+    def _documents(self, root: str) -> Iterator[Entry]:
         """The entries of all METS documents, one document after the other."""
         divided = next(representation_documents(self._inventory), None) is not None
         yield from self._document(Document(root, "", "package"), divided)
@@ -163,12 +169,12 @@ class _Check:
                 yield from self._document(Document(name, _folder(name), "nested"), False)
             self._fixities.flush()
 
-    def _document(self, document: Document, divided: bool) -> Iterator[tuple[Entry, int]]:
+    def _document(self, document: Document, divided: bool) -> Iterator[Entry]:
         name = document.name
         if not self._inventory.set_read(name):
             return
         told = Told(self._tally, name)
-        judge = Judge(document, self._inventory, told, asked=self._wish.version)
+        judge = Judge(document, self._inventory, told, asked=self._wish.version, at_once=self._fixities.at_once)
         try:
             with self._storage.open(name) as source:
                 for _ in read_mets(source, name, judge):
@@ -241,7 +247,6 @@ class _Check:
                 self._package.hit("AIP20", name=self._path.name, value=object_id)
 
     def _summary(self) -> dict[str, tuple[str, ...]]:
-        files, size = self._inventory.totals()
         kind = self._root.kind or "CSIP" if self._root is not None else ""
         names = (_folder(name).rstrip("/").rpartition("/")[2] for name in representation_documents(self._inventory))
         shown = [name for _, name in zip(range(_MOST_SHOWN), names, strict=False)]
@@ -249,10 +254,32 @@ class _Check:
             "kind": (kind,),
             "version": (self._root.version if self._root is not None else "",),
             "representations": tuple(shown),
-            "files": (str(files),),
-            "bytes": (str(size),),
+            "files": (str(self._inventory.count()),),
+            "bytes": (str(self._inventory.size_bytes()),),
         }
         return {name: tuple(word for word in words if word) for name, words in found.items()}
+
+
+def _stored(storage: Storage) -> Iterator[tuple[str, int, str]]:
+    for stored in storage.files():
+        yield stored.name, stored.size_bytes, stored.odd
+
+
+def _seen(folder: Path) -> Iterator[tuple[str, int, str]]:
+    for seen in walk_tree(folder):
+        if seen.kind == "file":
+            yield seen.name, -1, ""
+        elif seen.kind != "folder":
+            yield seen.name, 0, "link" if seen.kind == "link" else "device"
+
+
+def _size(storage: Storage, name: str) -> int:
+    """How large a file of a folder is; one that is gone meanwhile has no bytes."""
+    try:
+        with storage.open(name) as file:
+            return os.fstat(file.fileno()).st_size if isinstance(file, io.BufferedReader) else 0
+    except (OSError, UnsafePath):
+        return 0
 
 
 def refuse(told: Told, fault: PackageFault | UnsafeXml | OSError) -> None:
