@@ -40,6 +40,7 @@ class Case:
     vsm_schemas: dict[str, str] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
     digest: Digester | None = None
+    agreeing: dict[int, bool] = field(default_factory=dict)
 
     def described(self, code: str, line: int | None = None, **data: object) -> None:
         """A finding in arkivuttrekk.xml."""

@@ -30,7 +30,7 @@ def read_journal(path: Path, journal: int) -> Iterator[Message]:
     """The entries of a journal in their order, its head, and what is wrong in it."""
     entries = _Entries(journal, Notes(path.name))
     yield from _read(path, entries, JOURNALS[journal], _ENTRY_GROUPS)
-    yield Head(journal, entries.head, entries.head_at, entries.count, entries.newer_at)
+    yield Head(journal, entries.head, entries.head_at, entries.count, entries.newer_at, entries.rises)
     yield from entries.notes.told()
 
 
@@ -151,6 +151,7 @@ class _Entries:
         self.head_at = 0
         self.count = 0
         self.newer_at: int | None = None
+        self.rises = True
         self._journal = journal
         self._title = "offentligTittel" if journal else "tittel"
         self._before = (0, 0)
@@ -177,8 +178,10 @@ class _Entries:
         self.count += 1
         key, day = values.get("systemID", ""), values.get("journaldato", "")[:10]
         year, sequence = whole(values.get("journalaar")) or 0, whole(values.get("journalsekvensnummer")) or 0
-        if (year, sequence) < self._before:
-            self.notes.hit("N505", at, key, year=str(year), sequence=str(sequence))
+        if (year, sequence) <= self._before:
+            self.rises = False
+            if (year, sequence) < self._before:
+                self.notes.hit("N505", at, key, year=str(year), sequence=str(sequence))
         self._before = (year, sequence)
         if day and ((self._first and day < self._first) or (self._last and day > self._last)):
             self.notes.hit("N512", at, key, value=day)

@@ -25,13 +25,17 @@ _TWICE = """
 
 def judge_ids(case: Case) -> None:
     """Every systemID once. A classification system that several arkivdeler repeat is told apart."""
+    if not case.store.number("SELECT EXISTS (SELECT 1 FROM units GROUP BY id HAVING COUNT(*) > 1)"):
+        return
     repeated = "least = most AND kind IN ({}, {})".format(*_CLASSIFYING)
     tell(case, "N301", FILE, case.store.ask(_TWICE.format(condition=f"NOT ({repeated})")))
     tell(case, "N302", FILE, case.store.ask(_TWICE.format(condition=repeated)))
 
 
 def judge_numbers(case: Case) -> None:
-    """Every number of a journal year once."""
+    """Every number of a journal year once. A journal that rises, and agrees with every entry, has shown it already."""
+    if any(_agrees(case, number) for number in case.heads):
+        return
     twice = """SELECT id, at, year, sequence FROM (
                    SELECT *, ROW_NUMBER() OVER (PARTITION BY year, sequence ORDER BY at) AS place FROM posts
                    WHERE year IS NOT NULL AND sequence IS NOT NULL
@@ -106,12 +110,40 @@ def _judge_other_algorithms(case: Case) -> None:
 def judge_journals(case: Case) -> None:
     """The journals against each other, their heads, and arkivstruktur."""
     there = [number for number, journal in enumerate(JOURNALS) if case.has(journal) and number in case.heads]
+    agreeing = [number for number in there if case.has(spec.STRUCTURE) and _agrees(case, number)]
+    if agreeing != there:
+        case.store.make_findable("entries")
     for number in there:
         _judge_head(case, number)
-        if case.has(spec.STRUCTURE):
+        if case.has(spec.STRUCTURE) and number not in agreeing:
             _judge_entries(case, number)
     if len(there) == len(JOURNALS):
-        _judge_pair(case)
+        _judge_pair(case, same=len(agreeing) == len(JOURNALS))
+
+
+def _agrees(case: Case, number: int) -> bool:
+    """True where a journal has every entry of arkivstruktur once, and no other, and each says the same.
+
+    One pass shows it, and saves asking for each kind of difference: an entry that stood twice would break the order.
+    """
+    head = case.heads[number]
+    posts = case.store.number("SELECT COUNT(*) FROM posts")
+    if number not in case.agreeing:
+        case.agreeing[number] = (
+            head.rises
+            and posts == head.entries
+            and not case.store.number("SELECT EXISTS (SELECT 1 FROM posts GROUP BY id HAVING COUNT(*) > 1)")
+            and posts == case.store.number(_AGREEING, (number,))
+        )
+    return case.agreeing[number]
+
+
+_AGREEING = """
+    SELECT COUNT(*) FROM entries e JOIN posts p ON p.id = e.id LEFT JOIN cases c ON c.case_file = p.case_file
+    WHERE e.journal = ?1 AND e.year = p.year AND e.sequence = p.sequence AND e.number = p.number AND e.day = p.day
+      AND (e.case_year != c.year OR e.case_sequence != c.sequence) IS NOT 1
+      AND CASE ?1 WHEN 0 THEN e.title = p.title ELSE (p.hidden = 1 AND e.title = p.title) IS NOT 1 END
+"""
 
 
 def _judge_head(case: Case, number: int) -> None:
@@ -153,14 +185,14 @@ def _judge_entries(case: Case, number: int) -> None:
         tell(case, "N511", file, ask(bare))
 
 
-def _judge_pair(case: Case) -> None:
+def _judge_pair(case: Case, *, same: bool) -> None:
     running, public = case.heads[0], case.heads[1]
     file = f"{JOURNALS[1]}.xml"
     for name in ("journalStartDato", "journalSluttDato", "antallJournalposter"):
         one, other = running.values.get(name, "").strip(), public.values.get(name, "").strip()
         if one != other and not (case.tally.has("N502") and name == "antallJournalposter"):
             case.tally.add("N501", file, (public.at, None), element=name, value=other, found=one)
-    if case.has(spec.STRUCTURE) and case.tally.has("N507"):
+    if same or (case.has(spec.STRUCTURE) and case.tally.has("N507")):
         return
     for mine, theirs in ((0, 1), (1, 0)):
         alone = """SELECT id, at FROM entries e WHERE journal = ? AND NOT EXISTS

@@ -39,7 +39,7 @@ class Head:
     """The head of a journal, as it is written, and what was seen of its entries.
 
     `at` is its number among the elements, `newer_at` that of the first group that holds a field which the first edition
-    of 5.0 does not know.
+    of 5.0 does not know. `rises` = every entry has a higher year or number than the one before.
     """
 
     journal: int
@@ -47,6 +47,7 @@ class Head:
     at: int
     entries: int
     newer_at: int | None = None
+    rises: bool = False
 
 
 @dataclass(frozen=True, slots=True)

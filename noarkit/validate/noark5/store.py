@@ -24,7 +24,7 @@ _TABLES = {
     "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER",
     "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, title INTEGER,"
     " case_year INTEGER, case_sequence INTEGER, at INTEGER",
-    "cases": "case_file INTEGER, year INTEGER, sequence INTEGER",
+    "cases": "case_file INTEGER PRIMARY KEY, year INTEGER, sequence INTEGER",
     "changes": "target BLOB, field TEXT, at INTEGER",
     "classes": "name TEXT, title TEXT, folders INTEGER, records INTEGER",
 }
@@ -33,9 +33,8 @@ _INDEXES = (
     "CREATE INDEX files_name ON files (name)",
     "CREATE INDEX objects_path ON objects (path)",
     "CREATE INDEX posts_id ON posts (id)",
-    "CREATE INDEX entries_id ON entries (journal, id)",
-    "CREATE INDEX cases_file ON cases (case_file)",
 )
+_ON_DEMAND = {"entries": "CREATE INDEX IF NOT EXISTS entries_id ON entries (journal, id)"}
 
 
 class Store:
@@ -77,6 +76,10 @@ class Store:
             self._flush(table)
         for index in _INDEXES:
             self._db.execute(index)
+
+    def make_findable(self, table: str) -> None:
+        """The rows of a table that is seldom searched will be."""
+        self._db.execute(_ON_DEMAND[table])
 
     def ask(self, sql: str, values: Row = ()) -> Iterator[tuple[Value, ...]]:
         """The rows of an answer."""
