@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -43,15 +42,20 @@ class _Shape:
     convert: tuple[Callable[[str], object], ...]
 
 
-def sqlite_of(path: Path, target: Path, *, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> Made:
-    """Makes the database at `target`, whole or not at all. Raises `UsageFault` where something is there."""
+def sqlite_of(
+    path: Path, target: Path, *, limits: UnpackLimits = LIMITS, bare: bool = False, tell: Listener = nobody
+) -> Made:
+    """Makes the database at `target`, whole or not at all. Raises `UsageFault` where something is there.
+
+    With `bare` there are the tables of the archive and no others, and every decimal is the text it was (`12.50`).
+    """
     if os.path.lexists(target):
         raise UsageFault(what="exists", where=str(target))
     part = target.parent / temporary_name()
     with open_siard(path, limits) as siard, no_room(target):
         try:
             with closing(sqlite3.connect(part, isolation_level=None)) as db:
-                rows = _fill(db, siard, tell)
+                rows = _fill(db, siard, bare, tell)
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
             place_new(part, target)
@@ -65,14 +69,16 @@ def sqlite_of(path: Path, target: Path, *, limits: UnpackLimits = LIMITS, tell: 
 
 
 def names_of(archive: Archive) -> dict[tuple[str, str], str]:
-    """What each table (by its folders) is called where there are no schemas: its name, with that of its schema where
-    two would be one (SQLite does not tell `A` from `a`)."""
-    twins = Counter(table.name.lower() for _, table in archive.tables())
+    """What each table (by its folders) is called where there are no schemas: `table`, and `schema.table` outside the
+    schema that needs no naming (`public`, else the first). SQLite does not tell `A` from `a`: a twin gets a stroke."""
+    usual = next((one.name for one in archive.schemas if one.name == "public"), None)
+    if usual is None and archive.schemas:
+        usual = archive.schemas[0].name
     names: dict[tuple[str, str], str] = {}
     taken: set[str] = set()
     for schema, table in archive.tables():
-        alone = twins[table.name.lower()] == 1 and not table.name.lower().startswith(("sqlite_", "siard_"))
-        name = table.name if alone and table.name else f"{schema.name}.{table.name}"
+        plain = schema.name == usual and table.name and not table.name.lower().startswith(("sqlite_", "siard_"))
+        name = table.name if plain else f"{schema.name}.{table.name}"
         while name.lower() in taken:
             name += "_"
         taken.add(name.lower())
@@ -80,7 +86,7 @@ def names_of(archive: Archive) -> dict[tuple[str, str], str]:
     return names
 
 
-def _fill(db: sqlite3.Connection, siard: Siard, tell: Listener) -> int:
+def _fill(db: sqlite3.Connection, siard: Siard, bare: bool, tell: Listener) -> int:
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768"):
         db.execute(f"PRAGMA {pragma}")
     names = names_of(siard.archive)
@@ -89,10 +95,10 @@ def _fill(db: sqlite3.Connection, siard: Siard, tell: Listener) -> int:
         cells = siard.cells(schema, table)
         convert = tuple(converter(cell) for cell in cells)
         shape = _Shape(schema, table, names[schema.folder, table.folder], cells, convert)
-        columns = _columns(table)
-        db.execute(_create(shape, columns, names, siard.archive))
+        db.execute(_create(shape, names, siard.archive, exact=bare))
         total += _fill_table(db, siard, shape, tell)
-    _tell_rest(db, siard.archive)
+    if not bare:
+        _tell_rest(db, siard.archive)
     return total
 
 
@@ -178,8 +184,6 @@ def converter(cell: Cell) -> Callable[[str], object]:
         return lambda text: json.dumps(plain(Nested(text), cell), ensure_ascii=False)
     if cell.type.kind == "timestamp":
         return _zoned if cell.type.zoned else _unzoned
-    if cell.type.kind == "decimal" and _declared(cell) != "NUMERIC":
-        return _stripped
     return _CONVERTERS[cell.type.kind]
 
 
@@ -232,7 +236,8 @@ def _unzoned(text: str) -> object:
 
 
 def _zoned(text: str) -> object:
-    return text.strip().replace("T", " ")
+    told = text.strip()
+    return f"{told[:-1]}+00:00" if told.endswith("Z") else told
 
 
 _CONVERTERS: dict[CellKind, Callable[[str], object]] = {
@@ -254,26 +259,35 @@ _CONVERTERS: dict[CellKind, Callable[[str], object]] = {
 }
 _DECLARED: dict[CellKind, str] = {
     "integer": "BIGINT",  # INTEGER would make a key column an alias of the row's number
-    "decimal": "TEXT",
     "float": "REAL",
-    "double": "REAL",
+    "double": "DOUBLE",
     "boolean": "BOOLEAN",
     "hex": "BLOB",
     "blob": "BLOB",
     "datalink": "BLOB",
+    "date": "DATE",
+    "time": "TIME",
+    "timestamp": "TIMESTAMP",
 }
+_SIZED = {"hex": "BLOB", "text": "VARCHAR"}
+_JSON = ("json", "jsonb")
 
 
-def _declared(cell: Cell) -> str:
-    """The type a column is declared with, for its affinity."""
-    if cell.shape != "value" or cell.type is None:
+def _declared(cell: Cell, original: str = "", *, exact: bool = False) -> str:
+    """The type a column is declared with: what others make of it, and its affinity."""
+    if cell.shape != "value" or original.lower() in _JSON:
+        return "JSON"
+    if cell.type is None:
         return "TEXT"
     if cell.type.kind == "decimal":
-        return "NUMERIC" if _is_exact(cell.type) else "TEXT"
+        return "NUMERIC" if _is_short(cell.type) and not exact else "TEXT"
+    if cell.type.kind in _SIZED and cell.type.figures:
+        return f"{_SIZED[cell.type.kind]}({cell.type.figures[0]})"
     return _DECLARED.get(cell.type.kind, "TEXT")
 
 
-def _is_exact(type_: SqlType) -> bool:
+def _is_short(type_: SqlType) -> bool:
+    """True for a decimal that a double holds whole."""
     return bool(type_.figures) and type_.figures[0] <= _EXACT_FIGURES
 
 
@@ -290,12 +304,13 @@ def _columns(table: Table) -> list[str]:
     return names
 
 
-def _create(shape: _Shape, columns: list[str], names: dict[tuple[str, str], str], archive: Archive) -> str:
+def _create(shape: _Shape, names: dict[tuple[str, str], str], archive: Archive, *, exact: bool) -> str:
+    columns = _columns(shape.table)
     by_name = {column.name: name for column, name in zip(shape.table.columns, columns, strict=True)}
     key = shape.table.primary_key
     lines = [
-        f"{_quoted(name)} {_declared(cell)}{'' if cell.nullable else ' NOT NULL'}"
-        for name, cell in zip(columns, shape.cells, strict=True)
+        f"{_quoted(name)} {_declared(cell, column.type_original, exact=exact)}{'' if cell.nullable else ' NOT NULL'}"
+        for name, cell, column in zip(columns, shape.cells, shape.table.columns, strict=True)
     ]
     if key is not None and key.columns and all(one in by_name for one in key.columns):
         lines.append(f"PRIMARY KEY ({', '.join(_quoted(by_name[one]) for one in key.columns)})")

@@ -1,0 +1,158 @@
+"""A SIARD archive as a source of records: the same recipes as for the database it came from.
+
+The archive is read once into an SQLite file of ours, and that is read as any database is: rows, relations
+(`record.customer.name`), documents in columns. The file lies in the folder of a run, or in a temporary one that goes
+with the process; it is as large as the archive unpacked, large values included.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from noarkit.errors import SourceGone, UsageFault
+from noarkit.events import Listener, nobody
+from noarkit.graph.entity import Content
+from noarkit.packages.siard.sqlite import sqlite_of
+from noarkit.sources.database.address import read_address
+from noarkit.sources.database.documents import read_terms
+from noarkit.sources.database.source import DatabaseSource
+from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem
+from noarkit.sources.siard import KIND
+
+_SHAPES = "shapes"
+_MARK = "mark"
+_COPY = "siard-"
+
+
+def reopened(identity: SourceIdentity) -> SiardArchiveSource:
+    """The archive that a plan was made from. Raises `SourceGone` where it is not there, or is another."""
+    path = Path(identity.where)
+    known = {_SHAPES, _MARK}
+    terms = {name: value for name, value in identity.settings.items() if name not in known}
+    shapes = identity.settings.get(_SHAPES)
+    source = SiardArchiveSource(path, terms, shapes if isinstance(shapes, Mapping) else None)
+    if identity.settings.get(_MARK) not in (None, source.mark()):
+        raise SourceGone(where=identity.where, why="archive-replaced")
+    return source
+
+
+class SiardArchiveSource:
+    """The tables of an archive, on a recipe's terms. `shapes` are those of the tables when a plan was made."""
+
+    def __init__(
+        self, path: Path, terms: Mapping[str, object] | None = None, shapes: Mapping[str, object] | None = None
+    ) -> None:
+        self.path = path.absolute()
+        self._terms = dict(terms or {})
+        self._shapes = dict(shapes or {})
+        self._home: Path | None = None
+        self._database: DatabaseSource | None = None
+        self._temporary: weakref.finalize[[str, int], SiardArchiveSource] | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (self.path, self._terms, self._shapes, self._home)
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """Kind `siard`, the path, the terms, and what tells this archive from another."""
+        settings = {**self._terms, _MARK: self.mark()}
+        shapes = self._database.identity.settings.get(_SHAPES) if self._database is not None else self._shapes
+        if shapes:
+            settings[_SHAPES] = shapes
+        return SourceIdentity(KIND, str(self.path), settings)
+
+    def mark(self) -> str:
+        """What changes where the archive is replaced: its size and time. Raises `SourceGone`."""
+        try:
+            status = self.path.stat()
+        except OSError as error:
+            raise SourceGone(where=str(self.path), why="ENOENT") from error
+        return f"{status.st_size}:{status.st_mtime_ns}"
+
+    def fitted(self, terms: Mapping[str, object]) -> SiardArchiveSource:
+        """The same archive on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
+        given = {name: value for name, value in terms.items() if name != "kind"}
+        source = SiardArchiveSource(self.path, read_terms(given).settings(), self._shapes)
+        source._home = self._home
+        if self._database is not None:  # the copy is the same on any terms
+            source._database = self._database.fitted(given)
+            source._temporary = self._temporary
+        return source
+
+    def settle(self, folder: Path) -> None:
+        """The copy is made in this folder, of a run, and stays there for all who read it."""
+        self._home = folder
+
+    def records(self, tell: Listener) -> Iterator[SourceItem]:
+        """Every row of every table once, tables that others refer to first.
+
+        Raises `SourceGone`, `PackageFault` where the archive cannot be read, and what `safe` refuses.
+        """
+        return self._read(tell).records(tell)
+
+    @contextmanager
+    def _opened(self, content: Content) -> Iterator[ContentStream]:
+        with self._read(nobody).open(content) as stream:
+            yield stream
+
+    def open(self, content: Content) -> AbstractContextManager[ContentStream]:
+        """Opens a document by its locator. Raises `ItemVanished`, `ItemChanged`, `SourceGone`."""
+        return self._opened(content)
+
+    def default_recipe(self) -> str:
+        """The proposal: tables differ too much for one recipe to fit them all."""
+        return self.proposal(nobody)
+
+    def proposal(self, tell: Listener) -> str:
+        """A recipe fitted to the tables; it serves the live database as well."""
+        return self._read(tell).proposal(tell)
+
+    def profile(self, tell: Listener) -> Mapping[str, object]:
+        """What a scan tells of tables, keys, relations and columns."""
+        return self._read(tell).profile(tell)
+
+    def _read(self, tell: Listener) -> DatabaseSource:
+        if self._database is None:
+            address = read_address(f"sqlite:///{self._copy(tell)}")
+            if address is None:  # an SQLite URL always is one
+                raise SourceGone(where=str(self.path), why="ENOENT")
+            self._database = DatabaseSource(address, read_terms(self._terms), self._shapes)
+        return self._database
+
+    def _copy(self, tell: Listener) -> Path:
+        """The archive as SQLite: that of the run where it stands, else a new one."""
+        key = hashlib.blake2b(f"{self.path} {self.mark()}".encode("utf-8", "surrogateescape"), digest_size=8)
+        if self._home is None:
+            folder = Path(tempfile.mkdtemp(prefix="noarkit-siard-"))
+            self._temporary = weakref.finalize(self, _remove, str(folder), os.getpid())
+        else:
+            folder = self._home / f"{_COPY}{key.hexdigest()}"
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        target = folder / f"{self.path.stem}.db"  # what a proposal calls the system is what the file is called
+        if not target.exists():
+            try:
+                sqlite_of(self.path, target, bare=True, tell=tell)
+            except UsageFault:
+                if not target.exists():  # else another process was quicker, and made the same
+                    raise
+        return target
+
+
+def _rebuilt(
+    path: Path, terms: Mapping[str, object], shapes: Mapping[str, object], home: Path | None
+) -> SiardArchiveSource:
+    source = SiardArchiveSource(path, terms, shapes)
+    source._home = home
+    return source
+
+
+def _remove(folder: str, pid: int) -> None:
+    if os.getpid() == pid:  # a child of ours still shares it
+        shutil.rmtree(folder, ignore_errors=True)
