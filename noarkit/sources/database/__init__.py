@@ -6,11 +6,32 @@ schema     tables, columns, keys and relations                  values    what c
 rows       tables row by row, and what foreign keys lead to     keys      how rows are told apart
 documents  which columns hold documents                         contents  what a plan keeps of them, and their slices
 streams    documents opened again                               profile   what a scan tells
-proposal   a recipe fitted to all this                          source    the database as a source of records
+roles      what each table is to the others                     proposal  a recipe fitted to all this
+source     the database as a source of records
 """
 
 from __future__ import annotations
 
-from noarkit.sources.database.source import KIND, DatabaseSource, find_database, reopen_database
+from typing import TYPE_CHECKING
 
-__all__ = ["KIND", "DatabaseSource", "find_database", "reopen_database"]
+if TYPE_CHECKING:
+    from noarkit.sources.database.source import DatabaseSource
+    from noarkit.sources.port import SourceIdentity
+
+KIND = "database"
+
+
+def find_database(where: str) -> DatabaseSource | None:
+    """The database behind a URL; None for what is none. Raises `SecretOnTheLine`, `UsageFault`."""
+    if ":/" not in where:
+        return None  # what drivers need is loaded where there is a database alone
+    from noarkit.sources.database import source
+
+    return source.find_database(where)
+
+
+def reopen_database(identity: SourceIdentity) -> DatabaseSource:
+    """The database that a plan was made from, on the same terms. Raises `UsageFault`, `PlanFault`."""
+    from noarkit.sources.database import source
+
+    return source.reopen_database(identity)

@@ -10,11 +10,12 @@ base = "/srv/filer"                 # where file names in columns begin
 oversikt = ["id"]                   # the columns that tell the rows of a view apart
 [source.changed]
 brev = "endret"                     # a column that every change of a row changes; left out: the whole row is compared
-[source.documents.brev]             # table, then columns in the order their documents shall have
-innhold = { as = "bytes", name = "filnavn", media_type = "mimetype" }
-tekst = { as = "text", extension = "html" }
-skann = { as = "large-object" }
-sti = { as = "file" }
+[[source.documents.brev]]           # a document column of a table, in the order their documents shall have
+column = "innhold"
+as = "bytes"                        # or "text", "large-object", "file"
+name = "filnavn"                    # the columns that hold its file name and media type
+media_type = "mimetype"
+extension = "pdf"                   # where no column holds a name
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from noarkit.sources.database.values import Kind
 AS = ("bytes", "text", "large-object", "file")
 _NAMES = ("kind", "tables", "views", "schemas", "base", "keys", "changed", "documents")
 SMALL_BYTES = 255
-_OF_DOCUMENT = ("as", "name", "media_type", "extension")
+_OF_DOCUMENT = ("column", "as", "name", "media_type", "extension")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,7 @@ class Terms:
         }
         told = {name: value for name, value in told.items() if value}
         if self.documents is not None:
-            told["documents"] = {
-                table: {one.column: _plain(one) for one in columns} for table, columns in self.documents.items()
-            }
+            told["documents"] = {table: [_plain(one) for one in columns] for table, columns in self.documents.items()}
         return told
 
     def of(self, table: str) -> tuple[DocumentColumn, ...]:
@@ -120,17 +119,17 @@ def _have(table: Table, columns: tuple[str, ...]) -> None:
 def _documents(tables: Mapping[str, object]) -> dict[str, tuple[DocumentColumn, ...]]:
     made: dict[str, tuple[DocumentColumn, ...]] = {}
     for table, columns in tables.items():
-        if not isinstance(columns, Mapping):
-            raise PlanFault(where=f"[source.documents.{table}]", why="wrong-kind", name=table)
-        made[table] = tuple(_document(table, column, told) for column, told in columns.items())
+        if not isinstance(columns, list):
+            raise PlanFault(where=f"[[source.documents.{table}]]", why="wrong-kind", name=table)
+        made[table] = tuple(_document(table, told) for told in columns)
     return made
 
 
-def _document(table: str, column: str, told: object) -> DocumentColumn:
-    where = f"[source.documents.{table}] {column}"
-    given = {"as": told} if isinstance(told, str) else told
+def _document(table: str, given: object) -> DocumentColumn:
+    where = f"[[source.documents.{table}]]"
     if not isinstance(given, Mapping) or not all(isinstance(value, str) for value in given.values()):
-        raise PlanFault(where=where, why="wrong-kind", name=column)
+        raise PlanFault(where=where, why="wrong-kind", name=table)
+    column = given.get("column", "")
     for name in given:
         if name not in _OF_DOCUMENT:
             raise PlanFault(where=where, why="unknown-key", name=name, near=_near(name, _OF_DOCUMENT))
@@ -142,7 +141,13 @@ def _document(table: str, column: str, told: object) -> DocumentColumn:
 
 
 def _plain(one: DocumentColumn) -> dict[str, str]:
-    told = {"as": one.form, "name": one.name, "media_type": one.media_type, "extension": one.extension}
+    told = {
+        "column": one.column,
+        "as": one.form,
+        "name": one.name,
+        "media_type": one.media_type,
+        "extension": one.extension,
+    }
     return {name: value for name, value in told.items() if value}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from noarkit.errors import SourceAway, SourceFault, SourceGone, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.entity import Content, SetAside
+from noarkit.sources.database import KIND
 from noarkit.sources.database.address import Address, read_address
 from noarkit.sources.database.contents import Documents
 from noarkit.sources.database.documents import DocumentColumn, Terms, check_terms, read_terms, usual_documents
@@ -21,7 +22,6 @@ from noarkit.sources.database.streams import Desk, Desks, opened
 from noarkit.sources.files.tally import Tally
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 
-KIND = "database"
 _TELL_EVERY = 10_000
 _SHAPES = "shapes"
 _AS_IT_STANDS = Terms()

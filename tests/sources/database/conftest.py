@@ -1,0 +1,45 @@
+"""The sample database on every server that is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from tests.sources.database import sample as samples
+from tests.sources.database.sample import Sample
+
+FAMILIES = ("sqlite", "postgresql", "mysql")
+
+
+@pytest.fixture(params=FAMILIES)
+def sample(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
+    """The sample database, on each server in turn."""
+    yield from made(str(request.param), tmp_path)
+
+
+@pytest.fixture(params=("postgresql", "mysql"))
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
+    """The sample database on each real server."""
+    yield from made(str(request.param), tmp_path)
+
+
+def made(family: str, place: Path) -> Iterator[Sample]:
+    """A sample; skipped where its server is not there."""
+    if family == "sqlite":
+        yield samples.sqlite_sample(place / "kilde")
+        return
+    url = samples.server_urls()[family]
+    name = f"noarkit_{os.getpid()}"
+    try:
+        with samples.engine(url).connect():
+            pass
+    except sa.exc.OperationalError:
+        pytest.skip(f"no {family} server at {url}: name one in NOARKIT_TEST_POSTGRESQL or NOARKIT_TEST_MARIADB")
+    try:
+        yield samples.server_sample(url, name, place / "kilde")
+    finally:
+        samples.drop(url, name)
