@@ -211,10 +211,10 @@ class Judge:
             self.tell("CSIP17")
         if not counts.get("amdSec"):
             self.tell("CSIP31", count=0)
-        elif not counts.get("digiprovMD"):
-            self.tell("CSIP32")
-        if not counts.get("rightsMD"):
-            self.tell("CSIP45")
+        else:
+            for kind, code in (("digiprovMD", "CSIP32"), ("rightsMD", "CSIP45")):
+                if not counts.get(kind):
+                    self.tell(code)
         if not counts.get("fileSec"):
             self.tell("CSIP58", count=0)
         for folder, label, code in (
