@@ -113,6 +113,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "messages": "list",
     },
     "serving": {"url": "text", "token_url": "text", "clients": "text"},
+    "standin": {"service": "text", "url": "text", "config": "text"},
     "setting": {"key": "text", "value": "text?", "origin": "text"},
     "status": {"run": "text", "state": "text", "read": "count", "archived": "count", "open": "count"},
     "verified": {

@@ -1,0 +1,65 @@
+"""`noarkit standin`: runs a stand-in of a service, for rehearsals and tests, until a signal ends it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from noarkit.cli.options import Session, command, option
+from noarkit.errors import UsageFault
+
+_SERVICES = ("crm", "spend", "appsec", "features")
+_LIMIT = re.compile(r"(\d+)/(\d+(?:\.\d+)?)")
+
+
+@command("standin", exits=(2,))
+@click.argument("service", metavar="SERVICE", type=click.Choice(_SERVICES))
+@option("--port", type=click.IntRange(0, 65535), default=0, metavar="N")
+@option("--records", type=click.IntRange(1, 100_000_000), default=1_000, metavar="N")
+@option("--seed", type=int, default=1, metavar="S")
+@option("--config-out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@option("--token-life", type=click.FloatRange(1, 86_400), default=3_600, metavar="SECONDS")
+@option("--limit", "limits", multiple=True, metavar="N/SECONDS")
+@option("--set", "options", multiple=True, metavar="NAME=VALUE")
+def standin_command(
+    session: Session,
+    *,
+    service: str,
+    port: int,
+    records: int,
+    seed: int,
+    config_out: Path | None,
+    token_life: float,
+    limits: tuple[str, ...],
+    options: tuple[str, ...],
+) -> None:
+    """Serves a stand-in; its config stands before the port opens."""
+    from noarkit.standins.serving import Ready, Wish, serve
+
+    face = session.face
+
+    def tell(ready: Ready) -> None:
+        line = session.texts.say("standin.address", service=service, url=ready.url)
+        face.result("standin", line, service=service, url=ready.url, config=str(ready.config or ""))
+        if ready.config is not None:
+            face.tell("standin.config", path=ready.config, service=service)
+        face.tell("serve.stop")
+
+    windows = tuple(_limit(text) for text in limits) if limits else None
+    wish = Wish(records, seed, token_life, windows, dict(_option(text) for text in options))
+    serve(service, wish, port=port, config_out=config_out, ready=tell)
+    face.tell("standin.stopped")
+
+
+def _limit(text: str) -> tuple[int, float]:
+    found = _LIMIT.fullmatch(text)
+    if found is None:
+        raise UsageFault(what="bad-value", where="--limit", do="--limit 600/60")
+    return int(found[1]), float(found[2])
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value or "yes"

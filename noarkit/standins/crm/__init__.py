@@ -1,0 +1,5 @@
+"""The stand-in of a CRM: modules, records, notes, attachments, emails, bulk reads, notifications and MCP servers."""
+
+from noarkit.standins.crm.service import standin
+
+__all__ = ["standin"]

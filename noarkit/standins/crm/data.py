@@ -1,0 +1,302 @@
+"""What the CRM holds: records that are rolled from the seed, and what was changed since by those who called.
+
+A rolled record is never stored; a change, a new record and a deletion are. The order of a module is by time of change.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from noarkit.standins.crm.shapes import MODULES, USERS, Module
+from noarkit.standins.dice import MATTERS, Dice, mail_of
+from noarkit.standins.papers import PAPERS
+
+Record = dict[str, object]
+OSLO_OFFSET = "+01:00"
+STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
+_ID_BASE = 4_150_868_000_000_000_000
+_REMEMBERED = 50_000
+_SPAN_S = 900 * 86_400
+_FIRST = datetime(2023, 1, 2, 7, 0, tzinfo=UTC)
+
+
+def told(moment: datetime) -> str:
+    """A time as the service writes it: in whole seconds, with an offset."""
+    return (moment + timedelta(hours=1)).replace(tzinfo=None).isoformat(timespec="seconds") + OSLO_OFFSET
+
+
+def user(number: int) -> Record:
+    """A user as records name one."""
+    given, family = Dice("user", number).person("name")
+    return {"id": str(_ID_BASE + 900_000_000 + number), "name": f"{given} {family}", "email": f"u{number}@crm.example"}
+
+
+@dataclass(slots=True)
+class Holdings:
+    """One module's records."""
+
+    module: Module
+    seed: int
+    count: int
+    changed: dict[str, Record] = field(default_factory=dict)
+    deleted: dict[str, Record] = field(default_factory=dict)
+    _rolled: dict[int, Record] = field(default_factory=dict)
+
+    def record_id(self, number: int) -> str:
+        """The id of a rolled record."""
+        return str(_ID_BASE + self.module.place * 10_000_000_000 + number)
+
+    def number(self, record_id: str) -> int | None:
+        """The place of a rolled record; None for an id that was never one."""
+        place = int(record_id) - int(self.record_id(0)) if record_id.isdigit() else -1
+        return place if 0 <= place < self.count else None
+
+    def get(self, record_id: str) -> Record | None:
+        """A record that is there."""
+        if record_id in self.deleted:
+            return None
+        if record_id in self.changed:
+            return self.changed[record_id]
+        number = self.number(record_id)
+        if number is None:
+            return None
+        known = self._rolled.get(number)
+        if known is None:
+            known = self.rolled(number)
+            if len(self._rolled) < _REMEMBERED:
+                self._rolled[number] = known
+        return known
+
+    def rolled(self, number: int) -> Record:
+        """A record as the seed has it."""
+        dice = Dice(self.seed, self.module.name, number)
+        created = _FIRST + timedelta(seconds=int(_SPAN_S * (number / max(self.count, 1))))
+        owner = user(dice.number("owner", USERS))
+        record: Record = {
+            "id": self.record_id(number),
+            "Owner": owner,
+            "Created_By": owner,
+            "Modified_By": user(dice.number("editor", USERS)),
+            "Created_Time": told(created),
+            "Modified_Time": told(created + timedelta(seconds=dice.number("edited", 600))),
+            "Tag": [],
+            "$approved": True,
+        }
+        return record | self.module.roll(dice, number, self)
+
+    def ordered(self) -> list[str]:
+        """Every id that is there, oldest change first."""
+        rolled = [self.record_id(number) for number in range(self.count)]
+        if not self.changed and not self.deleted:
+            return rolled
+        kept = [one for one in rolled if one not in self.changed and one not in self.deleted]
+        return kept + sorted(
+            (one for one in self.changed if one not in self.deleted),
+            key=lambda one: (str(self.changed[one]["Modified_Time"]), one),
+        )
+
+
+class Store:
+    """The whole CRM. Safe for threads."""
+
+    def __init__(self, records: int, seed: int) -> None:
+        self.seed = seed
+        self.lock = threading.RLock()
+        self.org_id = str(20_000_000_000 + seed)
+        self.holdings = {
+            module.name: Holdings(module, seed, max(1, int(records * module.share)) if module.share else 0)
+            for module in MODULES
+        }
+        self.deals = self.holdings["Deals"]
+        self._next = 0
+        self.extra_notes: dict[str, Record] = {}
+        self.extra_files: dict[str, bytes] = {}
+
+    def new_id(self) -> str:
+        """An id that nothing has."""
+        with self.lock:
+            self._next += 1
+            return str(_ID_BASE + 9_000_000_000_000 + self._next)
+
+    def now(self) -> str:
+        """The time of a change."""
+        return told(datetime.now(UTC))
+
+    def put(self, module: str, record: Record, by: Record) -> Record:
+        """Adds or changes a record; what it does not name stays as it is."""
+        with self.lock:
+            holdings = self.holdings[module]
+            record_id = str(record.get("id") or self.new_id())
+            was = holdings.get(record_id) or {"Created_Time": self.now(), "Created_By": by, "Owner": by}
+            whole = {**was, **record, "id": record_id, "Modified_Time": self.now(), "Modified_By": by}
+            holdings.changed[record_id] = whole
+            return whole
+
+    def delete(self, module: str, record_id: str, by: Record) -> bool:
+        """Puts a record in the bin."""
+        with self.lock:
+            holdings = self.holdings[module]
+            was = holdings.get(record_id)
+            if was is None:
+                return False
+            holdings.deleted[record_id] = {
+                "id": record_id,
+                "display_name": str(was.get(holdings.module.title, "")),
+                "type": "recycle",
+                "deleted_time": self.now(),
+                "deleted_by": by,
+                "created_by": was.get("Created_By"),
+            }
+            return True
+
+    def notes(self, deal_id: str) -> list[Record]:
+        """The notes of a deal or case."""
+        found = [self.note(deal_id, place) for place in range(self._amount(deal_id, "notes", 3))]
+        return found + [note for note in self.extra_notes.values() if _parent(note) == deal_id]
+
+    def note(self, deal_id: str, place: int) -> Record:
+        """One rolled note."""
+        dice = Dice(self.seed, "note", deal_id, place)
+        made = _FIRST + timedelta(seconds=self._age_s(deal_id) + place * 3_600)
+        writer = user(dice.number("writer", USERS))
+        return {
+            "id": str(int(deal_id) * 10 + place + 1),
+            "Note_Title": dice.among("title", MATTERS) if dice.chance("titled", 70) else None,
+            "Note_Content": dice.text("content", 1 + dice.number("length", 4)),
+            "Parent_Id": {"module": {"api_name": self.module_of(deal_id)}, "id": deal_id, "name": "…"},
+            "Owner": writer,
+            "Created_By": writer,
+            "Modified_By": writer,
+            "Created_Time": told(made),
+            "Modified_Time": told(made),
+            "$attachments": None,
+            "$state": "save",
+        }
+
+    def all_notes(self) -> Iterator[Record]:
+        """Every note there is."""
+        for name in ("Deals", "Cases"):
+            for record_id in self.holdings[name].ordered():
+                yield from self.notes(record_id)
+
+    def attachments(self, record_id: str) -> list[Record]:
+        """The attachments of a deal or case."""
+        found: list[Record] = []
+        for place in range(self._amount(record_id, "attachments", 2)):
+            dice = Dice(self.seed, "attachment", record_id, place)
+            ending, _, _ = dice.among("paper", PAPERS)
+            linked = dice.chance("linked", 2)
+            attachment_id = str(int(record_id) * 10 + place + 6)
+            made = told(_FIRST + timedelta(seconds=self._age_s(record_id) + place * 60))
+            writer = user(dice.number("writer", USERS))
+            found.append(
+                {
+                    "id": attachment_id,
+                    "File_Name": f"{dice.among('matter', MATTERS)} {place + 1}.{ending}",
+                    "Size": None if linked else str(len(self.attachment(record_id, attachment_id) or b"")),
+                    "Created_Time": made,
+                    "Modified_Time": made,
+                    "Owner": writer,
+                    "Created_By": writer,
+                    "Modified_By": writer,
+                    "Parent_Id": {"id": record_id, "name": "…"},
+                    "$file_id": attachment_id,
+                    "$type": "Link" if linked else "Attachment",
+                    "$link_url": "https://files.example.org/shared/1" if linked else None,
+                    "$attachment_type": 1,
+                    "$se_module": self.module_of(record_id),
+                }
+            )
+        return found
+
+    def attachment(self, record_id: str, attachment_id: str) -> bytes | None:
+        """The bytes of an attachment; None where there is none."""
+        place = int(attachment_id) - int(record_id) * 10 - 6 if attachment_id.isdigit() else -1
+        if not 0 <= place < self._amount(record_id, "attachments", 2):
+            return None
+        dice = Dice(self.seed, "attachment", record_id, place)
+        _, _, make = dice.among("paper", PAPERS)
+        return make(f"{record_id} {attachment_id} {dice.text('content', 2)}")
+
+    def emails(self, record_id: str) -> list[Record]:
+        """The emails of a deal or case, without their bodies."""
+        return [self.email(record_id, place) for place in range(self._amount(record_id, "emails", 4))]
+
+    def email(self, record_id: str, place: int) -> Record:
+        """One email, without its body."""
+        dice = Dice(self.seed, "email", record_id, place)
+        given, family = dice.person("other")
+        company = dice.company("company")
+        other = {"user_name": f"{given} {family}", "email": mail_of(given, family, company)}
+        ours = user(dice.number("ours", USERS))
+        us = {"user_name": ours["name"], "email": ours["email"]}
+        sent = dice.chance("sent", 50)
+        when = told(_FIRST + timedelta(seconds=self._age_s(record_id) + place * 7_200))
+        return {
+            "message_id": dice.uuid("message").replace("-", "") + f"{place:02}",
+            "subject": ("SV: " if place else "") + dice.among("subject", MATTERS),
+            "from": us if sent else other,
+            "to": [other if sent else us],
+            "cc": [{"user_name": None, "email": "arkiv@crm.example"}] if dice.chance("cc", 20) else None,
+            "time": when,
+            "sent_time": when,
+            "sent": sent,
+            "read": True,
+            "status": [{"type": "sent"}],
+            "source": "crm",
+            "owner": {"id": ours["id"], "name": ours["name"]},
+            "has_attachment": dice.chance("attached", 30),
+            "thread_id": None,
+            "summary": None,
+            "linked_record": {"id": record_id, "module": self.module_of(record_id)},
+        }
+
+    def letter(self, record_id: str, message_id: str) -> Record | None:
+        """An email with its body and what hangs on it."""
+        for place, email in enumerate(self.emails(record_id)):
+            if email["message_id"] == message_id:
+                dice = Dice(self.seed, "email", record_id, place)
+                text = dice.text("body", 3)
+                html = dice.chance("html", 60)
+                files = self.enclosures(record_id, place, email)
+                return {
+                    **email,
+                    "content": f"<html><body><p>{text}</p></body></html>" if html else text,
+                    "mail_format": "html" if html else "text",
+                    "attachments": [{"id": one[0], "name": one[1], "size": len(one[2])} for one in files],
+                }
+        return None
+
+    def enclosures(self, record_id: str, place: int, email: Mapping[str, object]) -> list[tuple[str, str, bytes]]:
+        """What hangs on an email: id, name and bytes."""
+        if not email["has_attachment"]:
+            return []
+        dice = Dice(self.seed, "enclosure", record_id, place)
+        ending, _, make = dice.among("paper", PAPERS)
+        return [(dice.uuid("file"), f"vedlegg.{ending}", make(dice.text("text", 2)))]
+
+    def module_of(self, record_id: str) -> str:
+        """The module that an id belongs to."""
+        for name, holdings in self.holdings.items():
+            if holdings.number(record_id) is not None or record_id in holdings.changed:
+                return name
+        return "Deals"
+
+    def _amount(self, record_id: str, what: str, most: int) -> int:
+        holdings = self.holdings[self.module_of(record_id)]
+        if not holdings.module.has_papers or holdings.number(record_id) is None:
+            return 0
+        return Dice(self.seed, what, record_id).number("amount", most + 1)
+
+    def _age_s(self, record_id: str) -> int:
+        holdings = self.holdings[self.module_of(record_id)]
+        number = holdings.number(record_id) or 0
+        return int(_SPAN_S * (number / max(holdings.count, 1))) + 900
+
+
+def _parent(note: Record) -> str:
+    return str(cast(Mapping[str, object], note["Parent_Id"])["id"])

@@ -1,0 +1,187 @@
+"""The query language of the CRM, as far as it goes: select, where (criteria joined pairwise in brackets), order, limit.
+
+select id, Deal_Name from Deals where (Modified_Time >= '…' and id > 1) order by Modified_Time asc, id asc limit 200
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Test = Callable[[Mapping[str, object]], bool]
+Comparable = tuple[int, Any]  # of one kind where the first number is the same
+_WORD = re.compile(
+    r"\s*(?:('(?:[^']|'')*')|(-?\d+(?:\.\d+)?)(?![\w-])|([A-Za-z_][\w.$]*)|(>=|<=|!=|=|<|>|\(|\)|,))", re.ASCII
+)
+_MOST_CRITERIA = 25
+_MOST_ROWS = 2_000
+_DEEPEST = 100_000
+
+
+class Wrong(Exception):
+    """A query that the service does not take; its code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A query that was read."""
+
+    fields: tuple[str, ...]
+    module: str
+    where: Test
+    order: tuple[tuple[str, bool], ...]
+    offset: int
+    limit: int
+
+
+class _Words:
+    def __init__(self, text: str) -> None:
+        self.words: list[str] = []
+        place = 0
+        text = text.strip()
+        while place < len(text):
+            found = _WORD.match(text, place)
+            if found is None:
+                raise Wrong("SYNTAX_ERROR")
+            self.words.append(next(group for group in found.groups() if group is not None))
+            place = found.end()
+        self.place = 0
+        self.criteria = 0
+
+    def peek(self) -> str:
+        return self.words[self.place].casefold() if self.place < len(self.words) else ""
+
+    def take(self, *wanted: str) -> str:
+        if self.place >= len(self.words) or (wanted and self.peek() not in wanted):
+            raise Wrong("SYNTAX_ERROR")
+        self.place += 1
+        return self.words[self.place - 1]
+
+    def maybe(self, word: str) -> bool:
+        if self.peek() != word:
+            return False
+        self.place += 1
+        return True
+
+
+def read(text: str) -> Select:
+    """The query in a text. Raises `Wrong`."""
+    words = _Words(text)
+    words.take("select")
+    fields = [words.take()]
+    while words.maybe(","):
+        fields.append(words.take())
+    words.take("from")
+    module = words.take()
+    where: Test = _criterion(words) if words.maybe("where") else (lambda record: True)
+    if words.peek() in ("and", "or"):
+        raise Wrong("SYNTAX_ERROR")  # more than one criterion needs brackets
+    if words.criteria > _MOST_CRITERIA:
+        raise Wrong("LIMIT_EXCEEDED")
+    order = _order(words)
+    limit, offset = 200, 0
+    if words.maybe("limit"):
+        limit = int(words.take())
+        if words.maybe(","):
+            offset, limit = limit, int(words.take())
+    if words.maybe("offset"):
+        offset = int(words.take())
+    if words.place != len(words.words):
+        raise Wrong("SYNTAX_ERROR")
+    if limit > _MOST_ROWS or limit < 1 or offset > _DEEPEST:
+        raise Wrong("LIMIT_EXCEEDED")
+    return Select(tuple(fields), module, where, order, offset, limit)
+
+
+def sort_key(order: tuple[tuple[str, bool], ...]) -> list[tuple[Callable[[Mapping[str, object]], Comparable], bool]]:
+    """Sorts for a list, last first: what to sort by, and whether downward."""
+    return [(_by(name), down) for name, down in reversed(order)]
+
+
+def _by(name: str) -> Callable[[Mapping[str, object]], Comparable]:
+    return lambda record: comparable(record.get(name))
+
+
+def comparable(value: object) -> Comparable:
+    """A value that can be compared with any other."""
+    if isinstance(value, Mapping):
+        value = value.get("id")
+    if value is None:
+        return 0, ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return 1, value
+    text = str(value)
+    return (1, int(text)) if text.isdigit() else (2, text)
+
+
+def _order(words: _Words) -> tuple[tuple[str, bool], ...]:
+    found: list[tuple[str, bool]] = []
+    if words.maybe("order"):
+        words.take("by")
+        while True:
+            name = words.take()
+            found.append((name, words.maybe("desc")))
+            words.maybe("asc")
+            if not words.maybe(","):
+                break
+    return tuple(found)
+
+
+def _criterion(words: _Words) -> Test:
+    """One criterion, or two of them joined in brackets."""
+    if not words.maybe("("):
+        return _comparison(words)
+    left = _criterion(words)
+    if words.maybe(")"):
+        return left
+    joint = words.take("and", "or").casefold()
+    right = _criterion(words)
+    words.take(")")
+    if joint == "and":
+        return lambda record: left(record) and right(record)
+    return lambda record: left(record) or right(record)
+
+
+def _comparison(words: _Words) -> Test:
+    words.criteria += 1
+    name = words.take()
+    sign = words.take("=", "!=", "<", "<=", ">", ">=", "in", "is", "like").casefold()
+    if sign == "is":
+        negated = words.maybe("not")
+        words.take("null")
+        return lambda record: (record.get(name) is None) != negated
+    if sign == "in":
+        words.take("(")
+        values = [_value(words.take())]
+        while words.maybe(","):
+            values.append(_value(words.take()))
+        words.take(")")
+        if len(values) > 100:
+            raise Wrong("LIMIT_EXCEEDED")
+        return lambda record: any(comparable(record.get(name)) == comparable(value) for value in values)
+    value = _value(words.take())
+    if sign == "like":
+        pattern = re.compile(re.escape(str(value)).replace("%", ".*"), re.IGNORECASE | re.DOTALL)
+        return lambda record: pattern.fullmatch(str(record.get(name) or "")) is not None
+    return lambda record: _compared(comparable(record.get(name)), sign, comparable(value))
+
+
+def _compared(left: Comparable, sign: str, right: Comparable) -> bool:
+    if sign in ("=", "!="):
+        return (left == right) == (sign == "=")
+    if left[0] != right[0] or left[0] == 0:
+        return False
+    return {
+        "<": left < right,
+        "<=": left <= right,
+        ">": left > right,
+        ">=": left >= right,
+    }[sign]
+
+
+def _value(word: str) -> object:
+    if word.startswith("'"):
+        return word[1:-1].replace("''", "'")
+    return float(word) if "." in word else int(word) if word.lstrip("-").isdigit() else word

@@ -1,0 +1,194 @@
+"""The modules of the CRM, their fields, and how a record of each is rolled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from noarkit.standins.dice import BEGIN, MATTERS, PLACES, Dice, mail_of
+
+if TYPE_CHECKING:
+    from noarkit.standins.crm.data import Holdings
+
+USERS = 12
+_STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
+_STATES = ("New", "On Hold", "Escalated", "Closed")
+_COMMON = (
+    ("id", "bigint"),
+    ("Owner", "ownerlookup"),
+    ("Created_By", "ownerlookup"),
+    ("Modified_By", "ownerlookup"),
+    ("Created_Time", "datetime"),
+    ("Modified_Time", "datetime"),
+    ("Tag", "text"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One module: how many of it there are for each record asked for, its title field, its own fields."""
+
+    name: str
+    place: int
+    share: float
+    title: str
+    fields: tuple[tuple[str, str], ...]
+    roll: Callable[[Dice, int, Holdings], dict[str, object]]
+    generated: str = "default"
+    api_supported: bool = True
+    has_papers: bool = False
+    private: tuple[str, ...] = ()
+
+    @property
+    def all_fields(self) -> tuple[tuple[str, str], ...]:
+        """Fields of every module, then its own."""
+        return _COMMON + self.fields
+
+
+def _look_up(module: Module, number: int, name: str) -> dict[str, object]:
+    return {"id": str(4_150_868_000_000_000_000 + module.place * 10_000_000_000 + number), "name": name}
+
+
+def _account(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+    return {
+        "Account_Name": Dice(held.seed, "Accounts", number).company("name"),
+        "Organisation_Number": dice.organisation_number("org"),
+        "Billing_City": dice.among("city", PLACES),
+        "Website": None,
+        "Annual_Revenue": 1_000 * dice.number("revenue", 90_000),
+    }
+
+
+def _contact(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+    given, family = dice.person("name")
+    company = dice.company("company")
+    return {
+        "First_Name": given,
+        "Last_Name": family,
+        "Full_Name": f"{given} {family}",
+        "Email": mail_of(given, family, company),
+        "Phone": f"+47 {dice.number('phone', 90_000_000) + 10_000_000}",
+        "Mailing_City": dice.among("city", PLACES),
+        "Account_Name": None,
+    }
+
+
+def _deal(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+    # accounts and contacts are a tenth and a fifth of the deals, and rolled from the same seed
+    account = dice.number("account", max(1, held.count // 10))
+    name = Dice(held.seed, "Accounts", account).company("name")
+    stage = dice.among("stage", _STAGES)
+    return {
+        "Deal_Name": f"{dice.among('matter', MATTERS)} – {name}",
+        "Account_Name": _look_up(ACCOUNTS, account, name),
+        "Contact_Name": _look_up(CONTACTS, dice.number("contact", max(1, held.count // 5)), "Kontakt"),
+        "Stage": stage,
+        "Amount": dice.number("amount", 5_000_000) + dice.number("cents", 100) / 100,
+        "Closing_Date": (BEGIN + timedelta(days=dice.number("closing", 900))).date().isoformat(),
+        "Description": dice.text("description", 2) if dice.chance("described", 60) else None,
+        "Contract_Number": f"K-{number:06}",
+        "Archive_Id": None,
+    }
+
+
+def _case(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+    return {
+        "Subject": dice.among("matter", MATTERS),
+        "Case_Number": f"C{number:07}",
+        "Status": dice.among("status", _STATES),
+        "Description": dice.text("description", 3),
+        "Account_Name": None,
+        "Archive_Id": None,
+    }
+
+
+def _vendor(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+    return {"Vendor_Name": dice.company("name"), "Organisation_Number": dice.organisation_number("org")}
+
+
+def _inspection(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+    return {"Name": f"Tilsyn {number + 1}", "Place": dice.among("place", PLACES), "Remarks": dice.text("remarks", 2)}
+
+
+ACCOUNTS = Module(
+    "Accounts",
+    1,
+    0.1,
+    "Account_Name",
+    (
+        ("Account_Name", "text"),
+        ("Organisation_Number", "text"),
+        ("Billing_City", "text"),
+        ("Website", "website"),
+        ("Annual_Revenue", "currency"),
+    ),
+    _account,
+)
+CONTACTS = Module(
+    "Contacts",
+    2,
+    0.2,
+    "Full_Name",
+    (
+        ("First_Name", "text"),
+        ("Last_Name", "text"),
+        ("Full_Name", "text"),
+        ("Email", "email"),
+        ("Phone", "phone"),
+        ("Mailing_City", "text"),
+        ("Account_Name", "lookup"),
+    ),
+    _contact,
+    private=("Email", "Phone"),
+)
+DEALS = Module(
+    "Deals",
+    3,
+    1.0,
+    "Deal_Name",
+    (
+        ("Deal_Name", "text"),
+        ("Account_Name", "lookup"),
+        ("Contact_Name", "lookup"),
+        ("Stage", "picklist"),
+        ("Amount", "currency"),
+        ("Closing_Date", "date"),
+        ("Description", "textarea"),
+        ("Contract_Number", "text"),
+        ("Archive_Id", "text"),
+        *((f"Extra_{number:02}", "text") for number in range(1, 51)),  # more than one call can name
+    ),
+    _deal,
+    has_papers=True,
+)
+CASES = Module(
+    "Cases",
+    4,
+    0.2,
+    "Subject",
+    (
+        ("Subject", "text"),
+        ("Case_Number", "text"),
+        ("Status", "picklist"),
+        ("Description", "textarea"),
+        ("Account_Name", "lookup"),
+        ("Archive_Id", "text"),
+    ),
+    _case,
+    has_papers=True,
+)
+VENDORS = Module("Vendors", 5, 0.02, "Vendor_Name", (("Vendor_Name", "text"), ("Organisation_Number", "text")), _vendor)
+INSPECTIONS = Module(
+    "Inspections",
+    6,
+    0.05,
+    "Name",
+    (("Name", "text"), ("Place", "text"), ("Remarks", "textarea")),
+    _inspection,
+    generated="custom",
+)
+LOCKED = Module("Locking_Information__s", 7, 0.0, "Name", (("Name", "text"),), _inspection, generated="default")
+
+MODULES = (ACCOUNTS, CONTACTS, DEALS, CASES, VENDORS, INSPECTIONS, LOCKED)
