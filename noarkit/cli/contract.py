@@ -101,6 +101,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "set_aside": "counts",
         "skipped": "counts",
         "noted": "counts",
+        "tables": "list?",
     },
     "second_opinion": {
         "tool": "text",

@@ -10,6 +10,7 @@ from noarkit import journeys
 from noarkit.cli.options import Session, command
 from noarkit.cli.running import working
 from noarkit.cli.show import size
+from noarkit.cli.tables import table_lines
 from noarkit.sources.scan import ScanReport
 from noarkit.words.texts import Texts, explain, grouped
 
@@ -37,6 +38,9 @@ def _lines(told: Texts, report: ScanReport, source: str) -> Iterator[str]:
     yield from _trouble(told.say("scan.set_aside"), report.set_aside, told)
     yield from _trouble(told.say("scan.noted"), report.noted, told)
     yield from _table(told.say("scan.skipped"), report.skipped, {})
+    tables = report.profile.get("tables")
+    if isinstance(tables, list):
+        yield from table_lines(told, tables)
 
 
 def _table(title: str, counts: Mapping[str, int], sizes: Mapping[str, int]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
@@ -45,6 +45,15 @@ class Glancing(Protocol):
     def glances(self, tell: Listener) -> Iterator[Seen | SetAside | Skipped] | None: ...
 
 
+@runtime_checkable
+class Profiled(Protocol):
+    """A source that can tell more of itself than counts: its tables, and what their columns look like."""
+
+    def profile(self, tell: Listener) -> Mapping[str, object]:
+        """Plain JSON values, to stand beside the counts."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ScanReport:
     """The counts: set aside and noted by code, skipped by reason, years by a mail's date or a file's time."""
@@ -62,6 +71,7 @@ class ScanReport:
     set_aside: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     noted: Mapping[str, int] = field(default_factory=dict)
+    profile: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def read(self) -> int:
@@ -86,6 +96,7 @@ class ScanReport:
             "set_aside": dict(self.set_aside),
             "skipped": dict(self.skipped),
             "noted": dict(self.noted),
+            **self.profile,
         }
 
 
@@ -101,6 +112,8 @@ def scan(source: Source, tell: Listener, *, each: Callable[[SetAside | Skipped],
     else:
         counts.records(source.records(tell), each)
     report = counts.report(source.identity.where, source.identity.kind)
+    if isinstance(source, Profiled):
+        report = replace(report, profile=source.profile(tell))
     tell(Event("source_scanned", {"read": report.read, "records": report.records, "bytes": report.bytes}))
     return report
 
