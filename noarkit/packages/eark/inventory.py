@@ -190,3 +190,16 @@ class Inventory:
         """What is there, and listed nowhere."""
         query = "SELECT name FROM present EXCEPT SELECT name FROM listed EXCEPT SELECT 'METS.xml' ORDER BY 1"
         yield from (name for (name,) in self._db.execute(query))
+
+    def unlisted_below(self, folder: str) -> Iterator[tuple[str, int]]:
+        """What is there below a folder, and listed nowhere, with its size."""
+        query = (
+            "SELECT name, size FROM present p WHERE name >= ? AND name < ?"
+            " AND NOT EXISTS (SELECT 1 FROM listed l WHERE l.name = p.name) ORDER BY name"
+        )
+        yield from self._db.execute(query, (folder, f"{folder[:-1]}0"))
+
+    def size_of(self, name: str) -> int | None:
+        """How large a file is that is there."""
+        row = self._db.execute("SELECT size FROM present WHERE name = ?", (name,)).fetchone()
+        return None if row is None else int(row[0])

@@ -119,7 +119,7 @@ class _Reading:
         space, _, local = name.rpartition(" ")
         if self._depth == 1:
             if local != "mets" or space not in _NAMESPACES:
-                raise PackageFault(where=self._where, why="not-mets")
+                raise PackageFault(where=self._where, why="eark-not-mets")
             self._space = space
             self._root(told)
         elif space == self._space:

@@ -84,7 +84,7 @@ class _Reading:
             raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
         space, _, local = name.rpartition(" ")
         if self._depth == 1 and (local not in ("premis", "object") or space not in _NAMESPACES):
-            raise PackageFault(where=self._where, why="not-premis")
+            raise PackageFault(where=self._where, why="eark-not-premis")
         if local == "object" and self._told is None:
             self._kind = told.get(_XSI_TYPE, "").rpartition(":")[2]
             self._told = {}

@@ -19,12 +19,13 @@ from typing import Self
 
 from noarkit.errors import PackageFault, UnsafeMember
 from noarkit.packages.eark import spec
+from noarkit.packages.eark.hrefs import Resolved
 from noarkit.packages.eark.inventory import Entry, Inventory, representation_folder
 from noarkit.packages.eark.mets_read import Heading, read_mets
 from noarkit.packages.eark.premis_read import PremisObject, read_premis
 from noarkit.packages.holding.storage import Storage, open_storage
 from noarkit.safe.digest import Readable
-from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.safe.unpack import LIMITS, Member, UnpackLimits
 
 __all__ = ["EarkPackage", "Entry", "Heading", "Part", "is_eark", "open_eark"]
 
@@ -78,7 +79,7 @@ class EarkPackage:
                 self._inventory.present(stored.name, stored.size_bytes)
             self._inventory.all_present()
             if self._inventory.find(spec.METS_FILE) is None:
-                raise PackageFault(where=self.where, why="no-mets")
+                raise PackageFault(where=self.where, why="eark-without-mets")
             self._read_all()
             self.representations = tuple(self._parts())
         except BaseException:
@@ -136,9 +137,25 @@ class EarkPackage:
         """What is listed of one file."""
         return self._inventory.entry(name)
 
+    def resolve(self, href: str, folder: str) -> Resolved:
+        """The file that a reference leads to, seen from a folder (empty, or ending in `/`)."""
+        return self._inventory.resolve(href, folder)
+
+    def unlisted_below(self, folder: str) -> Iterator[tuple[str, int]]:
+        """What is there below a folder and listed nowhere, with its size."""
+        return self._inventory.unlisted_below(folder)
+
     def open(self, name: str) -> AbstractContextManager[Readable]:
         """The bytes of one file, by its stored name."""
         return self._storage.open(name)
+
+    def size_of(self, name: str) -> int | None:
+        """How large a file is; None where there is none."""
+        return self._inventory.size_of(name)
+
+    def member(self, name: str) -> Member | None:
+        """Where a file lies in the archive file; None in a folder."""
+        return self._storage.member(name)
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every file with its bytes, in the order in which they lie."""
@@ -165,7 +182,7 @@ class EarkPackage:
             if name in self.documents:
                 continue
             if len(self.documents) >= _MAX_DOCUMENTS:
-                raise PackageFault(where=self.where, why="too-many-mets")
+                raise PackageFault(where=self.where, why="eark-too-many-mets")
             waiting.extend(reversed(self._read_one(name)))
 
     def _read_one(self, name: str) -> list[str]:

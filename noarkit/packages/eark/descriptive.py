@@ -1,0 +1,128 @@
+"""Reads what describes a package: Dublin Core and EAD (2002 and 3). Its title, its maker, titles of single files."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+from urllib.parse import unquote
+from xml.parsers.expat import XMLParserType
+
+from noarkit.errors import UnsafeXml
+from noarkit.safe.digest import Readable
+from noarkit.safe.sax import check_text, event_parser, feed
+
+_MAX_DEPTH = 200
+_COMPONENT = re.compile(r"archdesc|c|c0[1-9]|c1[0-2]")
+_EAD_TEXTS = frozenset({"unittitle", "titleproper", "origination", "unitid"})
+_DC_TEXTS = frozenset({"title", "creator", "identifier", "description"})
+_DC_ROOTS = ("simpledc", "metadata", "dc", "dublin_core", "qualifieddc")
+_DC_SPACE = "http://purl.org/dc/"
+_XLINK_HREF = "http://www.w3.org/1999/xlink href"
+
+
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """Something that is described: `of` is `package`, or the reference of a file. `field` is title, creator, …"""
+
+    of: str
+    field: str
+    text: str
+
+
+def read_descriptive(source: Readable, where: str) -> Iterator[Titled]:
+    """What a file of descriptive metadata tells; nothing where it is neither. Raises `PackageFault`, `UnsafeXml`."""
+    parser = event_parser(where)
+    reading = _Reading(parser, where)
+    parser.StartElementHandler, parser.EndElementHandler = reading.start, reading.end
+    parser.CharacterDataHandler = reading.data
+    for _ in feed(parser, cast(BinaryIO, source), where):  # only read() is asked
+        yield from reading.taken()
+    yield from reading.taken()
+
+
+def led_to(href: str, folder: str) -> str:
+    """The name in the package that a description in `folder` leads to; empty where that is outside.
+
+    >>> led_to("file:../../representations/rep1/data/a.txt", "metadata/descriptive/")
+    'representations/rep1/data/a.txt'
+    """
+    path = re.sub(r"^file:(//)?", "", href)
+    if path.startswith("/") or "\\" in path or ":" in path.split("/", 1)[0]:
+        return ""
+    name = posixpath.normpath(posixpath.join(folder, unquote(path)))
+    return "" if name.startswith("..") or name == "." else name
+
+
+class _Reading:
+    """The state between two events."""
+
+    def __init__(self, parser: XMLParserType, where: str) -> None:
+        self._parser = parser
+        self._where = where
+        self._depth = 0
+        self._ead = self._core = False
+        self._titles: list[str] = []
+        self._text: list[str] | None = None
+        self._text_depth = 0
+        self._found: list[Titled] = []
+        self._told: set[str] = set()
+
+    def taken(self) -> list[Titled]:
+        """What was found since the last call."""
+        found, self._found = self._found, []
+        if self._text is not None:
+            check_text(self._text, self._parser, self._where)
+        return found
+
+    def start(self, name: str, told: dict[str, str]) -> None:
+        """An element begins."""
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+        space, _, local = name.rpartition(" ")
+        if self._depth == 1:
+            self._ead = local == "ead"
+            self._core = local in _DC_ROOTS
+        if self._ead and _COMPONENT.fullmatch(local):
+            self._titles.append("")
+        elif local == "dao" and self._titles:
+            href = told.get("href") or told.get(_XLINK_HREF, "")
+            title = self._titles[-1] or told.get("linktitle", "")
+            if href and title:
+                self._found.append(Titled(href, "title", title))
+        elif self._text is None and self._tells(space, local):
+            self._text, self._text_depth = [], self._depth
+
+    def _tells(self, space: str, local: str) -> bool:
+        if self._ead:
+            return local in _EAD_TEXTS
+        return local in _DC_TEXTS and (self._core or space.startswith(_DC_SPACE))
+
+    def end(self, name: str) -> None:
+        """It ends."""
+        local = name.rpartition(" ")[2]
+        if self._text is not None and self._depth == self._text_depth:
+            text, self._text = " ".join("".join(self._text).split()), None
+            if text:
+                self._take(local, text)
+        elif self._ead and _COMPONENT.fullmatch(local):
+            self._titles.pop()
+        self._depth -= 1
+
+    def data(self, text: str) -> None:
+        """Some of its text."""
+        if self._text is not None:
+            self._text.append(text)
+
+    def _take(self, local: str, text: str) -> None:
+        field = {"unittitle": "title", "titleproper": "title_proper", "origination": "creator", "unitid": "identifier"}
+        if self._ead and local == "unittitle" and self._titles:
+            self._titles[-1] = self._titles[-1] or text
+        if len(self._titles) <= 1:
+            told = field.get(local, local)
+            if told not in self._told:
+                self._told.add(told)
+                self._found.append(Titled("package", told, text))

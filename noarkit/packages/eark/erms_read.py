@@ -1,0 +1,177 @@
+"""Reads an ERMS document (CITS ERMS 2.1, 3.0) by events: its aggregations and records one by one, parents first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, Literal, cast
+from xml.parsers.expat import XMLParserType
+
+from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.packages.eark import spec
+from noarkit.safe.digest import Readable
+from noarkit.safe.sax import check_text, event_parser, feed
+
+_MAX_DEPTH = 200
+_PLAIN = frozenset({"objectId", "title", "description", "runningNumber", "subject", "levelName"})
+_UNITS = ("aggregation", "record")
+
+
+@dataclass(slots=True)
+class Unit:
+    """An aggregation or record. `place` numbers it from the top; `appendices` are paths with names."""
+
+    kind: Literal["aggregation", "record"]
+    place: tuple[int, ...]
+    id: str
+    type: str
+    parent: Unit | None
+    told: dict[str, str] = field(default_factory=dict)
+    dates: dict[str, str] = field(default_factory=dict)
+    keywords: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    agents: list[dict[str, str]] = field(default_factory=list)
+    appendices: list[tuple[str, str]] = field(default_factory=list)
+    children: int = 0
+    given: bool = False
+
+
+def is_erms(source: Readable, where: str) -> bool:
+    """Whether a file is an ERMS document; its first element says so. Raises `PackageFault`, `UnsafeXml` before that."""
+    parser = event_parser(where)
+    first: list[str] = []
+
+    def begun(name: str, told: dict[str, str]) -> None:
+        if not first:
+            first.append(name)
+
+    parser.StartElementHandler = begun
+    try:
+        for _ in feed(parser, cast(BinaryIO, source), where):  # only read() is asked
+            if first:
+                break
+    except PackageFault:
+        if not first:
+            raise
+    return bool(first) and _is_root(first[0])
+
+
+def read_erms(source: Readable, where: str) -> Iterator[Unit]:
+    """Every unit once, with all that is told of it before its children. Raises `PackageFault`, `UnsafeXml`."""
+    parser = event_parser(where)
+    reading = _Reading(parser, where)
+    parser.StartElementHandler, parser.EndElementHandler = reading.start, reading.end
+    parser.CharacterDataHandler = reading.data
+    for _ in feed(parser, cast(BinaryIO, source), where):  # only read() is asked
+        yield from reading.taken()
+    yield from reading.taken()
+
+
+def _is_root(name: str) -> bool:
+    space, _, local = name.rpartition(" ")
+    return local == "erms" and space.lower() == spec.ERMS.lower()
+
+
+class _Reading:
+    """The state between two events."""
+
+    def __init__(self, parser: XMLParserType, where: str) -> None:
+        self._parser = parser
+        self._where = where
+        self._path: list[str] = []
+        self._open: list[Unit] = []
+        self._top = 0
+        self._found: list[Unit] = []
+        self._texts: list[str] = []
+        self._attributes: list[dict[str, str]] = []
+
+    def taken(self) -> list[Unit]:
+        """What was found since the last call."""
+        found, self._found = self._found, []
+        check_text(self._texts, self._parser, self._where)
+        return found
+
+    def start(self, name: str, told: dict[str, str]) -> None:
+        """An element begins."""
+        if len(self._path) >= _MAX_DEPTH:
+            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+        local = name.rpartition(" ")[2]
+        self._path.append(local)
+        self._attributes.append(told)
+        self._texts.clear()
+        if local in _UNITS and self._within_units():
+            self._begin(local, told)
+        elif self._open:
+            self._inside(local, told)
+
+    def _within_units(self) -> bool:
+        above = self._path[-2] if len(self._path) > 1 else ""
+        return above in ("aggregations", "records", "aggregation", "erms")
+
+    def _begin(self, local: str, told: dict[str, str]) -> None:
+        parent = self._open[-1] if self._open else None
+        if parent is None:
+            self._top += 1
+            place: tuple[int, ...] = (self._top,)
+        else:
+            parent.children += 1
+            place = (*parent.place, parent.children)
+            self._give(parent)
+        kind: Literal["aggregation", "record"] = "record" if local == "record" else "aggregation"
+        type_ = told.get("aggregationType") or told.get("recordType", "")
+        self._open.append(Unit(kind, place, told.get("systemIdentifier", ""), type_, parent))
+
+    def _inside(self, local: str, told: dict[str, str]) -> None:
+        unit = self._open[-1]
+        if local == "appendix" and told.get("path"):
+            unit.appendices.append((told["path"], told.get("name", "")))
+        elif local == "status" and self._path[-2] in _UNITS:
+            unit.told["status"] = told.get("value", "")
+        elif local == "direction" and self._path[-2] in _UNITS:
+            unit.told["direction"] = told.get("directionDefinition", "")
+        elif local == "agent" and self._path[-2] == "agents" and self._path[-3:-2] and self._path[-3] in _UNITS:
+            unit.agents.append({"type": told.get("agentType", "")})
+
+    def end(self, name: str) -> None:
+        """It ends."""
+        local = self._path.pop()
+        told = self._attributes.pop()
+        if not self._open:
+            return
+        above = self._path[-1] if self._path else ""
+        if local in _UNITS and above in ("aggregations", "records", "aggregation", "erms"):
+            self._give(self._open.pop())
+            return
+        text = " ".join("".join(self._texts).split())
+        if text:
+            self._text(self._open[-1], (above, local), told, text)
+        self._texts.clear()
+
+    def data(self, text: str) -> None:
+        """Some of its text."""
+        if self._open:
+            self._texts.append(text)
+
+    def _text(self, unit: Unit, where: tuple[str, str], told: dict[str, str], text: str) -> None:
+        above, local = where
+        if above in _UNITS and local in _PLAIN:
+            unit.told.setdefault(local, text)
+        elif above in _UNITS and local == "classification":
+            unit.told.setdefault("class_title", text)
+            unit.told.setdefault(
+                "class_code", told.get("fullyQualifiedClassificationCode") or told.get("classificationCode", "")
+            )
+        elif where == ("keywords", "keyword"):
+            unit.keywords.append(text)
+        elif where == ("dates", "date") and self._path[-2:-1] and self._path[-2] in _UNITS:
+            unit.dates.setdefault(told.get("otherDateType") or told.get("dateType", "date"), text)
+            unit.dates.setdefault(told.get("dateType", "date"), text)
+        elif where == ("notes", "note"):
+            unit.notes.append(text)
+        elif above == "agent" and unit.agents and local in ("name", "role", "organisation", "unitName"):
+            unit.agents[-1].setdefault(local, text)
+
+    def _give(self, unit: Unit) -> None:
+        if not unit.given:
+            unit.given = True
+            self._found.append(unit)

@@ -1,0 +1,114 @@
+"""One file of a representation, or one unit of an ERMS document, as the plain values that recipes see as `record`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from noarkit.graph.entity import Content, Note
+from noarkit.packages.eark.erms_read import Unit
+from noarkit.packages.eark.inventory import Entry
+from noarkit.packages.eark.read import Heading, Part
+from noarkit.sources.port import SourceRecord
+
+UNLISTED = Note("W251")
+APPENDIX_MISSING = "W252"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What all records of one representation have in common."""
+
+    package: Mapping[str, object]
+    part: Mapping[str, object]
+    base: str
+    """Where names within it begin."""
+
+
+def package_fields(heading: Heading, told: Mapping[str, str]) -> dict[str, object]:
+    """What recipes see as `record.package`."""
+    creators = [agent.name for agent in heading.agents if agent.role == "ARCHIVIST" and agent.name]
+    return {
+        "id": heading.object_id,
+        "title": told.get("title") or told.get("title_proper") or heading.label or heading.object_id,
+        "creator": (creators or [told.get("creator", "")])[0],
+        "description": told.get("description", ""),
+        "reference": told.get("identifier", ""),
+        "type": heading.package_type,
+        "category": heading.category,
+        "created": heading.created,
+        "agreement": next((value for kind, value in heading.record if kind == "SUBMISSIONAGREEMENT"), ""),
+    }
+
+
+def part_fields(part: Part, told: Mapping[str, str]) -> dict[str, object]:
+    """What recipes see as `record.representation`."""
+    return {
+        "name": part.name,
+        "title": told.get("title") or part.label,
+        "content_type": part.content_type,
+        "other_content_type": part.other_content_type,
+        "kind": part.heading.kind if part.heading else "",
+    }
+
+
+def file_record(
+    kind: str, frame: Frame, entry: Entry, content: Content, title: str, notes: tuple[Note, ...] = ()
+) -> SourceRecord:
+    """The record of one file."""
+    path = entry.name.removeprefix(frame.base)
+    parts = path.split("/")
+    stem, _, ext = parts[-1].rpartition(".")
+    fields = {
+        "path": path,
+        "parts": parts,
+        "folder": "/".join(parts[:-1]),
+        "folders": parts[:-1],
+        "top": parts[0] if len(parts) > 1 else "",
+        "name": parts[-1],
+        "stem": stem or parts[-1],
+        "ext": ext.lower() if stem else "",
+        "depth": len(parts) - 1,
+        "size": content.size_bytes,
+        "title": title,
+        "created": entry.created,
+        "modified": entry.created,
+        "media_type": entry.media_type,
+        "puid": entry.puid,
+        "format_name": entry.format_name,
+        "original_name": entry.original_name,
+        "representation": frame.part,
+        "package": frame.package,
+    }
+    return SourceRecord(kind, entry.name, fields, (content,), notes)
+
+
+def unit_record(frame: Frame, unit: Unit, contents: tuple[Content, ...], notes: tuple[Note, ...]) -> SourceRecord:
+    """The record of an aggregation or record of an ERMS document."""
+    told = unit.told
+    fields: dict[str, object] = {
+        "id": unit.id,
+        "object_id": told.get("objectId", ""),
+        "type": unit.type,
+        "title": told.get("title", ""),
+        "description": told.get("description", ""),
+        "status": told.get("status", ""),
+        "number": told.get("runningNumber", ""),
+        "direction": told.get("direction", ""),
+        "class_code": told.get("class_code", ""),
+        "class_title": told.get("class_title", ""),
+        "dates": dict(unit.dates),
+        "keywords": list(unit.keywords),
+        "notes": list(unit.notes),
+        "agents": [dict(agent) for agent in unit.agents],
+        "parent": unit_key(frame, unit.parent) if unit.parent else None,
+        "name": told.get("objectId", "") or unit.id or ".".join(map(str, unit.place)),
+        "representation": frame.part,
+        "package": frame.package,
+    }
+    return SourceRecord(unit.kind, unit_key(frame, unit), fields, contents, notes)
+
+
+def unit_key(frame: Frame, unit: Unit) -> str:
+    """What a unit is known by: its system's identifier, else its place."""
+    return f"{frame.base}{unit.kind}/{unit.id or '.'.join(map(str, unit.place))}"

@@ -1,0 +1,91 @@
+"""The bytes of a file of a package, where it lies: held to size and time, and to the checksum that the METS tells.
+
+A locator is `algorithm:checksum:` and the file's name, or where it lies in the archive file. SHA-256 stands in the plan
+itself and needs no mention.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from noarkit.errors import ItemVanished
+from noarkit.graph.entity import Content
+from noarkit.packages.eark.inventory import Entry
+from noarkit.packages.eark.read import EarkPackage
+from noarkit.packages.eark.spec import HASHES
+from noarkit.packages.holding.located import Located, LocatedStream, locator_of
+from noarkit.sources.files.names import key_of
+from noarkit.sources.files.streams import opened
+from noarkit.sources.port import ContentStream
+
+_SHA256_LENGTH = 64
+
+
+class PackageFiles:
+    """The files of the package at `path`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._located = None if path.is_dir() else Located(path)
+        if self._located is not None:
+            weakref.finalize(self, self._located.close)
+
+    def modified_ns(self, name: str) -> int:
+        """When a file was last written to; in an archive file, when that was. Raises `ItemVanished`."""
+        if self._located is not None:
+            return self._located.modified_ns()
+        try:
+            # names come from a walk that follows no link
+            return os.stat(f"{self._path}/{name}", follow_symlinks=False).st_mtime_ns  # noqa: PTH116  # hot: no path of its own
+        except OSError as error:
+            raise ItemVanished(key=name) from error
+
+    def content(self, package: EarkPackage, entry: Entry, size_bytes: int) -> Content:
+        """A file as a plan remembers it. Raises `ItemVanished`."""
+        algorithm = HASHES.get(entry.checksum_type, "") if entry.checksum else ""
+        sha256 = entry.checksum if algorithm == "sha256" and len(entry.checksum) == _SHA256_LENGTH else None
+        proof = ":" if sha256 or not algorithm else f"{algorithm}:{entry.checksum}"
+        member = package.member(entry.name)
+        place = entry.name if member is None else locator_of(member)
+        name = entry.name[entry.name.rfind("/") + 1 :]
+        media = entry.media_type or None
+        modified = self.modified_ns(entry.name)
+        return Content(f"{proof}:{place}", name, size_bytes, modified, sha256, media, entry.puid or None)
+
+    @contextmanager
+    def open(self, content: Content) -> Iterator[ContentStream]:
+        """Opens a content by its locator. Raises `SourceGone`, `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
+        algorithm, checksum, place = content.locator.split(":", 2)
+        if self._located is not None:
+            with self._located.open(place) as source:
+                stream = LocatedStream(source, self._located, content.modified_ns)
+                yield _Proven(stream, algorithm, checksum) if algorithm else stream
+            return
+        plain = replace(content, locator=key_of(os.fsencode(place)))
+        with opened(self._path, plain, follow=False, mail_limit_bytes=0) as file:
+            yield _Proven(file, algorithm, checksum) if algorithm else file
+
+
+class _Proven:
+    """A stream that is held to the checksum that the METS tells."""
+
+    def __init__(self, stream: ContentStream, algorithm: str, checksum: str) -> None:
+        self._stream = stream
+        self._hash = hashlib.new(algorithm, usedforsecurity=False)
+        self._checksum = checksum
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes."""
+        block = self._stream.read(size)
+        self._hash.update(block)
+        return block
+
+    def still_the_same(self) -> bool:
+        """True where nobody wrote to it, and the bytes have their checksum."""
+        return self._hash.hexdigest() == self._checksum and self._stream.still_the_same()
