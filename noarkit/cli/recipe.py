@@ -22,7 +22,7 @@ from noarkit.sources.recipe import Recipe, RecipeProblem, check, read_recipe
 _SAMPLES = 2000
 
 
-@command("recipe", exits=(4, 8))
+@command("recipe", exits=(4, 5, 6, 8))
 @click.argument("action", type=click.Choice(("new", "check")))
 @click.argument("place", metavar="SOURCE|FILE")
 @click.argument("source", metavar="[SOURCE]", required=False)

@@ -17,7 +17,7 @@ from noarkit.words.texts import Texts, explain, grouped
 _MOST_LINES = 12
 
 
-@command("scan", exits=(3, 8, 130, 143))
+@command("scan", exits=(3, 5, 6, 8, 130, 143))
 @click.argument("source", metavar="SOURCE")
 def scan_command(session: Session, source: str) -> int:
     """Counts what a source holds; changes nothing."""
