@@ -1,0 +1,193 @@
+"""A second opinion on an E-ARK package: a validator of another house looks at it, by a command that the user names.
+
+eark-validator and commons-ip are understood by what they print or write. What they are known to find in packages that
+keep a rule is taken out of their answer and named. They are shown a folder, in a place of its own that is removed
+again, and no package whose paths or XML could lead them astray.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import UsageFault
+from noarkit.packages.eark import spec
+from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
+from noarkit.validate.bagit.second import Opinion
+from noarkit.validate.findings import Report
+
+EARK_VALIDATOR = "eark-validator"
+COMMONS_IP = "commons-ip"
+FALSE_ALARMS: Mapping[str, frozenset[str]] = {
+    EARK_VALIDATOR: frozenset(
+        {"CSIP12", "CSIP13", "CSIP15", "CSIP16", "CSIP63", "CSIP101", "CSIP103", "CSIP105", "SIP11", "SIP14"}
+    ),
+    COMMONS_IP: frozenset({"SIP2", "SIP15"}),
+}
+"""Rules that a tool finds broken in packages that keep them: they are believed only where we find them broken too."""
+
+NEWER = frozenset({"SIP2", "DIP2"})
+"""What eark-validator, which ends with 2.1.0, says of every package of a later version."""
+
+CRASHES_FROM_BYTES = 60_000
+"""From about here on eark-validator cannot read a METS document."""
+
+_UNSAFE = frozenset({"EARK-HREF", "EARK-ODD", "EARK-NAME", "EARK-XML-HOSTILE"})
+_MOST_BYTES = 256 * 1024 * 1024
+_MOST_MESSAGES = 100
+_PATIENCE_S = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool said: which it is, and the messages of each rule that it says is broken."""
+
+    tool: str
+    broken: Mapping[str, tuple[str, ...]]
+
+
+def second_opinion(
+    path: Path, report: Report, command: str, *, limits: UnpackLimits = LIMITS, patience_s: float = _PATIENCE_S
+) -> Opinion:
+    """What the tool behind `command` says of the package that `report` is about.
+
+    The package's folder stands where the command says `{}`, or behind it; `{out}` is a folder for reports. Raises
+    `UsageFault` for a command that cannot be run.
+    """
+    words = shlex.split(command)
+    if not words:
+        raise UsageFault(what="bad-value", where="--second-opinion-command")
+    name = Path(words[0]).name
+    if not _UNSAFE.isdisjoint(report.codes):
+        return Opinion(name, False, False, ())
+    with tempfile.TemporaryDirectory(prefix="noarkit-second-") as place:
+        home = Path(place)
+        package = _folder(path, home / "package", limits)
+        if package is None:
+            return Opinion(name, False, False, ())
+        out = home / "out"
+        out.mkdir()
+        printed, complaint = _run(_line(words, package, out), out, patience_s)
+        answer = _answer([printed, *_written(out)])
+        if answer is None:
+            return _no_answer(name, package, complaint)
+    return _opinion(answer, report)
+
+
+def _folder(path: Path, home: Path, limits: UnpackLimits) -> Path | None:
+    """The package as a folder: what is packed goes through `safe`, for the tools unpack whatever they are given."""
+    if path.is_dir():
+        return path.resolve()
+    home.mkdir()
+    unpack_to(path, home, limits=limits)
+    tops = list(home.iterdir())
+    return tops[0] if len(tops) == 1 and tops[0].is_dir() else None
+
+
+def _line(words: list[str], package: Path, out: Path) -> list[str]:
+    line = [word.replace("{out}", str(out)).replace("{}", str(package)) for word in words]
+    return line if any("{}" in word for word in words) else [*line, str(package)]
+
+
+def _run(line: list[str], place: Path, patience_s: float) -> tuple[bytes, str]:
+    """What the tool prints, and the last line of its complaints. What it leaves behind lies in `place`."""
+    settings = {**os.environ, "TMPDIR": str(place), "PYTHONIOENCODING": "utf-8"}
+    try:
+        done = subprocess.run(  # noqa: S603  # the user's own command
+            line, capture_output=True, check=False, timeout=patience_s, cwd=place, env=settings
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageFault(what="second-opinion-command", where=line[0], detail=type(error).__name__) from error
+    last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    return done.stdout[:_MOST_BYTES], last[0][:400] if last else ""
+
+
+def _written(out: Path) -> Iterator[bytes]:
+    """Reports that the tool wrote instead of printing them."""
+    for found in sorted(out.glob("*.json")):
+        if found.is_file() and not found.is_symlink() and found.stat().st_size <= _MOST_BYTES:
+            yield found.read_bytes()
+
+
+def _answer(texts: list[bytes]) -> Answer | None:
+    for text in texts:
+        for found in _objects(text):
+            if "structure" in found:
+                return Answer(EARK_VALIDATOR, _gathered(_of_eark_validator(found)))
+            if "validation" in found:
+                return Answer(COMMONS_IP, _gathered(_of_commons_ip(found)))
+    return None
+
+
+def _objects(text: bytes) -> Iterator[Mapping[str, object]]:
+    """The JSON objects of a text: the whole of it, or lines of it among others."""
+    for part in (text, *(line for line in text.splitlines() if line.startswith(b"{"))):
+        try:
+            found = json.loads(part)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            yield found
+            return
+
+
+def _of_eark_validator(found: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    metadata = _inner(found, "metadata")
+    parts = (_inner(found, "structure"), _inner(metadata, "schema_results"), _inner(metadata, "schematron_results"))
+    for part in parts:
+        for message in _list(part, "messages"):
+            if str(message.get("severity", "")).lower() == "error":
+                yield str(message.get("rule_id") or ""), str(message.get("message") or "")
+
+
+def _of_commons_ip(found: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    for one in _list(found, "validation"):
+        testing = _inner(one, "testing")
+        if testing.get("outcome") == "FAILED" and str(one.get("level", "MUST")).upper().startswith("MUST"):
+            issues = testing.get("issues")
+            told = issues if isinstance(issues, list) and issues else [one.get("name", "")]
+            for issue in told:
+                yield str(one.get("id") or ""), str(issue)
+
+
+def _inner(found: Mapping[str, object], name: str) -> Mapping[str, object]:
+    inner = found.get(name)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _list(found: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    inner = found.get(name)
+    return [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
+
+
+def _gathered(found: Iterator[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]:
+    broken: dict[str, tuple[str, ...]] = {}
+    for rule, message in found:
+        held = broken.setdefault(rule, ())
+        if len(held) < _MOST_MESSAGES:
+            broken[rule] = (*held, message[:400])
+    return broken
+
+
+def _no_answer(name: str, package: Path, complaint: str) -> Opinion:
+    mets = package / spec.METS_FILE
+    large = mets.is_file() and mets.stat().st_size > CRASHES_FROM_BYTES
+    known = ("crashes-on-large-mets",) if large and EARK_VALIDATOR in name else ()
+    return Opinion(name, True, False, (complaint,) if complaint else (), known)
+
+
+def _opinion(answer: Answer, report: Report) -> Opinion:
+    """The answer without its known false alarms, which are named."""
+    doubtful = FALSE_ALARMS[answer.tool]
+    if answer.tool == EARK_VALIDATOR and report.version not in ("2.0.4", "2.1.0"):
+        doubtful |= NEWER
+    known = sorted(rule for rule in answer.broken if rule in doubtful and rule not in report.codes)
+    left = {rule: told for rule, told in answer.broken.items() if rule not in known}
+    messages = [f"{rule}: {text}" for rule, texts in sorted(left.items()) for text in texts]
+    return Opinion(answer.tool, True, not left, tuple(messages[:_MOST_MESSAGES]), tuple(known), tuple(sorted(left)))
