@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -147,12 +147,15 @@ def open_held(place: Path, limits: UnpackLimits = LIMITS) -> Storage:
         raise PackageFault(where=str(place), why="not-there", detail=error.strerror) from error
 
 
-def opened(storage: Storage, name: str) -> AbstractContextManager[Readable]:
+@contextmanager
+def opened(storage: Storage, name: str) -> Iterator[Readable]:
     """The bytes of a file that must be there. `PackageFault` where it is not."""
-    try:
-        return storage.open(name)
-    except FileNotFoundError as error:
-        raise PackageFault(where=f"{storage.where}: {name}", why="not-there") from error
+    with ExitStack() as stack:
+        try:
+            content = stack.enter_context(storage.open(name))
+        except FileNotFoundError as error:
+            raise PackageFault(where=f"{storage.where}: {name}", why="not-there") from error
+        yield content
 
 
 def _spelt(member: Member) -> tuple[str, Oddity | None]:

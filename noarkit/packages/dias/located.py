@@ -47,7 +47,9 @@ def _of_file(path: Path) -> Located | None:
     if path.suffix.lower() == ".xml":
         tar = path.with_suffix(".tar")
         return Located(tar, path) if tar.is_file() and _is_mets(path) else None
-    return Located(path, _beside(path.parent, path.stem)) if form_of(path) not in (None, "zip") else None
+    if form_of(path) in (None, "zip"):
+        return None
+    return Located(path, _beside(path.parent, path.stem) or _alone(path.absolute().parent))
 
 
 def _in_folder(folder: Path) -> Located | None:
@@ -60,7 +62,7 @@ def _in_folder(folder: Path) -> Located | None:
     sealed = [tar for tar in tars if _beside(folder, tar.stem) is not None]
     found = sealed or tars
     if len(found) == 1:
-        return Located(found[0], _beside(folder, found[0].stem))
+        return Located(found[0], _beside(folder, found[0].stem) or _alone(folder))
     if len(inner) == 1 and not found:
         return Located(inner[0], _beside(folder, inner[0].name))
     if len(found) + len(inner) > 1:
@@ -74,6 +76,14 @@ def _beside(folder: Path, stem: str, *, info: bool = True) -> Path | None:
         if (folder / name).is_file() and _is_mets(folder / name):
             return folder / name
     return None
+
+
+def _alone(folder: Path) -> Path | None:
+    """The only description in a folder that holds a single tar, however one of them was renamed."""
+    if len(list(folder.glob("*.tar"))) != 1:
+        return None
+    found = [path for path in folder.glob("*.xml") if path.is_file() and _is_mets(path)]
+    return found[0] if len(found) == 1 else None
 
 
 def _is_mets(path: Path) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from noarkit.errors import PackageFault, RunLocked, UsageFault
-from noarkit.safe.atomic import is_temporary, sync_folder, sync_tree, write_text
+from noarkit.safe.atomic import is_temporary, sync_folder, write_text
 
 
 class Pair:
@@ -75,8 +75,8 @@ class Pair:
         return self._known.get("phase") == "whole" and os.path.lexists(self._target) and not any(self.folder.iterdir())
 
     def place(self) -> None:
-        """The last step: until here nothing bears the target's name."""
-        sync_tree(self.folder)
+        """The last step: until here nothing bears the target's name. Both files are on disk already."""
+        sync_folder(self.folder)
         self.keep(phase="whole")
         if os.path.lexists(self._target):
             raise UsageFault(what="exists", where=str(self._target))

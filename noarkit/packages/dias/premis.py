@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from noarkit.packages.dias.markup import HEAD, attributes, element, text
 from noarkit.packages.dias.mets import Facts
 from noarkit.packages.dias.order import SOFTWARE, DiasOrder
-from noarkit.packages.dias.spec import IDENTIFIER_TYPE, PREMIS_NAMESPACE, XLINK, ending_of
+from noarkit.packages.dias.spec import IDENTIFIER_TYPE, PREMIS_NAMESPACE, XLINK, ending_of, href_of
 from noarkit.packages.holding.progress import Done
 
 CREATION = "Creation"
@@ -25,7 +25,7 @@ def dias_premis(order: DiasOrder, facts: Facts, untold: Iterable[Done]) -> Itera
     yield (_begin() + _package(order, facts)).encode()
     lines: list[str] = []
     for number, row in enumerate(untold, start=1):
-        lines.append(_file(row, f"{facts.uuid}/{number}"))
+        lines.append(_file(row, order.type, f"{facts.uuid}/{number}"))
         if len(lines) >= _BATCH:
             yield "".join(lines).encode()
             lines.clear()
@@ -64,7 +64,7 @@ def _package(order: DiasOrder, facts: Facts) -> str:
     )
 
 
-def _file(row: Done, identifier: str) -> str:
+def _file(row: Done, package_type: str, identifier: str) -> str:
     fixity = (
         "<fixity>"
         f"<messageDigestAlgorithm>SHA-256</messageDigestAlgorithm><messageDigest>{row.digests[0]}</messageDigest>"
@@ -76,7 +76,10 @@ def _file(row: Done, identifier: str) -> str:
         + _identifier("objectIdentifier", "object", identifier)
         + f"<objectCharacteristics>\n{_format(ending or 'unknown', fixity)}</objectCharacteristics>\n"
         + element("originalName", row.name)
-        + "</object>\n"
+        + "<storage><contentLocation>\n"
+        + element("contentLocationType", package_type)
+        + element("contentLocationValue", href_of(row.name))
+        + "</contentLocation></storage>\n</object>\n"
     )
 
 

@@ -11,16 +11,25 @@ from noarkit.safe.digest import Readable
 from noarkit.safe.xml import read
 
 _TEXTS = frozenset(
-    {"objectIdentifierValue", "originalName", "size", "messageDigest", "messageDigestAlgorithm", "formatName"}
+    {
+        "objectIdentifierValue",
+        "originalName",
+        "contentLocationValue",
+        "size",
+        "messageDigest",
+        "messageDigestAlgorithm",
+        "formatName",
+    }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PremisObject:
-    """An object: its identifiers, and what is told of it, empty where nothing is."""
+    """An object: its identifiers, and what is told of it, empty where nothing is. `location` is an address."""
 
     identifiers: tuple[str, ...]
     original_name: str
+    location: str
     size: str
     digest: str
     algorithm: str
@@ -84,6 +93,7 @@ class _Walk:
                 PremisObject(
                     tuple(self._told.get("objectIdentifierValue", ())),
                     self._first("originalName"),
+                    self._first("contentLocationValue"),
                     self._first("size"),
                     self._first("messageDigest").lower(),
                     self._first("messageDigestAlgorithm"),

@@ -96,7 +96,7 @@ def href_of(name: str) -> str:
 
 def paths_of(href: str) -> Iterator[str]:
     """What an address may mean, the likeliest first: it is encoded, or not, or as a form is; with `/` or with `\\`."""
-    bare = _SCHEME.sub("", href.strip(), count=1)
+    bare = _SCHEME.sub("", href.strip(" \t\r\n"), count=1)
     told = set()
     for one in (unquote(bare, errors="surrogateescape"), bare, unquote_plus(bare, errors="surrogateescape")):
         for path in (one, one.replace("\\", "/")):
@@ -121,7 +121,7 @@ def uuid_in(text: str) -> str:
 def _plain(sign: str) -> bool:
     if sign < "\x7f":
         return sign > "\x1f" and sign not in _ENCODED
-    return unicodedata.category(sign) not in ("Cc", "Cs", "Cn", "Zl", "Zp", "Co")
+    return unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp", "Zs")
 
 
 def _percent(sign: str) -> str:

@@ -133,8 +133,9 @@ def _judge_object(document: str, one: PremisObject, uuid: str, judging: tuple[In
 
 def _file_of(one: PremisObject, uuid: str, inventory: Inventory) -> str:
     """The file of the package that an object is; empty for the package itself."""
-    if one.original_name:
-        return next((path for path in spec.paths_of(one.original_name) if inventory.has(path)), one.original_name)
+    for told in (one.location, one.original_name):
+        if told:
+            return next((path for path in spec.paths_of(told) if inventory.has(path)), told)
     for identifier in one.identifiers:
         head, _, rest = identifier.partition("/")
         if rest and spec.uuid_in(head) == uuid and inventory.has(rest):
