@@ -41,6 +41,8 @@ def look(path: Path, limits: UnpackLimits = LIMITS) -> Found:
     """What stands at `path`. Raises `FileNotFoundError`, and for a packed place whatever `safe` refuses."""
     if path.is_dir():
         return _look_in_folder(path)
+    if path.exists() and not path.is_file():
+        return Found("plain", None, path)  # a FIFO would keep whoever opens it waiting
     packed = form_of(path)
     if packed is None:
         return Found(_outer(path) or "plain", None, path)

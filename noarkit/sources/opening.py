@@ -9,10 +9,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 
-from noarkit.errors import SourceGone, UsageFault
+from noarkit.errors import PackageFault, SourceGone, UsageFault
+from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.packages.forms import look
+from noarkit.packages.holding.storage import Below, open_storage
+from noarkit.packages.noark5.held import extract_in
+from noarkit.sources.bag import KIND as BAG
+from noarkit.sources.bag import BagSource
 from noarkit.sources.database import KIND as DATABASE
 from noarkit.sources.database import find_database, reopen_database
 from noarkit.sources.files import FilePolicy, FileTree
@@ -68,7 +75,7 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
 
 def open_source(where: str) -> Source:
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox."""
-    return opener([find_database, find_extract, file_finder()])(where)
+    return opener([find_database, find_package, find_extract, file_finder()])(where)
 
 
 def reopen(identity: SourceIdentity) -> Source:
@@ -77,6 +84,8 @@ def reopen(identity: SourceIdentity) -> Source:
         return _extract(identity)
     if identity.kind == DATABASE:
         return reopen_database(identity)
+    if identity.kind == BAG:
+        return _there(BagSource(Path(identity.where)), identity)
     if identity.kind != "files":
         raise UsageFault(what="unknown-source", where=identity.where)
     root = Path(os.fsdecode(b"/" + path_of(identity.where.strip("/")) if identity.where.strip("/") else b"/"))
@@ -87,9 +96,39 @@ def reopen(identity: SourceIdentity) -> Source:
     return FileTree(root, FilePolicy(**settings))  # type: ignore[arg-type]  # as its own settings() told them
 
 
+def find_package(where: str) -> Source | None:
+    """The package at a path, in a folder or archive file, by the form that it has; None for plain files.
+
+    What lies in a bag goes on to the reader of its form. Raises what `safe` refuses.
+    """
+    path = Path(where)
+    if not os.path.lexists(path):
+        return None
+    try:
+        found = look(path)
+    except (PackageFault, OSError):
+        return None  # what cannot be read as an archive file is a file, or told by who reads it
+    if found.form == "bagit":
+        return _in_bag(found.root)
+    return find_extract(where) if found.form == "noark5" else None
+
+
+def _in_bag(path: Path) -> Source:
+    """What lies in a bag."""
+    if path.is_dir():
+        inner = path / PAYLOAD
+        held = find_package(str(inner)) if inner.is_dir() else None
+        return held or BagSource(path)
+    with closing(open_storage(path)) as storage:
+        return BagSource(path) if extract_in(Below(storage, PAYLOAD)) is None else ExtractSource(path)
+
+
 def _extract(identity: SourceIdentity) -> Source:
-    source = ExtractSource(Path(identity.where), str(identity.settings.get("zone") or DEFAULT_ZONE))
-    if not source.place.exists():
+    return _there(ExtractSource(Path(identity.where), str(identity.settings.get("zone") or DEFAULT_ZONE)), identity)
+
+
+def _there(source: Source, identity: SourceIdentity) -> Source:
+    if not os.path.lexists(identity.where):
         raise SourceGone(where=identity.where, why="ENOENT")
     return source
 

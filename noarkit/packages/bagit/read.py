@@ -40,7 +40,7 @@ from noarkit.packages.bagit.spec import (
 )
 from noarkit.packages.holding.storage import Storage, Stored, open_storage
 from noarkit.safe.digest import Readable
-from noarkit.safe.unpack import LIMITS, UnpackLimits, members
+from noarkit.safe.unpack import LIMITS, Member, UnpackLimits, members
 
 _MOST_DECLARATION = 4096
 _IN_ONE = PAYLOAD + "/"
@@ -96,11 +96,13 @@ class Bag:
         wanted = label.casefold()
         return next((value for name, value in self.info if name.casefold() == wanted), None)
 
-    def entries(self) -> Iterator[BagEntry]:
-        """Every payload file that the manifests list. `PackageFault` for one neither there nor promised."""
+    def entries(self, *, whole: bool = True) -> Iterator[BagEntry]:
+        """Every payload file that the manifests list. `PackageFault` for one neither there nor promised, unless the bag
+        need not be `whole`."""
         inventory = self._whole()
-        for name in inventory.missing(promised=False):
-            raise PackageFault(where=f"{self.where}: {name}", why="not-there")
+        if whole:
+            for name in inventory.missing(promised=False):
+                raise PackageFault(where=f"{self.where}: {name}", why="not-there")
         for pair in inventory.listed():
             digests = {
                 manifest.algorithm: digest
@@ -108,6 +110,16 @@ class Bag:
                 if digest is not None
             }
             yield BagEntry(pair.name.removeprefix(_IN_ONE), None if pair.size_bytes < 0 else pair.size_bytes, digests)
+
+    def unlisted(self) -> Iterator[str]:
+        """Payload files that are there and that no manifest lists, by their paths below `data/`."""
+        yield from (name.removeprefix(_IN_ONE) for name in self._whole().unlisted())
+
+    def stored(self, name: str) -> tuple[str, Member | None]:
+        """Where the file of an entry lies: its path below the top folder, and how in an archive file."""
+        found = self._whole().find(_IN_ONE + name)
+        stored = found.stored if found is not None else _IN_ONE + name
+        return stored, self._storage.member(stored)
 
     def open(self, name: str) -> AbstractContextManager[Readable]:
         """The bytes of a payload file, by the name of its entry; from an archive file one at a time."""

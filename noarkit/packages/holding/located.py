@@ -7,6 +7,7 @@ must not have changed since: its time is held against it, and a zip's own header
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +50,7 @@ class Located:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._idle: list[Picker] = []
+        weakref.finalize(self, _let_go, self._idle)
 
     def modified_ns(self) -> int:
         """When the archive file was last written to. Raises `ItemVanished`."""
@@ -75,11 +77,6 @@ class Located:
         finally:
             self._idle.append(picker)
 
-    def close(self) -> None:
-        """Lets the archive file go."""
-        while self._idle:
-            self._idle.pop().close()
-
 
 class LocatedStream:
     """The bytes of a member as a source gives them: still the same where the archive file is."""
@@ -101,6 +98,11 @@ class LocatedStream:
     def still_the_same(self) -> bool:
         """True where nobody wrote to the archive file since the plan was made."""
         return self._modified_ns is None or self._place.modified_ns() == self._modified_ns
+
+
+def _let_go(idle: list[Picker]) -> None:
+    while idle:
+        idle.pop().close()
 
 
 def _why(error: Exception) -> str:
