@@ -6,5 +6,6 @@ fetch         pages of objects → store, several types at a time; links: what n
 documents     the files, checked on the way; changes: the change log
 facts         package.toml, the account, the code lists: what the description says
 assemble      store → the XML files, streamed; not_in_form: what the form cannot say
+writing       who writes them: this process alone, or hands (child processes) that take portions
 run           the whole way, resumable at any step
 """

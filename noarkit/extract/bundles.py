@@ -20,8 +20,8 @@ _VERSIONS = """(SELECT group_concat('{"o":' || v.data || '}')
 _DOCUMENTS = """(SELECT group_concat('{"o":' || d.data || ',"v":[' || coalesce(VERSIONS, '')
   || '],"p":[' || coalesce(PARTS, '') || ']}')
   FROM (SELECT * FROM document WHERE parent = u.id ORDER BY sort, uuid) d)"""
-_UNIT = """SELECT u.id, u.klasse, '{"o":' || u.data || ',"p":[' || coalesce(PARTS, '')
-  || '],"k":[' || coalesce(LINKS, '') || ']' DOCUMENTS || '}' FROM unit u"""
+_UNIT = """SELECT u.id, u.klasse, CAST('{"o":' || u.data || ',"p":[' || coalesce(PARTS, '')
+  || '],"k":[' || coalesce(LINKS, '') || ']' DOCUMENTS || '}' AS BLOB) FROM unit u"""
 
 
 def _select(family: str, *, documents: bool) -> str:
@@ -63,29 +63,29 @@ class Bundles:
     def units(self, parent: Key, kind: str) -> Iterator[tuple[Key, Content]]:
         """The units of a kind with that parent, in their order, each with its id."""
         for unit_id, _, raw in self.db.execute(self._by_kind[kind] + _BY_PLACE, (parent, kind)):
-            yield unit_id, parse(raw.encode(), self.cleaned)
+            yield unit_id, parse(raw, self.cleaned)
 
     def records(self, parent: Key) -> Iterator[bytes]:
         """The records with that parent, in their order, as JSON."""
         for _, _, raw in self.db.execute(self._records, (parent, "R")):
-            yield raw.encode()
+            yield raw
 
     def some_records(self, parent: Key, after: tuple[str, str] | None, last: tuple[str, str]) -> Iterator[bytes]:
         """The records with that parent after one and up to another, each by its sort and uuid, as JSON."""
         sql = self._some_records if after else self._some_records.replace(" AND (u.sort, u.uuid) > (?, ?)", "")
         for _, _, raw in self.db.execute(sql, (parent, "R", *last, *(after or ()))):
-            yield raw.encode()
+            yield raw
 
     def unit(self, unit_id: Key, kind: str) -> Content | None:
         """One unit by its id."""
         row = self.db.execute(f"{self._by_kind[kind]} WHERE u.id = ? AND u.kind = ?", (unit_id, kind)).fetchone()
-        return None if row is None else parse(row[2].encode(), self.cleaned)
+        return None if row is None else parse(row[2], self.cleaned)
 
     def journal(self) -> Iterator[tuple[Key, Key | None, Content]]:
         """All journal posts by year and number: where each lies, its own class, and itself."""
         sql = _select("R", documents=False).replace("SELECT u.id", "SELECT u.parent", 1)
         for parent, klasse, raw in self.db.execute(f"{sql} WHERE u.type = 'Journalpost' ORDER BY u.sort, u.uuid"):
-            yield parent, klasse, parse(raw.encode(), self.cleaned)
+            yield parent, klasse, parse(raw, self.cleaned)
 
     def exists(self, parent: Key, kind: str) -> bool:
         """True where there is a unit of a kind with that parent."""

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from noarkit.errors import DiskFull, JournalFault
@@ -55,7 +56,19 @@ _PRAGMAS = (
 Key = int | str
 Row = tuple[str | int | None, ...]
 COLUMNS: Mapping[str, int] = {"unit": 9, "part": 6, "document": 6, "version": 10, "link": 5, "change": 6}
-_INSERTS = {table: f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * n)})" for table, n in COLUMNS.items()}  # noqa: S608  # our own names
+
+
+def _places(count: int) -> str:
+    return f"({', '.join('?' * count)})"
+
+
+_INSERTS = {table: f"INSERT OR IGNORE INTO {table} VALUES {_places(n)}" for table, n in COLUMNS.items()}  # noqa: S608  # our own names
+# Many rows in one step of the database: other threads go on while it takes it, and none waits for each row.
+_ROWS_AT_ONCE = 100
+_MANY = {
+    table: f"INSERT OR IGNORE INTO {table} VALUES {', '.join([_places(n)] * _ROWS_AT_ONCE)}"  # noqa: S608  # our own names
+    for table, n in COLUMNS.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +124,16 @@ class ExtractStore:
         """Stores rows by table, and how far the task has come, in one commit."""
         with self._writing():
             for table, some in rows.items():
-                self.db.executemany(_INSERTS[table], some)
+                for start in range(0, len(some), _ROWS_AT_ONCE):
+                    self._insert(table, some[start : start + _ROWS_AT_ONCE])
             done = (task, progress.last, int(progress.done))
             self.db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?)", done)
+
+    def _insert(self, table: str, rows: Sequence[Row]) -> None:
+        if len(rows) == _ROWS_AT_ONCE:
+            self.db.execute(_MANY[table], tuple(chain.from_iterable(rows)))
+        else:
+            self.db.executemany(_INSERTS[table], rows)
 
     def index(self) -> None:
         """Makes the indexes that assembling walks along; they are no use while rows come in."""

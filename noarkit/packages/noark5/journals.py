@@ -44,6 +44,7 @@ class Journals:
     def __init__(self, codes: Codes, moments: Moments, missing: Callable[[], None]) -> None:
         words = mapping().words.texts
         self._codes = codes
+        self._kinds = codes.of("korrespondanseparttype")
         self._moments = moments
         self._mask, self._unknown = words["masked"], words["unknown"]
         self._missing = missing
@@ -76,27 +77,34 @@ class Journals:
     def entry(self, post: Content, case: Case) -> tuple[str, str]:
         """One journal post for each of the journals."""
         fields = post["o"]["f"]
+        get = fields.get
         own = "skjerming" in fields
         screened = own or case.screened
-        numbers = _one("systemID", fields.get("uuid")) + "".join(
-            _one(name, fields.get(name, 0)) for name in ("journalaar", "journalsekvensnummer", "journalpostnummer")
+        numbers = (
+            f"{_one('systemID', get('uuid'))}{_one('journalaar', get('journalaar', 0))}"
+            f"{_one('journalsekvensnummer', get('journalsekvensnummer', 0))}"
+            f"{_one('journalpostnummer', get('journalpostnummer', 0))}"
         )
-        title = _one("tittel", fields.get("tittel", self._unknown)) + _one(
-            "offentligTittel", fields.get("offentligTittel")
-        )
-        public_title = _one("offentligTittel", self._public_title(fields, screened=screened))
+        title, told_title = get("tittel", self._unknown), get("offentligTittel")
+        public_title = told_title or (self._mask if screened else get("tittel"))
+        told_title = _one("offentligTittel", told_title)
         screening = _screened("Journalpost") if own else ""
-        facts = self._facts(post)
-        parties = [one["f"] for one in post.get("p", []) if one["t"] == "Korrespondansepart"]
+        parts = post.get("p", ())
+        facts = self._facts(fields, parts)
+        parties = [one["f"] for one in parts if one["t"] == "Korrespondansepart"]
         if not parties:
             self._missing()
             parties = [{}]
-        all_hidden = screened or fields.get("skjermKorrespondanseParterEInnsyn") is True
-        running = f"{numbers}{title}{screening}{facts}{self._parties(parties, mask=None, screening=screening)}"
-        public = f"{numbers}{public_title}{screening}{facts}{self._parties(parties, mask=all_hidden, screening='')}"
+        all_hidden = screened or get("skjermKorrespondanseParterEInnsyn") is True
+        to_all = self._parties(parties, mask=None, screening=screening)
+        to_public = to_all
+        if all_hidden or any(one.get("skjermEInnsyn") is True for one in parties):
+            to_public = self._parties(parties, mask=all_hidden, screening="")
         return (
-            f"<journalregistrering>\n{case.running}<journalpost>\n{running}</journalpost>\n</journalregistrering>\n",
-            f"<journalregistrering>\n{case.public}<journalpost>\n{public}</journalpost>\n</journalregistrering>\n",
+            f"<journalregistrering>\n{case.running}<journalpost>\n{numbers}{_one('tittel', title)}{told_title}"
+            f"{screening}{facts}{to_all}</journalpost>\n</journalregistrering>\n",
+            f"<journalregistrering>\n{case.public}<journalpost>\n{numbers}{_one('offentligTittel', public_title)}"
+            f"{screening}{facts}{to_public}</journalpost>\n</journalregistrering>\n",
         )
 
     def head(self, document: str, head: JournalHead) -> str:
@@ -113,22 +121,23 @@ class Journals:
             f"{_one('antallJournalposter', head.entries)}{creators}</journalhode>\n"
         )
 
-    def _facts(self, post: Content) -> str:
-        fields, moments = post["o"]["f"], self._moments
-        out = [_one("journaldato", moments.day(fields.get("registreringsDato") or fields.get("opprettetDato", "")))]
-        if fields.get("dokumentetsDato"):
-            out.append(_one("dokumentetsDato", moments.day(fields["dokumentetsDato"])))
-        out.append(self._sign_off([one for one in post.get("p", []) if one["t"] == "Avskrivning"]))
+    def _facts(self, fields: dict[str, object], parts: Iterable[Thing]) -> str:
+        day = self._moments.day
+        out = _one("journaldato", day(fields.get("registreringsDato") or fields.get("opprettetDato", "")))
+        written = fields.get("dokumentetsDato")
+        if written:
+            out += _one("dokumentetsDato", day(written))
+        signed_off = [one for one in parts if one["t"] == "Avskrivning"]
+        if signed_off:
+            out += self._sign_off(signed_off)
         code = fields.get("skjerming")
         if code:
-            out.append(_one("tilgangsrestriksjon", self._codes.of("skjerming").get(str(code), code)))
-            out.append(_one("skjermingshjemmel", self._codes.authorities.get(str(code)) or self._unknown))
-        return "".join(out)
+            out += _one("tilgangsrestriksjon", self._codes.of("skjerming").get(str(code), code))
+            out += _one("skjermingshjemmel", self._codes.authorities.get(str(code)) or self._unknown)
+        return out
 
     def _sign_off(self, found: list[Thing]) -> str:
         """Of several, the earliest."""
-        if not found:
-            return ""
         first = min(found, key=lambda one: (str(one["f"].get("opprettetDato")), str(one["f"].get("avskrivningsmaate"))))
         fields = first["f"]
         code = fields.get("avskrivningsmaate", self._unknown)
@@ -140,11 +149,11 @@ class Journals:
             + _one("referanseAvskrivesAvJournalpost", linked[0] if linked else None)
         )
 
-    def _parties(self, parties: Iterable[dict[str, object]], *, mask: bool | None, screening: str) -> str:
+    def _parties(self, parties: list[dict[str, object]], *, mask: bool | None, screening: str) -> str:
         told = []
         for fields in parties:
             code = fields.get("korrespondanseparttype", self._unknown)
-            kind = self._codes.of("korrespondanseparttype").get(str(code), code)
+            kind = self._kinds.get(str(code), code)
             name = fields.get("korrespondansepartNavn", self._unknown)
             if mask or (mask is False and fields.get("skjermEInnsyn") is True):
                 name = self._mask
@@ -152,7 +161,7 @@ class Journals:
                 f"<korrespondansepart>\n{_one('korrespondanseparttype', kind)}{_one('korrespondansepartNavn', name)}"
                 f"{screening}</korrespondansepart>\n"
             )
-        return "".join(sorted(told))
+        return told[0] if len(told) == 1 else "".join(sorted(told))
 
     def _public_title(self, fields: dict[str, object], *, screened: bool) -> object:
         return fields.get("offentligTittel") or (self._mask if screened else fields.get("tittel"))

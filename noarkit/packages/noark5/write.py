@@ -10,18 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from operator import itemgetter
 
 from noarkit.model.mapping import mapping
 from noarkit.packages.noark5 import vsm
 from noarkit.packages.noark5.content import Codes, Content, Thing
 from noarkit.packages.noark5.elements import Block, Leaf, Nested, Part, Plan, Referring, plan_of
+from noarkit.packages.noark5.flats import Flats
 from noarkit.packages.noark5.moments import Moments
 from noarkit.packages.noark5.screened import screened_parts
+from noarkit.packages.noark5.shapes import Convert, Field, Fill, Made, Op, Shape, shape_of
 from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE, namespace
-
-Fill = Callable[[Content], str]
-Convert = Callable[[object], object]
 
 _SAME_AS: Mapping[str, tuple[str, str]] = {
     "linked-time": ("opprettetDato", "instant"),
@@ -38,39 +36,7 @@ _DISPOSED = "K"
 _MOST_SHAPES = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """An element made of one field; `convert` where the value is not written as it is, `fallback` where it must be."""
-
-    name: str
-    opening: str
-    closing: str
-    convert: Convert | None
-    fallback: Fill | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """Elements made by `fill`; only where one of `needs` is there, if any are named: a field that is set, the
-    type of a part, `+d` and `+v` for documents and versions, `+k` for links."""
-
-    fill: Fill
-    needs: tuple[str, ...] = ()
-
-
-Op = _Field | _Made
 _Key = tuple[str, int, tuple[str, ...], tuple[str, ...]]
-
-
-@dataclass(slots=True)
-class _Shape:
-    """The operations for things with the same fields set: one template, what goes into its places, how often used."""
-
-    template: str
-    values: Callable[[dict[str, object]], tuple[object, ...]]
-    converts: tuple[tuple[int, Convert], ...]
-    fills: tuple[tuple[int, Fill], ...]
-    count: int = 0
 
 
 @dataclass(slots=True)
@@ -118,11 +84,16 @@ class Writer:
         self._unknown = texts["unknown"]
         self._carried = carried
         self._compiled: dict[str, tuple[str, tuple[Op, ...], tuple[Op, ...], str]] = {}
-        self._shapes: dict[_Key, _Shape] = {}
+        self._shapes: dict[_Key, Shape] = {}
         self._met: Counter[tuple[str, str]] = Counter()
+        self._flats = Flats(self._plan, self.tally.units)
 
     def whole(self, content: Content) -> str:
         """A thing with all that stands within it. No text in it may be empty (`content.parse` sees to that)."""
+        if "d" in content:
+            flat = self._flats.whole(content)
+            if flat is not None:
+                return flat
         return self._filled(content, 2, _inside(content) if len(content) > 1 else ())
 
     def halves(self, content: Content) -> tuple[str, str]:
@@ -133,7 +104,7 @@ class Writer:
     def met(self) -> Counter[tuple[str, str]]:
         """How many of the things that were written had each field set, by type and field."""
         self._count_shapes()
-        return self._met
+        return self._met + self._flats.met()
 
     def closing_of(self, thing: Thing) -> Closing:
         """How a unit was closed, or what was above it."""
@@ -165,13 +136,13 @@ class Writer:
             values[at] = fill(content)
         return shape.template % tuple(values)
 
-    def _shaped(self, key: _Key) -> _Shape:
+    def _shaped(self, key: _Key) -> Shape:
         """The shape for a type, one of its halves or both (2), the fields that are set, and what stands within."""
         type_name, half, names, inside = key
         opening, before, after, closing = self._plan(type_name)
         ops = before + after if half == 2 else (before, after)[half]
         there = frozenset((*names, *inside))
-        shape = _shape(ops, there, "" if half == 1 else opening, "" if half == 0 else closing)
+        shape = shape_of(ops, there, "" if half == 1 else opening, "" if half == 0 else closing)
         if len(self._shapes) >= _MOST_SHAPES:
             self._count_shapes()
             self._shapes.clear()
@@ -191,15 +162,15 @@ class Writer:
         if isinstance(part, Block):
             return self._block(plan, part)
         if isinstance(part, Nested):
-            return _Made(self._nested(plan, part), _needs(part))
-        return _Made(_referring(part), ("+k",))
+            return Made(self._nested(plan, part), _needs(part), part)
+        return Made(_referring(part), ("+k",))
 
     def _leaf(self, plan: Plan, leaf: Leaf) -> Op:
         opening, closing = (f"<{leaf.element}>", f"</{leaf.element}>\n") if leaf.element else ("", "")
         fallback = self._fallback(plan.type, leaf) if leaf.mandatory else None
         field_name, rule = _SAME_AS.get(leaf.rule, (leaf.field, leaf.rule))
         if field_name and rule in _PLAIN:
-            return _Field(field_name, opening, closing, self._convert(field_name, rule), fallback)
+            return Field(field_name, opening, closing, self._convert(field_name, rule), fallback)
         return self._by_rule(plan.type, leaf, opening, closing)
 
     def _convert(self, field_name: str, rule: str) -> Convert | None:
@@ -210,17 +181,17 @@ class Writer:
         names = self._codes.of(field_name) if rule == "code" else {}
         return _Names(names).__getitem__ if names else None
 
-    def _by_rule(self, type_name: str, leaf: Leaf, opening: str, closing: str) -> _Made:
+    def _by_rule(self, type_name: str, leaf: Leaf, opening: str, closing: str) -> Made:
         if leaf.rule in ("list", "lines"):
             several = _several(leaf.field, "; " if leaf.rule == "list" else "\n", opening, closing)
-            return _Made(several, (leaf.field,))
+            return Made(several, (leaf.field,))
         if leaf.rule == "business":
-            return _Made(self._business, () if self._carried is not None else (leaf.field,))
+            return Made(self._business, () if self._carried is not None else (leaf.field,))
         if leaf.rule == "screened-parts":
             told = "".join(f"{opening}{one}{closing}" for one in screened_parts(type_name))
-            return _Made(lambda _: told)
+            return Made(lambda _: told)
         rule = self._rule(leaf.rule)
-        return _Made(lambda content: f"{opening}{rule(content)}{closing}")
+        return Made(lambda content: f"{opening}{rule(content)}{closing}")
 
     def _fallback(self, type_name: str, leaf: Leaf) -> Fill:
         name = leaf.fallback or _MISSING.get(leaf.rule, "unknown")
@@ -255,10 +226,10 @@ class Writer:
         began = fields.get("avsluttetDato") or fields.get("opprettetDato") or self.above.time
         return self._moments.years_later(began, fields.get("bevaringstid", 0))
 
-    def _block(self, plan: Plan, block: Block) -> _Made:
+    def _block(self, plan: Plan, block: Block) -> Made:
         ops = tuple(self._leaf(plan, leaf) for leaf in block.leaves)
         opening, closing, tally = f"<{block.element}>\n", f"</{block.element}>\n", self.tally
-        shapes: dict[tuple[str, ...], _Shape] = {}
+        shapes: dict[tuple[str, ...], Shape] = {}
 
         def fill(content: Content) -> str:
             fields = content["o"]["f"]
@@ -271,7 +242,7 @@ class Writer:
             key = tuple(fields)
             shape = shapes.get(key)
             if shape is None:
-                shape = shapes[key] = _shape(ops, frozenset(key), opening, closing)
+                shape = shapes[key] = shape_of(ops, frozenset(key), opening, closing)
             values = list(shape.values(fields))
             for at, convert in shape.converts:
                 values[at] = convert(values[at])
@@ -279,7 +250,7 @@ class Writer:
                 values[at] = made(content)
             return shape.template % tuple(values)
 
-        return _Made(fill, tuple(leaf.field for leaf in block.leaves if leaf.field))
+        return Made(fill, tuple(leaf.field for leaf in block.leaves if leaf.field))
 
     def _nested(self, plan: Plan, nested: Nested) -> Fill:
         types, units = frozenset(nested.types), self.tally.units
@@ -332,7 +303,7 @@ _PLAIN = frozenset({"text", "number", "uuid", "code", "instant", "date", "day", 
 
 
 def _inside(content: Content) -> tuple[str, ...]:
-    """What stands within a content, in the words of `_Made.needs`."""
+    """What stands within a content, in the words of `Made.needs`."""
     found = []
     if content.get("d"):
         found.append("+d")
@@ -360,42 +331,6 @@ class _Names(dict[object, object]):
 
     def __missing__(self, code: object) -> object:
         return code
-
-
-def _shape(ops: tuple[Op, ...], names: frozenset[str], opening: str, closing: str) -> _Shape:
-    """What is left of the operations where just these fields are set."""
-    parts: list[str] = [opening.replace("%", "%%")]
-    wanted: list[str] = []
-    converts: list[tuple[int, Convert]] = []
-    fills: list[tuple[int, Fill]] = []
-    anything = next((name for name in sorted(names) if name[0].islower()), "")
-    for op in ops:
-        fill = None
-        if isinstance(op, _Made):
-            if op.needs and not names.intersection(op.needs):
-                continue
-            parts.append("%s")
-            fill = op.fill
-        else:
-            if op.name not in names and op.fallback is None:
-                continue
-            parts.append(f"{op.opening}%s{op.closing}".replace("%", "%%").replace("%%s", "%s", 1))
-            fill = None if op.name in names else op.fallback
-            if fill is None and op.convert is not None:
-                converts.append((len(wanted), op.convert))
-        if fill is not None:
-            fills.append((len(wanted), fill))
-        wanted.append(op.name if isinstance(op, _Field) and fill is None else anything)
-    parts.append(closing.replace("%", "%%"))
-    return _Shape("".join(parts), _getter(tuple(wanted)), tuple(converts), tuple(fills))
-
-
-def _getter(names: tuple[str, ...]) -> Callable[[dict[str, object]], tuple[object, ...]]:
-    """Takes the values of these fields at once; places that are filled otherwise take any value there is."""
-    if len(names) > 1 and "" not in names:
-        getter: Callable[[dict[str, object]], tuple[object, ...]] = itemgetter(*names)
-        return getter
-    return lambda fields: tuple([fields.get(name) for name in names])
 
 
 def opening_of_structure(opening: str) -> str:

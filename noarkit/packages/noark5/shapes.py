@@ -1,0 +1,84 @@
+"""What is left of a type's operations where just these fields are set: one template, and what goes into its places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import itemgetter
+
+from noarkit.packages.noark5.content import Content
+from noarkit.packages.noark5.elements import Nested
+
+Fill = Callable[[Content], str]
+Convert = Callable[[object], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An element made of one field; `convert` where the value is not written as it is, `fallback` where it must be."""
+
+    name: str
+    opening: str
+    closing: str
+    convert: Convert | None
+    fallback: Fill | None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Elements made by `fill`; only where one of `needs` is there, if any are named: a field that is set, the
+    type of a part, `+d` and `+v` for documents and versions, `+k` for links. `nested` where things stand within."""
+
+    fill: Fill
+    needs: tuple[str, ...] = ()
+    nested: Nested | None = None
+
+
+Op = Field | Made
+
+
+@dataclass(slots=True)
+class Shape:
+    """The operations for things with the same fields set: one template, what goes into its places, how often used."""
+
+    template: str
+    values: Callable[[dict[str, object]], tuple[object, ...]]
+    converts: tuple[tuple[int, Convert], ...]
+    fills: tuple[tuple[int, Fill], ...]
+    count: int = 0
+
+
+def shape_of(ops: tuple[Op, ...], names: frozenset[str], opening: str, closing: str) -> Shape:
+    """What is left of the operations where just these fields are set."""
+    parts: list[str] = [opening.replace("%", "%%")]
+    wanted: list[str] = []
+    converts: list[tuple[int, Convert]] = []
+    fills: list[tuple[int, Fill]] = []
+    anything = next((name for name in sorted(names) if name[0].islower()), "")
+    for op in ops:
+        fill = None
+        if isinstance(op, Made):
+            if op.needs and not names.intersection(op.needs):
+                continue
+            parts.append("%s")
+            fill = op.fill
+        else:
+            if op.name not in names and op.fallback is None:
+                continue
+            parts.append(f"{op.opening}%s{op.closing}".replace("%", "%%").replace("%%s", "%s", 1))
+            fill = None if op.name in names else op.fallback
+            if fill is None and op.convert is not None:
+                converts.append((len(wanted), op.convert))
+        if fill is not None:
+            fills.append((len(wanted), fill))
+        wanted.append(op.name if isinstance(op, Field) and fill is None else anything)
+    parts.append(closing.replace("%", "%%"))
+    return Shape("".join(parts), getter(tuple(wanted)), tuple(converts), tuple(fills))
+
+
+def getter(names: tuple[str, ...]) -> Callable[[dict[str, object]], tuple[object, ...]]:
+    """Takes the values of these fields at once; places that are filled otherwise take any value there is."""
+    if len(names) > 1 and "" not in names:
+        getter: Callable[[dict[str, object]], tuple[object, ...]] = itemgetter(*names)
+        return getter
+    return lambda fields: tuple([fields.get(name) for name in names])
