@@ -36,6 +36,11 @@ def second_opinion(report: Report, *, command: str = "") -> Opinion | None:
     Raises `UsageFault` for a command that cannot be run.
     """
     path = Path(report.package)
+    if command and report.form == "eark":
+        from noarkit.validate.eark.second import second_opinion as of_eark
+
+        name = Path(command.split(" ", 1)[0]).name
+        return of_eark(path, report, command, otherwise=lambda said, code: _opinion(name, said, code))
     if command:
         return _of_command(path, report, command)
     if report.form == "bagit":
@@ -72,12 +77,16 @@ def _of_command(path: Path, report: Report, command: str) -> Opinion:
         done = subprocess.run(line, capture_output=True, check=False, timeout=_PATIENCE_S)  # noqa: S603  # as the user says
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageFault(what="second-opinion-command", where=words[0], detail=type(error).__name__) from error
-    said = (done.stdout[:_MOST_OUTPUT] or done.stderr[:_MOST_OUTPUT]).decode("utf-8", "replace")
+    return _opinion(Path(words[0]).name, done.stdout[:_MOST_OUTPUT] or done.stderr[:_MOST_OUTPUT], done.returncode)
+
+
+def _opinion(name: str, printed: bytes, code: int) -> Opinion:
+    said = printed.decode("utf-8", "replace")
     rules = frozenset(_broken(said))
     # those who speak by rule ids may end with 0 whatever they found
-    valid = done.returncode == 0 and not rules - KNOWN_ALARMS
+    valid = code == 0 and not rules - KNOWN_ALARMS
     known = tuple(sorted(rules & KNOWN_ALARMS))
-    told = Opinion(Path(words[0]).name, True, valid, _messages(said, valid), known)
+    told = Opinion(name, True, valid, _messages(said, valid), known)
     return replace(told, rules=tuple(sorted(rules)))
 
 

@@ -12,7 +12,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,9 @@ NEWER = frozenset({"SIP2", "DIP2"})
 CRASHES_FROM_BYTES = 60_000
 """From about here on eark-validator cannot read a METS document."""
 
+Reading = Callable[[bytes, int], Opinion]
+"""Makes an opinion of what a tool printed, and of how it ended."""
+
 _UNSAFE = frozenset({"EARK-HREF", "EARK-ODD", "EARK-NAME", "EARK-XML-HOSTILE"})
 _MOST_BYTES = 256 * 1024 * 1024
 _MOST_MESSAGES = 100
@@ -53,12 +56,18 @@ class Answer:
 
 
 def second_opinion(
-    path: Path, report: Report, command: str, *, limits: UnpackLimits = LIMITS, patience_s: float = _PATIENCE_S
+    path: Path,
+    report: Report,
+    command: str,
+    *,
+    otherwise: Reading | None = None,
+    limits: UnpackLimits = LIMITS,
+    patience_s: float = _PATIENCE_S,
 ) -> Opinion:
     """What the tool behind `command` says of the package that `report` is about.
 
-    The package's folder stands where the command says `{}`, or behind it; `{out}` is a folder for reports. Raises
-    `UsageFault` for a command that cannot be run.
+    The package's folder stands where the command says `{}`, or behind it; `{out}` is a folder for reports. What comes
+    in neither tool's words is read by `otherwise`. Raises `UsageFault` for a command that cannot be run.
     """
     words = shlex.split(command)
     if not words:
@@ -73,10 +82,12 @@ def second_opinion(
             return Opinion(name, False, False, ())
         out = home / "out"
         out.mkdir()
-        printed, complaint = _run(_line(words, package, out), out, patience_s)
-        answer = _answer([printed, *_written(out)])
+        done = _run(_line(words, package, out), out, patience_s)
+        answer = _answer([done.stdout[:_MOST_BYTES], *_written(out)])
+        if answer is None and otherwise is not None and (done.stdout or done.returncode == 0):
+            return otherwise(done.stdout[:_MOST_BYTES], done.returncode)
         if answer is None:
-            return _no_answer(name, package, complaint)
+            return _no_answer(name, package, done.stderr)
     return _opinion(answer, report)
 
 
@@ -95,17 +106,15 @@ def _line(words: list[str], package: Path, out: Path) -> list[str]:
     return line if any("{}" in word for word in words) else [*line, str(package)]
 
 
-def _run(line: list[str], place: Path, patience_s: float) -> tuple[bytes, str]:
-    """What the tool prints, and the last line of its complaints. What it leaves behind lies in `place`."""
+def _run(line: list[str], place: Path, patience_s: float) -> subprocess.CompletedProcess[bytes]:
+    """What the tool prints. What it leaves behind lies in `place`."""
     settings = {**os.environ, "TMPDIR": str(place), "PYTHONIOENCODING": "utf-8"}
     try:
-        done = subprocess.run(  # noqa: S603  # the user's own command
+        return subprocess.run(  # noqa: S603  # the user's own command
             line, capture_output=True, check=False, timeout=patience_s, cwd=place, env=settings
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageFault(what="second-opinion-command", where=line[0], detail=type(error).__name__) from error
-    last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-    return done.stdout[:_MOST_BYTES], last[0][:400] if last else ""
 
 
 def _written(out: Path) -> Iterator[bytes]:
@@ -175,11 +184,12 @@ def _gathered(found: Iterator[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]
     return broken
 
 
-def _no_answer(name: str, package: Path, complaint: str) -> Opinion:
+def _no_answer(name: str, package: Path, complaints: bytes) -> Opinion:
+    last = complaints.decode("utf-8", "replace").strip().splitlines()[-1:]
     mets = package / spec.METS_FILE
     large = mets.is_file() and mets.stat().st_size > CRASHES_FROM_BYTES
     known = ("crashes-on-large-mets",) if large and EARK_VALIDATOR in name else ()
-    return Opinion(name, True, False, (complaint,) if complaint else (), known)
+    return Opinion(name, True, False, tuple(text[:400] for text in last), known)
 
 
 def _opinion(answer: Answer, report: Report) -> Opinion:
