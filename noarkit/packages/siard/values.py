@@ -6,6 +6,7 @@ A text given for a cell of any other kind stands as it is: whoever gives it has 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -27,7 +28,7 @@ def told_column(kind: CellKind, values: Sequence[object]) -> Sequence[object]:
     if len(types) == 1:
         only = types.pop()
         if only is str:
-            return _clean(values)  # type: ignore[arg-type]  # they are texts
+            return _clean(_proven(kind, values))  # type: ignore[arg-type]  # they are texts
         quick = _QUICK.get((kind, only))
         if quick is not None:
             told = quick(values)
@@ -39,12 +40,23 @@ def told_column(kind: CellKind, values: Sequence[object]) -> Sequence[object]:
 def told_value(kind: CellKind, value: object) -> str:
     """One value in XML's own form, not escaped. Raises `Unfit`."""
     if isinstance(value, str):
-        return value
+        return _proven(kind, (value,))[0]
     form = _FORMS.get(kind)
     told = form(value) if form is not None else None
     if told is None:
         raise Unfit(f"{type(value).__name__} as {kind}")
     return told
+
+
+def _proven(kind: CellKind, texts: Sequence[str]) -> Sequence[str]:
+    """The texts, where each has the form of its kind. One question for all of them."""
+    one, every = _SPELT.get(kind, (None, None))
+    if one is None or every is None:
+        return texts
+    if every.fullmatch("\n".join(texts)) is None or ("" in texts and one.fullmatch("") is None):
+        wrong = next((text for text in texts if one.fullmatch(text) is None), "")
+        raise Unfit(f"{wrong[:40]!r} as {kind}")
+    return texts
 
 
 def _clean(texts: Sequence[str]) -> Sequence[str]:
@@ -132,6 +144,24 @@ def _interval(value: object) -> str | None:
     part = f".{size.microseconds:06d}".rstrip("0") if size.microseconds else ""
     return f"{sign}P{size.days}DT{hours}H{minutes}M{seconds}{part}S"
 
+
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"
+_WORDS: dict[CellKind, str] = {
+    "integer": r"[+-]?[0-9]+",
+    "decimal": _NUMBER,
+    "float": rf"(?:{_NUMBER}(?:[Ee][+-]?[0-9]+)?|NaN|-?INF)",
+    "double": rf"(?:{_NUMBER}(?:[Ee][+-]?[0-9]+)?|NaN|-?INF)",
+    "boolean": r"(?:true|false|1|0)",
+    "hex": r"(?:[0-9A-Fa-f]{2})*",
+    "date": rf"{_DAY}Z?",
+    "time": rf"{_CLOCK}Z?",
+    "timestamp": rf"{_DAY}T{_CLOCK}Z?",
+    "interval": r"-?P(?=[0-9T])(?:[0-9]+Y)?(?:[0-9]+M)?(?:[0-9]+D)?"
+    r"(?:T(?=[0-9])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+(?:\.[0-9]+)?S)?)?",
+}
+_SPELT = {kind: (re.compile(words), re.compile(rf"(?:{words}(?:\n|\Z))*")) for kind, words in _WORDS.items()}
 
 _FORMS: dict[CellKind, Callable[[object], str | None]] = {
     "integer": _integer,

@@ -49,6 +49,7 @@ _FIRST_BATCH = 64
 _MOST_IN_A_BATCH = 2_000
 _AIM = 512 * 1024
 _TELL_EVERY = 100_000
+_MOST_HELD = 4 * 1024 * 1024
 
 
 class SiardSource(Protocol):
@@ -205,16 +206,17 @@ class _Build:
             location = f'xsi:schemaLocation="{namespace} {table.folder}.xsd"'
             head = f'<?xml version="1.0" encoding="utf-8"?>\n<table xmlns="{namespace}" xmlns:xsi="{XSI}" {location}>\n'
             part.write(head.encode())
-            count = self._write_rows(self._source.rows(schema, table), writer, part)
+            bulky = [number for number, cell in enumerate(cells) if cell.large]
+            count = self._write_rows(_Batches(self._source.rows(schema, table), bulky), writer, part)
             part.write(b"</table>\n")
             part.finish()
             self._zipped.add_part(f"{table_base(*folders)}.xml", part)
         return _Finished(count, tuple(sorted(writer.nulls)), writer.longest, larges.files)
 
-    def _write_rows(self, rows: Iterator[Sequence[object]], writer: RowWriter, part: Part) -> int:
+    def _write_rows(self, batches: _Batches, writer: RowWriter, part: Part) -> int:
         """Batches are as long as keeps their XML near half a megabyte."""
         count, told, size = 0, 0, _FIRST_BATCH
-        while batch := list(islice(rows, size)):
+        while batch := batches.take(size):
             text = writer.text(batch)
             part.write(text.encode())
             count += len(batch)
@@ -247,6 +249,27 @@ class _Build:
                 shutil.rmtree(folder, ignore_errors=True)  # ours, and of an archive that is not
             raise
         sync_folder(self._target.parent)
+
+
+class _Batches:
+    """Rows some at a time: as many as are wanted, or fewer where their large values would fill the memory."""
+
+    def __init__(self, rows: Iterator[Sequence[object]], bulky: Sequence[int]) -> None:
+        self._rows = rows
+        self._bulky = bulky
+
+    def take(self, size: int) -> list[Sequence[object]]:
+        """The next ones; none at the end."""
+        if not self._bulky:
+            return list(islice(self._rows, size))
+        batch: list[Sequence[object]] = []
+        held = 0
+        for row in self._rows:
+            batch.append(row)
+            held += sum(len(value) for at in self._bulky if isinstance(value := row[at], (bytes, str)))
+            if held > _MOST_HELD or len(batch) >= size:
+                break
+        return batch
 
 
 def _numbered(archive: Archive, order: SiardOrder) -> Archive:

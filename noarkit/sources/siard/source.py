@@ -20,6 +20,7 @@ from noarkit.errors import SourceGone, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.graph.entity import Content
 from noarkit.packages.siard.sqlite import sqlite_of
+from noarkit.safe.atomic import temporary_name
 from noarkit.sources.database.address import read_address
 from noarkit.sources.database.documents import read_terms
 from noarkit.sources.database.source import DatabaseSource
@@ -54,7 +55,7 @@ class SiardArchiveSource:
         self._shapes = dict(shapes or {})
         self._home: Path | None = None
         self._database: DatabaseSource | None = None
-        self._temporary: weakref.finalize[[str, int], SiardArchiveSource] | None = None
+        self._held: _Temporary | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, (self.path, self._terms, self._shapes, self._home)
@@ -83,12 +84,20 @@ class SiardArchiveSource:
         source._home = self._home
         if self._database is not None:  # the copy is the same on any terms
             source._database = self._database.fitted(given)
-            source._temporary = self._temporary
+            source._held = self._held
         return source
 
     def settle(self, folder: Path) -> None:
-        """The copy is made in this folder, of a run, and stays there for all who read it."""
-        self._home = folder
+        """The copy is made in this folder, of a run, and stays there for all who read it; one that was made before is
+        moved there."""
+        made, self._home = self._database, folder
+        if made is not None and self._held is not None:
+            target = self._place()
+            if not target.exists():
+                part = target.with_name(temporary_name())
+                shutil.move(made.address.file, part)
+                part.replace(target)
+            self._database = self._held = None
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every row of every table once, tables that others refer to first.
@@ -128,14 +137,7 @@ class SiardArchiveSource:
 
     def _copy(self, tell: Listener) -> Path:
         """The archive as SQLite: that of the run where it stands, else a new one."""
-        key = hashlib.blake2b(f"{self.path} {self.mark()}".encode("utf-8", "surrogateescape"), digest_size=8)
-        if self._home is None:
-            folder = Path(tempfile.mkdtemp(prefix="noarkit-siard-"))
-            self._temporary = weakref.finalize(self, _remove, str(folder), os.getpid())
-        else:
-            folder = self._home / f"{_COPY}{key.hexdigest()}"
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        target = folder / f"{self.path.stem}.db"  # what a proposal calls the system is what the file is called
+        target = self._place()
         if not target.exists():
             try:
                 sqlite_of(self.path, target, bare=True, tell=tell)
@@ -143,6 +145,23 @@ class SiardArchiveSource:
                 if not target.exists():  # else another process was quicker, and made the same
                     raise
         return target
+
+    def _place(self) -> Path:
+        if self._home is None:
+            folder = Path(tempfile.mkdtemp(prefix="noarkit-siard-"))
+            self._held = _Temporary(folder)
+        else:
+            key = hashlib.blake2b(f"{self.path} {self.mark()}".encode("utf-8", "surrogateescape"), digest_size=8)
+            folder = self._home / f"{_COPY}{key.hexdigest()}"
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder / f"{self.path.stem}.db"  # what a proposal calls the system is what the file is called
+
+
+class _Temporary:
+    """A folder that goes with the last who holds this, in the process that made it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._remove = weakref.finalize(self, _remove, str(folder), os.getpid())
 
 
 def _rebuilt(

@@ -1,0 +1,261 @@
+"""The rows of a table as a SIARD archive wants them, in batches; what its columns hold is asked first.
+
+A value of more than a megabyte in PostgreSQL or SQLite is not read with its row: it is a stream that is opened when it
+is written, from the same snapshot.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+from noarkit.packages.siard.types import TEXTUAL, sql_type
+from noarkit.safe.digest import Readable
+from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
+from noarkit.sources.database.schema import Column, Table
+from noarkit.sources.database.session import Session
+from noarkit.sources.database.values import Kind, converter
+from noarkit.sources.siard.types import BYTES, Judged, expression, oddness
+
+_AT_ONCE = 1024 * 1024
+_SLICE = 8 * 1024 * 1024
+_BATCH_ROWS = 2_000
+_CLASSES = ("integer", "real", "text", "blob")
+_SIZED = frozenset({Kind.TEXT, Kind.BYTES, Kind.JSON, Kind.XML, Kind.OTHER, Kind.GEOMETRY})
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A table, the SIARD types of its columns, and what was found in them."""
+
+    session: Session
+    table: Table
+    types: Mapping[str, str]
+    judged: Mapping[str, Judged]
+
+    @property
+    def where_from(self) -> str:
+        """The table, quoted."""
+        return self.session.quote(self.table.name.schema, self.table.name.name)
+
+
+def judge(session: Session, table: Table) -> dict[str, Judged]:
+    """What the columns of a table hold that decides their types, by one question over all rows."""
+    questions: list[tuple[str, str, str]] = []
+    for column in table.columns:
+        quoted = session.quote(column.name)
+        odd = oddness(session.family, column, quoted)
+        if odd is not None:
+            questions.append((column.name, "odd", odd))
+        large = _is_large(session.family, column, quoted)
+        if large is not None:
+            questions.append((column.name, "large", large))
+        if session.family == SQLITE:
+            questions += [(column.name, one, f"typeof({quoted}) = '{one}'") for one in _CLASSES]
+    if not questions:
+        return {}
+    asked = ", ".join(_any(session.family, question) for _, _, question in questions)
+    source = session.quote(table.name.schema, table.name.name)
+    row = session.one(f"SELECT {asked} FROM {source}") or ()  # noqa: S608  # quoted by the dialect
+    found: dict[str, set[str]] = {}
+    for (name, what, _), answer in zip(questions, row, strict=False):
+        if answer:
+            found.setdefault(name, set()).add(what)
+    return {
+        name: Judged("odd" in some, "large" in some, frozenset(some) & frozenset(_CLASSES))
+        for name, some in found.items()
+    }
+
+
+def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
+    """Every row, a value for each column."""
+    session, table = fetch.session, fetch.table
+    readers = [_Reader(fetch, column) for column in table.columns]
+    extra = _row_place(fetch) if any(reader.streams for reader in readers) else ""
+    wanted = [part for reader in readers for part in reader.selected()]
+    statement = f"SELECT {', '.join([*wanted, *([extra] if extra else [])])} FROM {fetch.where_from}"  # noqa: S608  # quoted
+    one_by_one = any(judged.large for judged in fetch.judged.values())
+    batches = session.stream(statement, 1 if one_by_one and not extra else 50 if one_by_one else _BATCH_ROWS)
+    if all(reader.is_plain for reader in readers):
+        for batch in batches:
+            yield from batch
+        return
+    for batch in batches:
+        for row in batch:
+            yield _made(readers, row)
+
+
+def _made(readers: Sequence[_Reader], row: Sequence[object]) -> list[object]:
+    made: list[object] = []
+    at = 0
+    for reader in readers:
+        made.append(reader.value(row, at))
+        at += reader.width
+    return made
+
+
+class _Reader:
+    """One column: what is selected for it, and what becomes of that."""
+
+    def __init__(self, fetch: Fetch, column: Column) -> None:
+        session = fetch.session
+        self._fetch = fetch
+        self._column = column
+        self._type = fetch.types[column.name]
+        self._quoted = session.quote(column.name)
+        found = sql_type(self._type)
+        self._textual = found is not None and found.kind in TEXTUAL
+        large = fetch.judged.get(column.name, Judged()).large
+        self.streams = (large or column.kind is Kind.LARGE_OBJECT) and bool(_row_place(fetch))
+        self.width = 2 if self.streams else 1
+        self._convert = self._converter()
+        self.is_plain = not self.streams and self._convert is None
+
+    def selected(self) -> list[str]:
+        """The expressions of the column: its value where that is small, and its size where it is not."""
+        session = self._fetch.session
+        told = expression(session.family, self._column, self._type, self._quoted)
+        if not self.streams:
+            return [told]
+        if self._column.kind is Kind.LARGE_OBJECT:
+            return ["NULL", f"CAST({self._quoted} AS bigint)"]
+        size = _size(session.family, self._column, self._quoted)
+        return [f"CASE WHEN {size} <= {_AT_ONCE} THEN {told} END", f"CASE WHEN {size} > {_AT_ONCE} THEN {size} END"]
+
+    def value(self, row: Sequence[object], at: int) -> object:
+        """The value of a row."""
+        value = row[at]
+        if self.streams and row[at + 1] is not None:
+            return self._stream(row[at + 1], row[-1])
+        if value is None or self._convert is None:
+            return value
+        return self._convert(value)
+
+    def _converter(self) -> Callable[[object], object] | None:
+        family = self._fetch.session.family
+        if self._type == BYTES and self._column.kind is not Kind.LARGE_OBJECT:
+            return _to_bytes if family == SQLITE else None
+        if self._column.kind is Kind.ARRAY and family == POSTGRESQL:
+            return converter(family, Kind.ARRAY)
+        if family == SQLITE and self._type == "BOOLEAN":
+            return bool
+        if family not in (SQLITE, POSTGRESQL, MYSQL):
+            return converter(family, self._column.kind)
+        return None
+
+    def _stream(self, size: object, place: object) -> object:
+        session = self._fetch.session
+        table = self._fetch.table.name
+        if self._column.kind is Kind.LARGE_OBJECT:
+            statement = "SELECT lo_get(%s::oid, %s::bigint, %s::integer)"
+            return _Slices(session, statement, (str(size),), from_one=False)
+        if session.family == SQLITE:
+            return _Blob(session, (table.name, self._column.name), int(str(place)))
+        source, quoted = self._fetch.where_from, self._quoted
+        told = expression(session.family, self._column, self._type, quoted)
+        statement = f"SELECT SUBSTRING({told} FROM %s FOR %s) FROM {source} WHERE ctid = %s::tid"  # noqa: S608  # quoted
+        return _Slices(session, statement, (str(place),), from_one=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slices:
+    """A value of PostgreSQL that is fetched in slices: bytes, or signs of a text."""
+
+    session: Session
+    statement: str
+    place: tuple[str, ...]
+    from_one: bool
+
+    @contextmanager
+    def open(self) -> Iterator[Readable]:
+        """The bytes; a text in UTF-8."""
+        yield _Pieces(self._pieces())
+
+    def _pieces(self) -> Iterator[bytes]:
+        at = 0
+        while True:
+            span = (at + 1, _SLICE) if self.from_one else (at, _SLICE)
+            values = (*span, *self.place) if self.from_one else (*self.place, *span)
+            piece = self.session.blocks(self.statement, values)
+            if not piece:
+                return
+            at += len(piece)
+            yield piece.encode() if isinstance(piece, str) else bytes(piece)
+            if len(piece) < _SLICE:
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    """A value of SQLite, read where it lies."""
+
+    session: Session
+    column: tuple[str, str]
+    rowid: int
+
+    @contextmanager
+    def open(self) -> Iterator[Readable]:
+        """The bytes."""
+        with closing(self.session.open_blob(*self.column, self.rowid)) as blob:
+            yield _Pieces(_blob_pieces(blob))
+
+
+def _blob_pieces(blob: sqlite3.Blob) -> Iterator[bytes]:
+    while piece := blob.read(_SLICE):
+        yield piece
+
+
+class _Pieces:
+    """Pieces as a stream."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._held = b""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes: at most `size`, and no more than a piece at a time."""
+        if not self._held:
+            self._held = next(self._pieces, b"")
+        if size < 0 or size >= len(self._held):
+            block, self._held = self._held, b""
+        else:
+            block, self._held = self._held[:size], self._held[size:]
+        return block
+
+
+def _is_large(family: str, column: Column, quoted: str) -> str | None:
+    if column.kind not in _SIZED or (column.size is not None and column.size <= 100_000):
+        return None
+    if family == SQLITE:  # a text there is read whole: it has no other way in
+        return f"(typeof({quoted}) = 'blob' AND length({quoted}) > {_AT_ONCE})"
+    return f"{_size(family, column, quoted)} > {_AT_ONCE}"
+
+
+def _size(family: str, column: Column, quoted: str) -> str:
+    if family == SQLITE:
+        return f"length(CAST({quoted} AS BLOB))"
+    if family == POSTGRESQL and column.kind is not Kind.BYTES:
+        return f"octet_length(CAST({quoted} AS text))"
+    return f"octet_length({quoted})"
+
+
+def _row_place(fetch: Fetch) -> str:
+    """What finds a row again while its snapshot lasts; empty where nothing does."""
+    if fetch.session.family == POSTGRESQL:
+        return "CAST(ctid AS text)"
+    if fetch.session.family == SQLITE and not any(column.name == "_rowid_" for column in fetch.table.columns):
+        name = fetch.table.name.name
+        row = fetch.session.one("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))
+        without = row is None or "WITHOUT ROWID" in " ".join(str(row[0]).upper().split())
+        return "" if without else "_rowid_"
+    return ""
+
+
+def _any(family: str, question: str) -> str:
+    return f"bool_or({question})" if family == POSTGRESQL else f"MAX({question})"
+
+
+def _to_bytes(value: object) -> object:
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value

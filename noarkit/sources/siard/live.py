@@ -1,0 +1,174 @@
+"""A live database as what a SIARD archive is written from: one read-only snapshot, rows in constant memory.
+
+    with live_source("postgresql://host/records") as source:
+        write_siard(source, Path("records.siard"), SiardOrder())
+
+Tables are asked twice: whether their columns hold anything their SIARD types cannot, and for their rows. Large values
+of PostgreSQL and SQLite are fetched piece by piece; those of other servers come whole, one row at a time.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Self
+
+from noarkit.errors import UsageFault
+from noarkit.packages.siard import model
+from noarkit.sources.database.address import POSTGRESQL, SQLITE, Address, read_address
+from noarkit.sources.database.schema import Column, Relation, Table, reflect
+from noarkit.sources.database.session import Session
+from noarkit.sources.database.streams import Desks
+from noarkit.sources.siard.fetching import Fetch, judge, rows_of
+from noarkit.sources.siard.types import Judged, siard_column
+
+Facts = Mapping[str, str]
+"""What nobody but people know of a database: `description`, `archiver`, `archiver_contact`, `data_owner`,
+`data_origin_timespan`."""
+
+
+def live_source(url: str, facts: Facts | None = None, *, schemas: Sequence[str] = ()) -> LiveSource:
+    """The database behind a URL. Raises `SecretOnTheLine`, `UsageFault`, `SourceAway`, `SourceDenied`, `SourceGone`."""
+    address = read_address(url)
+    if address is None:
+        raise UsageFault(what="unknown-source", where=url)
+    return LiveSource(address, facts or {}, schemas)
+
+
+class LiveSource(AbstractContextManager["LiveSource"]):
+    """One database in one snapshot. Close it, or use `with`."""
+
+    def __init__(self, address: Address, facts: Facts, schemas: Sequence[str] = ()) -> None:
+        self._desks = Desks(address)
+        self._address = address
+        self._session: Session = self._desks.session()
+        try:
+            self._tables = reflect(self._session, schemas)
+            self._judged = {
+                label: judge(self._session, table) if not table.is_view else {}
+                for label, table in self._tables.tables.items()
+            }
+        except BaseException:
+            self._session.close()
+            raise
+        self.stamp = self._stamp()
+        self._facts = facts
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets the session go."""
+        self._session.close()
+
+    @property
+    def archive(self) -> model.Archive:
+        """What the catalogue tells, in SIARD's words."""
+        default = self._default()
+        names = dict.fromkeys(table.name.schema or default for table in self._tables.tables.values())
+        schemas = tuple(
+            model.Schema(
+                name,
+                tables=tuple(self._table(table, default) for table in self._of(name, default) if not table.is_view),
+                views=tuple(self._view(table) for table in self._of(name, default) if table.is_view),
+            )
+            for name in names or {default: None}
+        )
+        facts = self._facts
+        return model.Archive(
+            dbname=self._address.name,
+            producer_application="noarkit",
+            archival_date=datetime.now(UTC).date().isoformat(),
+            client_machine=socket.gethostname(),
+            database_product=self._product(),
+            connection=self._address.where if self._address.family != SQLITE else "",
+            schemas=schemas,
+            users=tuple(model.User(name) for name in self._users()),
+            description=facts.get("description", ""),
+            archiver=facts.get("archiver", ""),
+            archiver_contact=facts.get("archiver_contact", ""),
+            data_owner=facts.get("data_owner", ""),
+            data_origin_timespan=facts.get("data_origin_timespan", ""),
+        )
+
+    def rows(self, schema: model.Schema, table: model.Table) -> Iterator[Sequence[object]]:
+        """The rows of a table, in XML's own forms."""
+        found = self._found(schema.name, table.name)
+        types = {column.name: column.type for column in table.columns}
+        fetch = Fetch(self._session, found, types, self._judged[found.label])
+        return rows_of(fetch)
+
+    def _found(self, schema: str, name: str) -> Table:
+        for table in self._tables.tables.values():
+            if (table.name.schema or self._default(), table.name.name) == (schema, name) and not table.is_view:
+                return table
+        raise UsageFault(what="no-such-table", where=f"{schema}.{name}")
+
+    def _default(self) -> str:
+        return self._tables.default_schema or ("main" if self._address.family == SQLITE else self._address.name)
+
+    def _of(self, name: str, default: str) -> list[Table]:
+        return [
+            table for table in self._tables.tables.values() if (table.name.schema or default) == name and table.columns
+        ]
+
+    def _table(self, table: Table, default: str) -> model.Table:
+        judged = self._judged[table.label]
+        primary = model.Key(f"pk_{table.name.name}", table.primary_key) if table.primary_key else None
+        return model.Table(
+            table.name.name,
+            description=table.comment,
+            columns=tuple(self._column(column, judged.get(column.name, Judged())) for column in table.columns),
+            primary_key=primary,
+            foreign_keys=tuple(_foreign(relation, default) for relation in table.relations),
+            candidate_keys=tuple(
+                model.Key(f"unique_{number}", names) for number, names in enumerate(table.uniques, start=1)
+            ),
+        )
+
+    def _column(self, column: Column, judged: Judged) -> model.Column:
+        return siard_column(self._address.family, column, judged)
+
+    def _view(self, table: Table) -> model.View:
+        inspector = self._session.inspector
+        with self._session.faults():
+            try:
+                query = str(inspector.get_view_definition(table.name.name, schema=table.name.schema) or "")
+            except NotImplementedError:
+                query = ""
+        columns = tuple(self._column(column, Judged()) for column in table.columns)
+        return model.View(table.name.name, query_original=query, columns=columns)
+
+    def _product(self) -> str:
+        if self._address.family == SQLITE:
+            return f"SQLite {(self._session.one('SELECT sqlite_version()') or ('',))[0]}"
+        name = {POSTGRESQL: "PostgreSQL"}.get(self._address.family, self._address.family)
+        row = self._session.one("SHOW server_version" if self._address.family == POSTGRESQL else "SELECT VERSION()")
+        return f"{name} {row[0] if row else ''}".strip()
+
+    def _users(self) -> list[str]:
+        """Who may log in, where the account may see it; else who we are."""
+        if self._address.family == POSTGRESQL:
+            rows = self._session.rows("SELECT rolname FROM pg_catalog.pg_roles WHERE rolcanlogin ORDER BY rolname")
+            return [str(row[0]) for row in rows]
+        return [self._address.url.username] if self._address.url.username else []
+
+    def _stamp(self) -> str:
+        """An SQLite file that nobody writes to is the same as long as it looks the same."""
+        marks = self._desks.marks()
+        return f"{self._address.where} {marks}" if marks else ""
+
+
+def _foreign(relation: Relation, default: str) -> model.ForeignKey:
+    pairs = zip(relation.columns, relation.referred, strict=False)
+    return model.ForeignKey(
+        relation.constraint or f"fk_{relation.name}",
+        relation.table.schema or default,
+        relation.table.name,
+        tuple(model.Reference(ours, theirs) for ours, theirs in pairs),
+    )
