@@ -19,7 +19,7 @@ from noarkit.packages.holding.building import File
 from noarkit.validate.dias.run import validate_dias
 from tests.packages.dias.trees import content_of, laid
 
-FILES = 1_500
+FILES = 1_100
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 
 KILLED = """
@@ -90,7 +90,7 @@ def test_a_late_kill_costs_little(tmp_path: Path) -> None:
     wanted = tree(FILES)
     files = laid(tmp_path / "source", wanted)
     target = tmp_path / "p"
-    assert killed(tmp_path / "source", target, 0, 1_450).returncode == -signal.SIGKILL
+    assert killed(tmp_path / "source", target, 0, 1_050).returncode == -signal.SIGKILL
     assert not target.exists()
     events: list[Event] = []
     made = make_dias(files, target, tell=events.append)
@@ -104,7 +104,7 @@ def test_a_late_kill_costs_little(tmp_path: Path) -> None:
 def test_what_changed_between_two_tries_is_taken_anew(tmp_path: Path) -> None:
     wanted = tree(FILES)
     laid(tmp_path / "source", wanted)
-    killed(tmp_path / "source", tmp_path / "p", 0, 1_450)
+    killed(tmp_path / "source", tmp_path / "p", 0, 1_050)
     wanted |= {"00003.txt": b"another", "zz.txt": b"new"}
     del wanted["00700.txt"]
     (tmp_path / "source" / "00700.txt").unlink()
@@ -114,7 +114,7 @@ def test_what_changed_between_two_tries_is_taken_anew(tmp_path: Path) -> None:
 
 def test_another_order_begins_anew(tmp_path: Path) -> None:
     files = laid(tmp_path / "source", tree(FILES))
-    killed(tmp_path / "source", tmp_path / "p", 0, 1_450)
+    killed(tmp_path / "source", tmp_path / "p", 0, 1_050)
     made = make_dias(files, tmp_path / "p", DiasOrder("AIP"))
     assert not made.resumed
     assert validate_dias(tmp_path / "p").version == "AIP"
