@@ -21,6 +21,7 @@ from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, Wanted
 from noarkit.extract.convert import convert as convert_files
+from noarkit.extract.databases import DATABASES, convert_database
 from noarkit.extract.facts import read_facts
 from noarkit.extract.run import Extracted, Terms
 from noarkit.extract.run import extract as extract_package
@@ -132,13 +133,16 @@ def convert(
     source: Place, target: Place, *, form: str, package: Place | None = None, tell: Listener = nobody
 ) -> Converted:
     """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
+    A SIARD archive is made of a database (its URL, or a SQLite file), and a SQLite file of a SIARD archive.
 
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. Raises
     `PackageFault` where the source is a package that is not whole, `UsageFault`, and what `safe` refuses.
     """
+    wanted = Wanted(form, Path(package) if package is not None else _own_facts())
+    if form in DATABASES:
+        return convert_database(str(source), Path(target), wanted, tell=tell)
     _refuse_damaged(Path(source), tell)
-    facts = Path(package) if package is not None else _own_facts()
-    return convert_files(Path(source), Path(target), Wanted(form, facts), tell=tell)
+    return convert_files(Path(source), Path(target), wanted, tell=tell)
 
 
 def _refuse_damaged(source: Path, tell: Listener) -> None:

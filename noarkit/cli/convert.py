@@ -11,25 +11,27 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import working
 from noarkit.cli.show import size
 from noarkit.extract.convert import TARGETS
+from noarkit.extract.databases import DATABASES
 
 
 @command("convert", exits=(3, 4, 9, 10))
-@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
-@option("--as", "form", type=click.Choice(TARGETS), required=True)
+@click.argument("source", metavar="SOURCE")
+@option("--as", "form", type=click.Choice((*TARGETS, *DATABASES)), required=True)
 @option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT")
 @option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
-def convert_command(session: Session, *, source: Path, form: str, output: Path, package: Path | None) -> None:
+def convert_command(session: Session, *, source: str, form: str, output: Path, package: Path | None) -> None:
     """Converts, and says what was made."""
     with working(session) as work:
         made = deliveries.convert(source, output, form=form, package=package, tell=work.tell)
     told = session.texts
-    lines = [
-        told.say("convert.made", path=made.package),
-        told.say("convert.holds", files=made.files, size=size(made.bytes), source=told.say(f"form.{made.source_form}")),
-    ]
+    source_form = told.say(f"form.{made.source_form}")
+    count = {"size": size(made.bytes), "source": source_form}
+    holds = "convert.database" if form in DATABASES else "convert.holds"
+    lines = [told.say("convert.made", path=made.package), told.say(holds, files=made.files, **count)]
     if made.defaults:
         lines.append(told.say("convert.defaults"))
-    lines.append(told.say("convert.next", path=made.package))
+    if form != "sqlite":
+        lines.append(told.say("convert.next", path=made.package))
     session.face.result(
         "converted",
         "\n".join(lines),

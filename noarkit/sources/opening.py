@@ -28,6 +28,8 @@ from noarkit.sources.files.names import path_of
 from noarkit.sources.package import DEFAULT_ZONE, ExtractSource, find_extract
 from noarkit.sources.package import KIND as EXTRACT
 from noarkit.sources.port import OpenSource, Source, SourceIdentity
+from noarkit.sources.siard import KIND as SIARD
+from noarkit.sources.siard import find_siard, reopen_siard
 
 Finder = Callable[[str], Source | None]
 
@@ -84,6 +86,8 @@ def reopen(identity: SourceIdentity) -> Source:
         return _extract(identity)
     if identity.kind == DATABASE:
         return reopen_database(identity)
+    if identity.kind == SIARD:
+        return reopen_siard(identity)
     if identity.kind == BAG:
         return _there(BagSource(Path(identity.where)), identity)
     if identity.kind != "files":
@@ -110,6 +114,8 @@ def find_package(where: str) -> Source | None:
         return None  # what cannot be read as an archive file is a file, or told by who reads it
     if found.form == "bagit":
         return _in_bag(found.root)
+    if found.form == "siard":
+        return find_siard(where)
     return find_extract(where) if found.form == "noark5" else None
 
 

@@ -44,6 +44,10 @@ def validate(
         from noarkit.validate.eark.run import validate_eark
 
         return validate_eark(path, EarkWish(schemas=schemas, limits=limits, listener=tell))
+    if found.form == "siard":
+        from noarkit.validate.siard.run import validate_siard
+
+        return validate_siard(path, limits=limits, tell=tell)
     if found.form == "dias":
         from noarkit.validate.dias.run import validate_dias
         from noarkit.validate.noark5.run import Wish as NoarkWish

@@ -1,0 +1,67 @@
+"""Databases as packages and back: a live database becomes a SIARD archive, and a SIARD archive a SQLite file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from noarkit.errors import UsageFault
+from noarkit.events import Listener, nobody
+from noarkit.extract.convert import Converted, Wanted
+from noarkit.packages.dias.order import DiasOrder, read_order
+from noarkit.packages.forms import look
+
+SIARD, SQLITE = "siard", "sqlite"
+DATABASES = (SIARD, SQLITE)
+"""What a database can be converted to."""
+_SQLITE_HEAD = b"SQLite format 3\0"
+
+
+def convert_database(source: str, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:
+    """Makes the SIARD archive, or the SQLite file, `target`. Raises `UsageFault` for a source of another kind, and
+    whatever reading it raises."""
+    if wanted.form == SQLITE:
+        return _sqlite(Path(source), target, wanted, tell)
+    return _siard(source, target, wanted, tell)
+
+
+def _sqlite(source: Path, target: Path, wanted: Wanted, tell: Listener) -> Converted:
+    from noarkit.packages.siard.sqlite import sqlite_of
+
+    if not source.exists() or look(source, wanted.limits).form != SIARD:
+        raise UsageFault(what="not-a-siard", where=str(source))
+    made = sqlite_of(source, target, limits=wanted.limits, tell=tell)
+    return Converted(made.path, SIARD, made.files, made.size_bytes, made.resumed, False)
+
+
+def _siard(source: str, target: Path, wanted: Wanted, tell: Listener) -> Converted:
+    from noarkit.packages.siard.write import SiardOrder, write_siard
+    from noarkit.sources.siard.live import live_source
+
+    with live_source(_address(source), _facts(read_order(wanted.package))) as database:
+        made = write_siard(database, target, SiardOrder(), tell=tell)
+    return Converted(made.path, "database", made.files, made.size_bytes, made.resumed, wanted.package is None)
+
+
+def _address(source: str) -> str:
+    """The URL of a database; that of a SQLite file is made of its path."""
+    path = Path(source)
+    if not path.is_file():
+        return source
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE_HEAD)) != _SQLITE_HEAD:
+            raise UsageFault(what="no-database-behind", where=source)
+    return f"sqlite:///{path.absolute()}"
+
+
+def _facts(told: DiasOrder) -> dict[str, str]:
+    owner = next(iter(told.owners or told.creators), None)
+    contact = next((person for party in (told.producer, told.submitter) if party for person in party.people), None)
+    archiver = told.producer or told.submitter
+    span = " – ".join(day.isoformat() for day in (told.start, told.end) if day is not None)
+    return {
+        "description": told.description,
+        "archiver": archiver.name if archiver else "",
+        "archiver_contact": contact.email or contact.name if contact else "",
+        "data_owner": owner.name if owner else "",
+        "data_origin_timespan": span,
+    }
