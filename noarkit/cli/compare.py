@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
-from noarkit.errors import VerifyMismatch
+from noarkit.errors import UsageFault, VerifyMismatch
+from noarkit.report.compared import REPORT_FORMATS, write_comparison
 from noarkit.validate.compare import By, Compared, Difference
 from noarkit.words.texts import plain
 
@@ -18,8 +21,17 @@ _MOST_SHOWN = 50
 @click.argument("left", metavar="A")
 @click.argument("right", metavar="B")
 @option("--by", type=click.Choice(("id", "key")), default="id")
-def compare_command(session: Session, *, left: str, right: str, by: By) -> int:
-    """A line for each difference (the first of many), and the sums; 7 where there is one."""
+@option("--report", "report", type=click.Choice(REPORT_FORMATS))
+@option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
+def compare_command(session: Session, *, left: str, right: str, by: By, report: str | None, output: Path | None) -> int:
+    """A line for each difference (the first of many), the sums, and a report where one is asked for; 7 where they
+    differ."""
+    kind = next((one for one in REPORT_FORMATS if one == report), None)
+    if output is not None and kind is None:
+        raise UsageFault(what="bad-value", where="--output", do="--report html|json -o FILE")
+    target = output or Path(f"comparison.{kind}")
+    if kind is not None and any(target.resolve().is_relative_to(Path(side).resolve()) for side in (left, right)):
+        raise UsageFault(what="inside-package", where=str(target))
     with working(session) as work:
         found = deliveries.compare(left, right, by=by, settings=settings(session, None), tell=work.tell)
     face = session.face
@@ -35,6 +47,9 @@ def compare_command(session: Session, *, left: str, right: str, by: By) -> int:
         differences=dict(found.counts),
         declared=dict(found.declared),
     )
+    if kind is not None:
+        write_comparison(found, (left, right), target, kind, session.texts.lang)
+        face.result("report", session.texts.say("compare.written", path=target), path=str(target))
     if found.equal:
         return 0
     if found.counts.total() > len(shown):

@@ -65,3 +65,21 @@ def test_an_extract_is_compared_with_the_archive_it_came_from(
 def test_two_archives_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "embedded:a", "embedded:b"], {}) == 2
     assert "F101" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["html", "json"])
+def test_a_report_is_written_where_it_is_asked_for(
+    kind: str, package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(package), str(package), "--report", kind, "-o", "told"], {}) == 0
+    assert "told" in capsys.readouterr().out
+    assert main(["compare", str(package), str(package), "--report", kind], {}) == 0
+    assert (tmp_path / "told").read_bytes() == (tmp_path / f"comparison.{kind}").read_bytes()
+
+
+def test_a_report_never_lands_in_a_package_nor_without_being_asked_for(
+    package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for options in (["--report", "html", "-o", str(package / "x.html")], ["-o", "x.html"]):
+        assert main(["compare", str(package), str(package), *options], {}) == 2
+    assert not (package / "x.html").exists()

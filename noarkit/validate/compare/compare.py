@@ -15,23 +15,38 @@ from noarkit.sources.package import ExtractSource, find_extract
 from noarkit.sources.port import Groundwork
 from noarkit.validate.compare.elements import element_rows
 from noarkit.validate.compare.entities import archive_rows, extract_rows
-from noarkit.validate.compare.ledger import Difference, Ledger, Row
+from noarkit.validate.compare.ledger import Difference, Kind, Ledger, Row
 from noarkit.validate.compare.rules import By, declared
 
 MOST_TOLD = 1000
+"""So many differences of each kind are told; all are counted."""
 
 
 @dataclass(slots=True)
 class Compared:
-    """What was compared, how much of it does not agree, and the first differences; `declared` are those that a rule
-    declares, which are none."""
+    """What was compared, how much of it does not agree, and the first differences of each kind.
+
+    `counts` are by kind, `types` by kind and type, `fields` by type and field; `declared` are differences that a rule
+    declares, which are none.
+    """
 
     by: By
     left: Mapping[str, int]
     right: Mapping[str, int]
     counts: Counter[str] = field(default_factory=Counter)
     declared: Counter[str] = field(default_factory=Counter)
+    types: Counter[tuple[Kind, str]] = field(default_factory=Counter)
+    fields: Counter[tuple[str, str]] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
+
+    def take(self, one: Difference) -> None:
+        """One difference more."""
+        self.counts[one.kind] += 1
+        self.types[one.kind, one.type] += 1
+        if one.field:
+            self.fields[one.type, one.field] += 1
+        if self.counts[one.kind] <= MOST_TOLD:
+            self.differences.append(one)
 
     @property
     def equal(self) -> bool:
@@ -62,9 +77,7 @@ def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> Compared:
             if rule is not None:
                 found.declared[rule] += 1
                 continue
-            found.counts[one.kind] += 1
-            if len(found.differences) < MOST_TOLD:
-                found.differences.append(one)
+            found.take(one)
         return found
 
 
