@@ -22,6 +22,8 @@ from noarkit.sources.bag import KIND as BAG
 from noarkit.sources.bag import BagSource
 from noarkit.sources.database import KIND as DATABASE
 from noarkit.sources.database import find_database, reopen_database
+from noarkit.sources.eark import KIND as EARK
+from noarkit.sources.eark import find_eark, reopen_eark
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
 from noarkit.sources.files.names import path_of
@@ -88,6 +90,8 @@ def reopen(identity: SourceIdentity) -> Source:
         return reopen_database(identity)
     if identity.kind == SIARD:
         return reopen_siard(identity)
+    if identity.kind == EARK:
+        return reopen_eark(identity)
     if identity.kind == BAG:
         return _there(BagSource(Path(identity.where)), identity)
     if identity.kind != "files":
@@ -116,6 +120,8 @@ def find_package(where: str) -> Source | None:
         return _in_bag(found.root)
     if found.form == "siard":
         return find_siard(where)
+    if found.form == "eark":
+        return find_eark(str(found.root))
     return find_extract(where) if found.form == "noark5" else None
 
 
