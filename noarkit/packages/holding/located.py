@@ -77,6 +77,10 @@ class Located:
         finally:
             self._idle.append(picker)
 
+    def close(self) -> None:
+        """Lets the archive file go; so does the end of whoever holds this."""
+        _let_go(self._idle)
+
 
 class LocatedStream:
     """The bytes of a member as a source gives them: still the same where the archive file is."""
