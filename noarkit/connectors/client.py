@@ -131,7 +131,7 @@ class Client:
         wanted = replace(request, headers={**request.headers, **(self._pass_headers() if ours else {})})
         own_host = urlsplit(request.url).netloc if ours else ""
         with self.wire.stream(wanted, own_host) as reply:
-            if reply.status_code not in (200, 206):
+            if reply.status_code not in (200, 204, 206):
                 reply.read()
                 found = {name.casefold(): value for name, value in reply.headers.items()}
                 answer = Answer(reply.status_code, found, reply.content, f"{self.wire.line.where} {request.shown}")

@@ -35,7 +35,8 @@ class Item:
     """One thing a service holds. `key` is stable and made of the service's own ids alone; `modified` is its own clock.
 
     `fields` is what recipes see; `contents` are documents that `Service.open` opens again by their locators, `made`
-    those whose bytes are known already. Made ones stand first: the first of all is the main one.
+    those whose bytes are known already. Made ones stand first: the first of all is the main one. `kind` is what recipes
+    know it as, where that is not the stream's name.
     """
 
     stream: str
@@ -44,6 +45,7 @@ class Item:
     modified: datetime | None = None
     made: tuple[Made, ...] = ()
     contents: tuple[Content, ...] = ()
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,10 @@ _MOST_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Grant:
-    """A token, when it ends and from when it should be renewed by the wall's clock, and what came with it."""
+    """A token, when it ends and from when it should be renewed by the wall's clock, and what came with it.
+
+    `origin` says what consent or configuration it goes back to.
+    """
 
     access_token: str
     ends_at_s: float
@@ -32,6 +35,7 @@ class Grant:
     refresh_token: str = ""
     api_domain: str = ""
     scope: str = ""
+    origin: str = ""
 
     def __repr__(self) -> str:
         return f"Grant(ends_at_s={self.ends_at_s})"
@@ -66,6 +70,7 @@ class Keep:
             "refresh_token": grant.refresh_token,
             "api_domain": grant.api_domain,
             "scope": grant.scope,
+            "origin": grant.origin,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_bytes(self.path, json.dumps(told).encode(), mode=_MODE)
@@ -100,6 +105,7 @@ def _grant(content: bytes, where: str) -> Grant:
             str(told.get("refresh_token", "")),
             str(told.get("api_domain", "")),
             str(told.get("scope", "")),
+            str(told.get("origin", "")),
         )
     except (ValueError, KeyError, TypeError):
         # not chained: the fault would repeat what stands there

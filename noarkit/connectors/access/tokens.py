@@ -4,9 +4,10 @@ find it used up."""
 from __future__ import annotations
 
 import base64
+import hashlib
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noarkit.connectors.access.keep import Grant, Keep
 from noarkit.connectors.scrub import Scrubber
@@ -50,10 +51,14 @@ class KeyPass:
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """How a new grant is had. `renew` gets what was held last, or None at first. Raises what the service says."""
+    """How a new grant is had. `renew` gets what was held last, or None at first. Raises what the service says.
+
+    `origin` tells what is configured: a grant that was kept from another configuration is not gone on with.
+    """
 
     renew: Callable[[Grant | None], Grant]
     now_s: Callable[[], float]
+    origin: str = ""
 
 
 class TokenPass:
@@ -94,6 +99,8 @@ class TokenPass:
                 return self._held
             with self._keep.alone():
                 kept = self._keep.read()
+                if kept is not None and kept.origin != self._renewal.origin:
+                    kept = None
                 if kept is not None and kept.access_token != refused and self._is_good(kept):
                     self._scrubber.learn(kept.access_token, kept.refresh_token)
                     self._held = kept
@@ -113,10 +120,16 @@ class TokenPass:
                 raise
             return last  # it is good for some moments yet
         self._scrubber.learn(grant.access_token, grant.refresh_token)
-        return grant
+        return replace(grant, origin=self._renewal.origin)
 
     def _is_good(self, grant: Grant) -> bool:
         return grant.renew_at_s > self._renewal.now_s()
+
+
+def origin_of(*configured: Secret | str | None) -> str:
+    """What a configuration is, so that another can be told from it; nothing of it can be read from this."""
+    told = "\n".join(one.reveal() if isinstance(one, Secret) else one or "" for one in configured)
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def refreshed(refresh: Callable[[str], Grant], first: Secret | None, where: str) -> Callable[[Grant | None], Grant]:

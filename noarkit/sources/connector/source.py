@@ -178,7 +178,7 @@ def _record(item: Item, keeping: kept.Keeping | None) -> SourceRecord:
         contents.append(content)
     modified = item.modified.astimezone(UTC).isoformat(timespec="milliseconds") if item.modified else None
     fields = {**item.fields, "modified": modified.replace("+00:00", "Z") if modified else None}
-    return SourceRecord(item.stream, item.key, fields, (*contents, *item.contents))
+    return SourceRecord(item.kind or item.stream, item.key, fields, (*contents, *item.contents))
 
 
 def _reason(fault: ServiceFault) -> str:

@@ -34,7 +34,7 @@ class Papers:
             return self._all_notes(call)
         if parts == ["files"]:
             return self._bytes(self._store.extra_files.get(call.query.get("id", "")))
-        if len(parts) < 3 or parts[0] not in self._store.holdings:
+        if len(parts) < 3 or parts[0] not in self._store.holdings or not parts[1].isdigit():
             return None
         record_id, what, rest = parts[1], parts[2], parts[3:]
         if self._store.holdings[parts[0]].get(record_id) is None:

@@ -1,0 +1,230 @@
+"""One method for each call we make of a CRM. An empty answer (204) is nothing, not a fault; what it refuses is a fault
+with its code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+import httpx
+import orjson
+
+from noarkit.connectors.client import Client
+from noarkit.connectors.paging import Page, Row
+from noarkit.connectors.wire import Answer, Request
+from noarkit.errors import ItemVanished, NoarkitError, ServiceBusy, ServiceDenied, ServiceRefused, ServiceStrange
+
+NOTHING = 204
+PER_PAGE = 200
+_HEAVY = 3
+_EXPIRED = "EXPIRED_VALUE"
+
+
+class Calls:
+    """The calls of one connection."""
+
+    def __init__(self, client: Client, version: str) -> None:
+        self.client = client
+        self._root = f"/crm/{version}"
+        self._bulk = f"/crm/bulk/{version}"
+
+    def organisation(self) -> Mapping[str, object]:
+        """Who the organisation is."""
+        found = self._rows(self._get("/org"), "org")
+        if not found:
+            raise ServiceStrange(where=self.client.wire.line.where, why="not-an-object")
+        return found[0]
+
+    def modules(self) -> Sequence[Row]:
+        """Every module there is."""
+        return self._rows(self._get("/settings/modules"), "modules")
+
+    def fields(self, module: str) -> Sequence[Row]:
+        """The fields of a module."""
+        return self._rows(self._get("/settings/fields", ("module", module), ("type", "all")), "fields")
+
+    def count(self, module: str) -> int:
+        """How many records a module has."""
+        found = self._get(f"/{module}/actions/count").members().get("count")
+        return int(str(found)) if str(found).isdigit() else 0
+
+    def page(
+        self, path: str, fields: Sequence[str], cursor: str | None, since: datetime | None = None, *, order: bool = True
+    ) -> Page:
+        """A page of a list: by token where there is one. Oldest change first where `order`."""
+        params = [("fields", ",".join(fields)), ("per_page", str(PER_PAGE))]
+        if order:
+            params += [("sort_by", "Modified_Time"), ("sort_order", "asc")]
+        if cursor is not None:
+            name, _, value = cursor.partition("=")
+            params.append((name, value))
+        headers = {} if since is None else {"If-Modified-Since": since.isoformat(timespec="seconds")}
+        asked = Request("GET", self.client.url(f"{self._root}{path}"), tuple(params), headers)
+        answer = self.client.ask(asked)
+        if answer.status in (NOTHING, 304):
+            return Page((), None)
+        members = answer.members()
+        return Page(self._rows(answer, "data"), _next(members.get("info"), cursor, answer.where))
+
+    def record(self, module: str, record_id: str) -> Row | None:
+        """One record, whole; None where it is not there."""
+        found = self._rows(self._get(f"/{module}/{record_id}"), "data")
+        return found[0] if found else None
+
+    def query(self, text: str, rows: int) -> Sequence[Row]:
+        """The rows of a query, which costs by how many it asks for."""
+        body = orjson.dumps({"select_query": text})
+        cost = 1 if rows <= 200 else 2 if rows <= 1_000 else _HEAVY
+        url = self.client.url(f"{self._root}/coql")
+        asked = Request("POST", url, body=body, media_type="application/json", repeatable=True, cost=cost)
+        return self._rows(self.client.ask(asked), "data")
+
+    def emails(self, module: str, record_id: str, index: str | None) -> Page:
+        """Ten emails of a record."""
+        params = (("index", index),) if index else ()
+        answer = self._get(f"/{module}/{record_id}/Emails", *params)
+        if answer.status == NOTHING:
+            return Page((), None)
+        info = answer.members().get("info")
+        more = isinstance(info, Mapping) and info.get("more_records")
+        following = str(info["next_index"]) if more and isinstance(info, Mapping) and info.get("next_index") else None
+        return Page(self._rows(answer, "Emails"), following)
+
+    def email(self, module: str, record_id: str, message_id: str) -> Row | None:
+        """An email with its body; None where this user may not see it."""
+        found = self._rows(self._get(f"/{module}/{record_id}/Emails/{message_id}"), "Emails")
+        return found[0] if found else None
+
+    def begin_bulk(self, module: str, fields: Sequence[str], token: str | None) -> str:
+        """Asks for a table of records; the id of the job."""
+        query: dict[str, object] = {"module": {"api_name": module}, "fields": list(fields)}
+        query |= {"page_token": token} if token else {"page": 1}
+        body = orjson.dumps({"query": query})
+        url = self.client.url(f"{self._bulk}/read")
+        # a job that was asked for twice reads twice and changes nothing
+        asked = Request("POST", url, body=body, media_type="application/json", repeatable=True)
+        found = self._rows(self.client.ask(asked), "data")
+        details = found[0].get("details") if found else None
+        if not isinstance(details, Mapping) or not details.get("id"):
+            raise ServiceStrange(where=self.client.wire.line.where, why="not-an-object")
+        return str(details["id"])
+
+    def bulk_state(self, job: str) -> Row:
+        """How far a job is."""
+        answer = self.client.ask(Request("GET", self.client.url(f"{self._bulk}/read/{job}")))
+        found = self._rows(answer, "data")
+        if not found:
+            raise ServiceStrange(where=answer.where, why="not-an-object")
+        return found[0]
+
+    @contextmanager
+    def bulk_result(self, job: str) -> Iterator[httpx.Response]:
+        """The zipped table of a job."""
+        with self.client.download(Request("GET", self.client.url(f"{self._bulk}/read/{job}/result"))) as reply:
+            yield reply
+
+    @contextmanager
+    def download(self, path: str, key: str, *params: tuple[str, str]) -> Iterator[httpx.Response]:
+        """The bytes of a file. No content where bytes should be is `ItemVanished`."""
+        asked = Request("GET", self.client.url(f"{self._root}{path}"), params, {"Accept": "*/*"})
+        with self.client.download(asked) as reply:
+            yield reply
+
+    def write(self, method: str, path: str, body: object, *, repeatable: bool) -> Answer:
+        """A call that changes records. Its answer may be mixed (207): every element must be read."""
+        asked = Request(
+            "PUT" if method == "PUT" else "POST",
+            self.client.url(f"{self._root}{path}"),
+            body=orjson.dumps(body),
+            media_type="application/json",
+            repeatable=repeatable,
+            cost=_cost_of(body),
+            accepts=frozenset({400}),
+        )
+        return self.client.ask(asked)
+
+    def delete(self, path: str, *params: tuple[str, str]) -> Answer:
+        """A deletion; what is gone already is told as a result, so that it may be asked twice."""
+        url = self.client.url(f"{self._root}{path}")
+        return self.client.ask(Request("DELETE", url, params, repeatable=True, accepts=frozenset({400})))
+
+    def get(self, path: str, *params: tuple[str, str]) -> Answer:
+        """Any other read."""
+        return self._get(path, *params)
+
+    def _get(self, path: str, *params: tuple[str, str]) -> Answer:
+        return self.client.ask(Request("GET", self.client.url(f"{self._root}{path}"), params))
+
+    def _rows(self, answer: Answer, name: str) -> Sequence[Row]:
+        if answer.status == NOTHING:
+            return ()
+        found = answer.members().get(name)
+        if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
+            raise ServiceStrange(where=answer.where, why="not-an-object")
+        return found
+
+
+def code_of(answer: Answer) -> str:
+    """The code of a refusal, wherever it stands; empty where there is none."""
+    try:
+        value = answer.json()
+    except ServiceStrange:
+        return ""
+    if isinstance(value, Mapping):
+        for name in ("data", "watch", "modules"):
+            inner = value.get(name)
+            if isinstance(inner, list) and inner and isinstance(inner[0], Mapping) and "code" not in value:
+                return str(inner[0].get("code", ""))
+        return str(value.get("code", ""))
+    return ""
+
+
+def judge(answer: Answer) -> NoarkitError | None:
+    """The fault of a refusal: by status first, by code second; an unknown code is final."""
+    code = code_of(answer)
+    if answer.status in (401, 403) and code not in ("INVALID_TOKEN", ""):
+        return ServiceDenied(where=answer.where, status=answer.status, why=code, code_there=code)
+    if answer.status == 401:
+        return ServiceDenied(where=answer.where, status=401, why="token-or-region", code_there=code)
+    if answer.status == 400 and code:
+        return ServiceRefused(where=answer.where, status=400, why=code, code_there=code)
+    return None
+
+
+def denies(answer: Answer) -> bool:
+    """True for a refusal that another token may cure."""
+    return answer.status == 401 and code_of(answer) in ("INVALID_TOKEN", "AUTHENTICATION_FAILURE", "")
+
+
+def is_expired(fault: NoarkitError) -> bool:
+    """True for a page token that lived too long: the list must be begun anew."""
+    return isinstance(fault, ServiceRefused) and fault.data.get("code_there") == _EXPIRED
+
+
+def vanished(key: str) -> ItemVanished:
+    """What a download is that has no content."""
+    return ItemVanished(key=key, why="not-there")
+
+
+def busy(where: str) -> ServiceBusy:
+    """What a job is that does not come to its end."""
+    return ServiceBusy(where=where)
+
+
+def _next(info: object, cursor: str | None, where: str) -> str | None:
+    """Where the list goes on. More records without a way to them is a fault, never an end."""
+    if not isinstance(info, Mapping) or not info.get("more_records"):
+        return None
+    token = info.get("next_page_token")
+    if token:
+        return f"page_token={token}"
+    page = int(cursor.removeprefix("page=")) if cursor and cursor.startswith("page=") else 1
+    if (page + 1) * PER_PAGE > 2_000:
+        raise ServiceStrange(where=where, why="list-incomplete")
+    return f"page={page + 1}"
+
+
+def _cost_of(body: object) -> int:
+    data = body.get("data") if isinstance(body, Mapping) else None
+    return max(1, -(-len(data) // 10)) if isinstance(data, list) else 1

@@ -1,0 +1,169 @@
+"""Lists of records: by page and token as far as tokens reach, by keyset where only changes are wanted, in bulk where
+they are many. Records with more fields than a call takes are read in batches and put together."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from noarkit.connectors.crm.calls import Calls, busy, is_expired
+from noarkit.connectors.crm.fields import Fields
+from noarkit.connectors.paging import Page, Row, pages, rows
+from noarkit.errors import PackageFault, ServiceBroken, ServiceRefused, ServiceStrange
+from noarkit.safe.unpack import UnpackLimits, members
+
+_KEYSET_ROWS = 2_000
+_BULK_WAITS_S = (1.0, 2.0, 5.0, 10.0, 15.0)
+_BULK_LONGEST_S = 3_600.0
+_DONE, _FAILED = "COMPLETED", ("FAILURE", "FAILED", "SKIPPED")
+_MOST_TABLE_BYTES = 4 * 2**30
+
+
+def everything(calls: Calls, module: str, fields: Fields, where: str) -> Iterator[Row]:
+    """Every record of a module, oldest change first; a token that lived too long begins the list anew."""
+    first, *more = fields.batches()
+    for attempt in range(3):
+        try:
+            found = pages(lambda cursor: calls.page(f"/{module}", first, cursor), where)
+            for page in found:
+                yield from _whole(calls, module, page, more)
+            return
+        except ServiceRefused as fault:
+            if not is_expired(fault) or attempt == 2:
+                raise
+
+
+def changed(calls: Calls, module: str, fields: Fields, since: datetime, until: datetime) -> Iterator[Row]:
+    """Records that changed from `since` to before `until`: by keyset, so that no change under way is missed or doubled.
+
+    The keyset gives ids; the records are then read whole.
+    """
+    last_time, last_id = since, 0
+    while True:
+        text = keyset(module, last_time, last_id, until)
+        found = calls.query(text, _KEYSET_ROWS)
+        if not found:
+            return
+        for row in found:
+            record = calls.record(module, str(row["id"]))
+            if record is not None:
+                yield {name: record.get(name) for name in fields.names} | {"id": str(row["id"])}
+        moment, number = datetime.fromisoformat(str(found[-1]["Modified_Time"])), int(str(found[-1]["id"]))
+        if (moment, number) <= (last_time, last_id):
+            raise ServiceStrange(where=f"crm {module}", why="page-again")
+        last_time, last_id = moment, number
+        if len(found) < _KEYSET_ROWS:
+            return
+
+
+def keyset(module: str, since: datetime, last_id: int, until: datetime) -> str:
+    """The query for what comes after a record. Criteria are joined pairwise, as the service wants them.
+
+    >>> keyset("Deals", datetime(2026, 1, 1, tzinfo=UTC), 7, datetime(2026, 1, 2, tzinfo=UTC)).split(" where ")[0]
+    'select id, Modified_Time from Deals'
+    """
+    if not module.replace("_", "").isalnum():
+        raise ServiceStrange(where=module, why="not-an-object")
+    begin, end = (moment.astimezone(UTC).isoformat(timespec="seconds") for moment in (since, until))
+    window = f"(Modified_Time >= '{begin}' and Modified_Time < '{end}')"
+    beyond = f"(Modified_Time > '{begin}' or id > {last_id})"
+    order = f"order by Modified_Time asc, id asc limit {_KEYSET_ROWS}"
+    return f"select id, Modified_Time from {module} where ({window} and {beyond}) {order}"  # noqa: S608  # a name we judged
+
+
+def in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
+    """Every record of a large module, from zipped tables. Look-ups come as ids alone."""
+    token: str | None = None
+    while True:
+        job = calls.begin_bulk(module, fields.names, token)
+        result = _finished(calls, job)
+        yield from _table(calls, job)
+        token = str(result.get("next_page_token") or "") or None
+        if not result.get("more_records"):
+            return
+        if token is None:
+            raise ServiceStrange(where=f"crm {module}", why="list-incomplete")
+
+
+def deleted(calls: Calls, module: str, since: datetime, where: str) -> Iterator[Row]:
+    """What was deleted since, as the bin tells it."""
+    found = pages(lambda cursor: calls.page(f"/{module}/deleted", ("id",), cursor, since, order=False), where)
+    yield from rows(found, lambda row: str(row.get("id")), where)
+
+
+def _whole(calls: Calls, module: str, page: Page, batches: list[tuple[str, ...]]) -> Iterator[Row]:
+    """The rows of a page with the fields of the other batches. A record that changed in between is read on its own."""
+    if not batches or not page.rows:
+        yield from page.rows
+        return
+    ids = [str(row["id"]) for row in page.rows]
+    more: dict[str, dict[str, object]] = {one: {} for one in ids}
+    moved: set[str] = set()
+    times = {str(row["id"]): row.get("Modified_Time") for row in page.rows}
+    for batch in batches:
+        for begin in range(0, len(ids), 100):
+            cursor = f"ids={','.join(ids[begin : begin + 100])}"
+            for row in calls.page(f"/{module}", batch, cursor, order=False).rows:
+                one = str(row["id"])
+                more.setdefault(one, {}).update(row)
+                if row.get("Modified_Time") != times.get(one):
+                    moved.add(one)
+    for row in page.rows:
+        one = str(row["id"])
+        again = calls.record(module, one) if one in moved else None
+        yield again if again is not None else {**row, **more[one]}
+
+
+def _finished(calls: Calls, job: str) -> Mapping[str, object]:
+    """What a job came to. Raises `ServiceBroken` for one that failed, `ServiceBusy` for one without end."""
+    clock = calls.client.clock
+    begun_s = clock.now_s()
+    for place in range(10_000):
+        told = calls.bulk_state(job)
+        state = str(told.get("state", "")).upper()
+        if state == _DONE:
+            result = told.get("result")
+            return result if isinstance(result, Mapping) else {}
+        if state in _FAILED:
+            raise ServiceBroken(where=f"bulk read {job}", why=state)
+        if clock.now_s() - begun_s > _BULK_LONGEST_S:
+            break
+        clock.sleep_s(_BULK_WAITS_S[min(place, len(_BULK_WAITS_S) - 1)])
+    raise busy(f"bulk read {job}")
+
+
+def _table(calls: Calls, job: str) -> Iterator[Row]:
+    """The rows of a zipped table; it must hold one table and nothing else."""
+    with NamedTemporaryFile(suffix=".zip") as packed:
+        with calls.bulk_result(job) as reply:
+            for block in reply.iter_bytes(1 << 20):
+                packed.write(block)
+        packed.flush()
+        limits = UnpackLimits(members=1, total_bytes=_MOST_TABLE_BYTES)
+        try:
+            for member, content in members(Path(packed.name), limits=limits):
+                if member.name != f"{job}.csv":
+                    raise ServiceStrange(where=f"bulk read {job}", why="not-an-object")
+                text = io.TextIOWrapper(io.BufferedReader(_Raw(content)), "utf-8-sig", newline="")
+                for row in csv.DictReader(text):
+                    yield {"id" if name == "Id" else name: value or None for name, value in row.items()}
+        except (csv.Error, UnicodeDecodeError, zipfile.BadZipFile) as error:
+            raise PackageFault(where=f"bulk read {job}", why="not-a-table") from error
+
+
+class _Raw(io.RawIOBase):
+    def __init__(self, source: object) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a memoryview is what is given
+        block: bytes = self._source.read(len(buffer))  # type: ignore[attr-defined]  # whatever bytes are read from
+        buffer[: len(block)] = block
+        return len(block)
