@@ -22,6 +22,8 @@ from noarkit.sources.bag import KIND as BAG
 from noarkit.sources.bag import BagSource
 from noarkit.sources.database import KIND as DATABASE
 from noarkit.sources.database import find_database, reopen_database
+from noarkit.sources.dias import KIND as DIAS
+from noarkit.sources.dias import DiasSource, find_dias
 from noarkit.sources.eark import KIND as EARK
 from noarkit.sources.eark import find_eark, reopen_eark
 from noarkit.sources.files import FilePolicy, FileTree
@@ -94,6 +96,8 @@ def reopen(identity: SourceIdentity) -> Source:
         return reopen_eark(identity)
     if identity.kind == BAG:
         return _there(BagSource(Path(identity.where)), identity)
+    if identity.kind == DIAS:
+        return _there(DiasSource(Path(identity.where)), identity)
     if identity.kind != "files":
         raise UsageFault(what="unknown-source", where=identity.where)
     root = Path(os.fsdecode(b"/" + path_of(identity.where.strip("/")) if identity.where.strip("/") else b"/"))
@@ -120,6 +124,8 @@ def find_package(where: str) -> Source | None:
         return _in_bag(found.root)
     if found.form == "siard":
         return find_siard(where)
+    if found.form == "dias":
+        return find_dias(where)
     if found.form == "eark":
         return find_eark(str(found.root))
     return find_extract(where) if found.form == "noark5" else None

@@ -44,6 +44,7 @@ class Inventory:
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode=OFF")
         self._db.execute(_TABLE)
+        self._db.execute("CREATE TABLE gone (name TEXT PRIMARY KEY) WITHOUT ROWID")
         self._db.execute("BEGIN")
 
     def take_present(self, files: Iterable[Stored]) -> None:
@@ -71,6 +72,14 @@ class Inventory:
             if self.has(path):
                 return "twice", path
         return ("missing", name) if name else ("unsafe", listed.href)
+
+    def miss(self, name: str) -> None:
+        """Remembers a file that is listed, and is not there."""
+        self._db.execute("INSERT OR IGNORE INTO gone VALUES (?)", (name,))
+
+    def missing(self) -> Iterator[str]:
+        """The files that are remembered so."""
+        yield from (name for (name,) in self._db.execute("SELECT name FROM gone ORDER BY name"))
 
     def _mark(self, listed: Listed, name: str) -> bool:
         told = (listed.size_bytes, listed.checksum, listed.checksum_type, listed.line, name)

@@ -52,6 +52,14 @@ class DiasPackage:
         """Every file that dias-mets.xml lists, by name."""
         return self._inventory.entries()
 
+    def missing(self) -> Iterator[str]:
+        """Files that dias-mets.xml lists, and that are not there."""
+        return self._inventory.missing()
+
+    def unlisted(self) -> Iterator[str]:
+        """Files that dias-mets.xml does not list."""
+        return self._inventory.unlisted()
+
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
         """The bytes of a file; `PackageFault` at their end where they are not those that dias-mets.xml lists."""
@@ -84,8 +92,11 @@ class DiasPackage:
                 raise PackageFault(where=str(self.located.place), why="not-sealed")
 
 
-def open_dias(path: Path, *, limits: UnpackLimits = LIMITS) -> DiasPackage:
-    """Opens the package at a path. Raises `PackageFault`, or what `safe` refuses."""
+def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, whole: bool = True) -> DiasPackage:
+    """Opens the package at a path. Raises `PackageFault`, or what `safe` refuses.
+
+    A listed file that is not there is a fault too, where the package must be `whole`.
+    """
     located = locate(path)
     with ExitStack() as stack:
         storage = open_held(located.place, limits)
@@ -97,7 +108,10 @@ def open_dias(path: Path, *, limits: UnpackLimits = LIMITS) -> DiasPackage:
             reading = MetsReading(file)
             for listed in reading.listed():
                 met, name = inventory.list_one(listed)
-                if met == "unsafe" or (met == "missing" and not left_out(reading.header.type, name)):
+                if met in ("found", "twice") or (met == "missing" and left_out(reading.header.type, name)):
+                    continue
+                inventory.miss(name)
+                if whole:
                     raise PackageFault(where=f"{storage.where}: {name}", why="not-there", line=listed.line)
         stack.pop_all()
     return DiasPackage(located, storage, inventory, reading.header)

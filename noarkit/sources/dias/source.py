@@ -1,0 +1,239 @@
+"""A DIAS package as a source, in its tar or unpacked: its extract, or each listed file of its content as a record.
+
+Records have the fields that records of a file tree have, so that the same recipes fit, and `dias` besides: what the
+package says of itself. The bytes of each must be what dias-mets.xml lists; a file that it does not list is set aside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import resources
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from noarkit.errors import (
+    ItemMalformed,
+    ItemUnreadable,
+    ItemVanished,
+    PackageFault,
+    SourceFault,
+    SourceGone,
+    UnsafePath,
+)
+from noarkit.events import Event, Listener
+from noarkit.graph.entity import Content, Note, SetAside
+from noarkit.packages.dias import spec
+from noarkit.packages.dias.inventory import Entry
+from noarkit.packages.dias.located import locate
+from noarkit.packages.dias.read import DiasPackage, open_dias
+from noarkit.packages.holding.located import Located, LocatedStream, locator_of
+from noarkit.safe.paths import open_inside
+from noarkit.safe.unpack import form_of
+from noarkit.sources.bag.streams import BagStream, FileBytes
+from noarkit.sources.files import policy
+from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
+from noarkit.sources.files.names import key_of, readable
+from noarkit.sources.files.records import timestamp
+from noarkit.sources.package import ExtractSource
+from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.recipe.proposal import observe, propose
+
+KIND = "dias"
+_ABOVE = f"{spec.CONTENT}/"
+_STRUCTURE = f"{spec.CONTENT}/arkivstruktur.xml"
+_TELL_EVERY = 10_000
+_LOOKED_AT = 20_000
+
+
+def find_dias(where: str) -> Source | None:
+    """The extract in a package, or its content; None where there is no package. Raises what `safe` refuses, and
+    `PackageFault` for a package that cannot be read, or where several lie in one folder."""
+    path = Path(where)
+    try:
+        located = locate(path)
+    except PackageFault as fault:
+        if fault.data.get("why") in ("no-dias", "not-there"):
+            return None
+        raise
+    if not located.is_tar:
+        extract = located.place / spec.CONTENT
+        return ExtractSource(extract) if (located.place / _STRUCTURE).is_file() else DiasSource(located.place)
+    try:
+        with open_dias(located.place, whole=False) as package:
+            plain = package.storage.member(_STRUCTURE) is None
+    except PackageFault as fault:
+        if located.description is None and fault.data.get("why") == "not-there":
+            return None  # a tar of something else
+        raise
+    return DiasSource(located.place) if plain else ExtractSource(located.place)
+
+
+class DiasSource:
+    """The files of a package's content; `place` is its tar or its folder."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place.absolute()
+        self._located = Located(self.place)
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """Kind `dias`, and where it lies."""
+        return SourceIdentity(KIND, str(self.place))
+
+    def records(self, tell: Listener) -> Iterator[SourceItem]:
+        """Every file of the content, by name. Raises `SourceGone`, and `PackageFault` for what cannot be read."""
+        if not self.place.exists():
+            raise SourceGone(where=str(self.place), why="ENOENT")
+        with open_dias(self.place, whole=False) as package:
+            reading = _Reading(package, self.place)
+            for count, entry in enumerate(package.entries(), start=1):
+                if entry.name.startswith(_ABOVE):
+                    yield reading.item(entry)
+                if count % _TELL_EVERY == 0:
+                    tell(Event("source_read", {"items": count}))
+            for name in package.missing():
+                if name.startswith(_ABOVE):
+                    key = key_of(name.removeprefix(_ABOVE).encode("utf-8", "surrogateescape"))
+                    yield SetAside(key, ItemVanished.code, {"key": key})
+            for name in package.unlisted():
+                if name.startswith(_ABOVE):
+                    key = key_of(name.removeprefix(_ABOVE).encode())
+                    yield SetAside(key, ItemMalformed.code, {"key": key, "why": "not-listed"})
+
+    @contextmanager
+    def open(self, content: Content) -> Iterator[ContentStream]:
+        """Opens a file by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
+        algorithm, expected, locator = content.locator.split(":", 2)
+        with ExitStack() as stack:
+            stream: ContentStream
+            if self.place.is_dir():
+                stream = FileBytes(stack.enter_context(_opened(self.place, locator)), content)
+            else:
+                packed = stack.enter_context(self._located.open(locator))
+                stream = LocatedStream(packed, self._located, content.modified_ns)
+            yield BagStream(stream, algorithm, expected)
+
+    def default_recipe(self) -> str:
+        """That of a file tree: one record with one document and one version for every file."""
+        text = resources.files("noarkit.sources.files").joinpath("default-recipe.toml").read_text("utf-8")
+        text = text.replace('kind = "files"', f'kind = "{KIND}"')
+        text = text.replace('external_system = "files"', f"external_system = {_toml(self._system())}")
+        return text.replace('{ tittel = "Filer" }', f"{{ tittel = {_toml(f'Filer: {self._label()}')} }}")
+
+    def proposal(self, tell: Listener) -> str:
+        """A recipe fitted to the first records, ten thousands of them."""
+        seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return propose(observe(seen), source_kind=KIND, external_system=self._system())
+
+    def _label(self) -> str:
+        with open_dias(self.place, whole=False) as package:
+            return package.header.label or spec.uuid_in(package.header.object_id) or self.place.stem
+
+    def _system(self) -> str:
+        """A package is known by its UUID, wherever it lies."""
+        with open_dias(self.place, whole=False) as package:
+            uuid = spec.uuid_in(package.header.object_id)
+        return f"{KIND}:{uuid or hashlib.sha256(str(self.place).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
+
+
+class _Reading:
+    """One walk through a package."""
+
+    def __init__(self, package: DiasPackage, place: Path) -> None:
+        self._package = package
+        self._place = place
+        self._folder = place.is_dir()
+        self._modified_ns = None if self._folder else place.stat().st_mtime_ns
+        # in a packed tar every look inside would unpack anew
+        self._media_types = MediaTypes() if self._folder or form_of(place) == "tar" else None
+        header = package.header
+        self._dias = {
+            "uuid": spec.uuid_in(header.object_id),
+            "type": header.type,
+            "label": header.label,
+            **{kind.lower(): value for kind, value in header.records if kind},
+        }
+
+    def item(self, entry: Entry) -> SourceItem:
+        """The record of a listed file, or why there is none."""
+        key = key_of(entry.name.removeprefix(_ABOVE).encode())
+        try:
+            return self._record(entry, key)
+        except SourceFault as fault:
+            return SetAside(key, fault.code, fault.data)
+
+    def _record(self, entry: Entry, key: str) -> SourceRecord:
+        steps = [readable(step) for step in entry.name.removeprefix(_ABOVE).split("/")]
+        modified_ns = self._modified_ns
+        if self._folder:
+            with suppress(OSError):
+                modified_ns = (self._place / entry.name).stat(follow_symlinks=False).st_mtime_ns
+        stem, dot, ext = steps[-1].rpartition(".")
+        head = self._head(entry)
+        media_type = self._media_types.of(head, ext.lower()) if self._media_types else None
+        member = self._package.storage.member(entry.name)
+        sha256, proof = _proof(entry)
+        locator = f"{proof}:{locator_of(member) if member is not None else entry.name}"
+        content = Content(locator, steps[-1], entry.size_bytes, modified_ns, sha256, media_type)
+        fields: dict[str, object] = {
+            "path": "/".join(steps),
+            "parts": steps,
+            "folder": "/".join(steps[:-1]),
+            "folders": steps[:-1],
+            "top": steps[0] if len(steps) > 1 else "",
+            "root": self._dias["label"] or self._place.stem,
+            "name": steps[-1],
+            "stem": stem or steps[-1],
+            "ext": ext.lower() if dot and stem else "",
+            "depth": len(steps) - 1,
+            "size": entry.size_bytes,
+            "modified": timestamp(modified_ns) if self._folder and modified_ns is not None else None,
+            "created": None,
+            "owner": "",
+            "group": "",
+            "mode": "",
+            "media_type": media_type,
+            "puid": None,
+            "mail": {},
+            "register": {},
+            "dias": self._dias,
+        }
+        notes: tuple[Note, ...] = () if entry.size_bytes else (policy.EMPTY,)
+        return SourceRecord("file", key, fields, (content,), notes)
+
+    def _head(self, entry: Entry) -> bytes:
+        if self._media_types is None:
+            return b""
+        try:
+            with self._package.storage.open(entry.name) as file:
+                return file.read(HEAD_BYTES)
+        except (OSError, PackageFault, UnsafePath) as error:
+            raise ItemUnreadable(key=entry.name, why=type(error).__name__) from error
+
+
+@contextmanager
+def _opened(place: Path, name: str) -> Iterator[BinaryIO]:
+    try:
+        file = open_inside(place, name)
+    except FileNotFoundError as error:
+        raise ItemVanished(key=name) from error
+    except (OSError, UnsafePath) as error:
+        raise ItemUnreadable(key=name, why=str(getattr(error, "strerror", None) or error)) from error
+    with file:
+        yield file
+
+
+def _proof(entry: Entry) -> tuple[str | None, str]:
+    """The sha256 where it is told; else the checksum that is, to be made while reading."""
+    algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
+    if algorithm == "sha256":
+        return entry.checksum, ":"
+    return None, f"{algorithm}:{entry.checksum}" if algorithm else ":"
+
+
+def _toml(text: str) -> str:
+    return json.dumps(text.replace("\x7f", "\ufffd"), ensure_ascii=False)
