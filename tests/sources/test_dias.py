@@ -104,7 +104,7 @@ def test_what_is_not_as_listed_is_set_aside_or_never_the_same(tmp_path: Path) ->
     source = find_dias(str(draft.write(tmp_path / "p")))
     assert isinstance(source, DiasSource)
     items = list(source.records(nobody))
-    assert {item.source_key: item.code for item in items if isinstance(item, SetAside)} == {
+    assert {item.record_key: item.code for item in items if isinstance(item, SetAside)} == {
         "gone.txt": "F202",
         "more.txt": "F206",
     }
