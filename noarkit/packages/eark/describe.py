@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.listing import Facts, Listing, Packed
 from noarkit.packages.eark.mets_write import Described, Group, Heading, mets, software
-from noarkit.packages.eark.order import EarkOrder, Representation
+from noarkit.packages.eark.order import EarkOrder, MetadataFile, Representation
 from noarkit.packages.eark.premis_write import Told, premis
 from noarkit.packages.holding.making import Build
 from noarkit.packages.holding.progress import Progress
 
-_PREMIS_PLACE = f"{spec.PRESERVATION}/{spec.PREMIS_FILE}"
+_PREMIS = ("PREMIS", "3.0")
 
 
 class Describer:
@@ -40,8 +40,9 @@ class Describer:
                 self._order.events,
                 tuple(part.name for part in self._parts),
             )
-            build.tag(_PREMIS_PLACE, premis(told, (), self._order.checksum, "uuid-"))
-            own.append(listing.written(_PREMIS_PLACE, md_type="PREMIS"))
+            place = _premis_place(self._order.metadata)
+            build.tag(place, premis(told, (), self._order.checksum, "uuid-"))
+            own.append(listing.written(place, md=_PREMIS))
         described = _described(listing, "", own)
         heading = self._heading(created)
         build.tag(spec.METS_FILE, mets(heading, described, self._groups(listing), self._order.checksum))
@@ -52,10 +53,13 @@ class Describer:
         prefix = f"rep{number}-"
         own: list[Packed] = []
         if self._order.premis:
-            told = Told(part.name, "representation", created, self._version, "../../../../")
+            told = Told(
+                part.name, "representation", created, self._version, "../../../../", whole=self._order.object_id
+            )
             files = listing.below(base + spec.DATA, base)
-            build.tag(base + _PREMIS_PLACE, premis(told, files, self._order.checksum, prefix))
-            own.append(listing.written(base + _PREMIS_PLACE, base, "PREMIS"))
+            place = base + _premis_place(part.metadata)
+            build.tag(place, premis(told, files, self._order.checksum, prefix))
+            own.append(listing.written(place, base, _PREMIS))
         described = _described(listing, base, own)
         heading = self._heading(created, part, prefix)
         groups = _own_groups(listing, base)
@@ -111,6 +115,13 @@ def _described(listing: Listing, base: str, own: list[Packed]) -> Described:
     """What describes, and what tells of preservation, which other metadata counts to."""
     preserving = [*listing.below(base + spec.PRESERVATION, base), *listing.below(base + spec.OTHER_METADATA, base)]
     return Described(tuple(listing.below(base + spec.DESCRIPTIVE, base)), (*own, *preserving))
+
+
+def _premis_place(given: tuple[MetadataFile, ...]) -> str:
+    """Where our own PREMIS goes, beside what was given."""
+    taken = {file.name for file in given if file.folder == "preservation"}
+    names = (spec.PREMIS_FILE, *(f"premis-{number}.xml" for number in range(2, len(taken) + 3)))
+    return f"{spec.PRESERVATION}/{next(name for name in names if name not in taken)}"
 
 
 def _records(order: EarkOrder) -> Iterator[tuple[str, str]]:

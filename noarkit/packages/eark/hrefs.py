@@ -39,12 +39,12 @@ def resolve(href: str, folder: str, find: Find) -> Resolved:
     if outside:
         return Resolved(href, "outside")
     first: str | None = None
-    for spelt in _spellings(path):
+    for number, spelt in enumerate(_spellings(path)):
         for base in (folder, "") if folder else ("",):
             name = _inside(base, spelt)
             if name is None:
                 continue
-            first = name if first is None else first
+            first = name if first is None and number == 0 else first
             stored = find(name)
             if stored is not None:
                 return Resolved(stored)

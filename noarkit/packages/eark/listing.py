@@ -33,6 +33,7 @@ class Packed:
     format_version: str = ""
     original_name: str = ""
     md_type: str = ""
+    md_version: str = ""
 
 
 _Told = tuple[str, str, str, str, str, str, str]
@@ -135,11 +136,17 @@ class Listing:
         rows = self._progress.rows("payload", by_name=True, below=folder)
         return next(rows, None) is not None
 
-    def written(self, name: str, base: str = "", md_type: str = "") -> Packed:
-        """A file that this build wrote itself."""
+    def written(self, name: str, base: str = "", md: tuple[str, str] = ("", "")) -> Packed:
+        """A file that this build wrote itself; `md` is its metadata type and version."""
         found = self._progress.find(name)
         assert found is not None  # noqa: S101  # whoever asks has written it
         row = found[0]
         return Packed(
-            name[len(base) :], row.size_bytes, row.digests[0], self._created, "application/xml", md_type=md_type
+            name[len(base) :],
+            row.size_bytes,
+            row.digests[0],
+            self._created,
+            "application/xml",
+            md_type=md[0],
+            md_version=md[1],
         )

@@ -138,7 +138,7 @@ def _metadata(heading: Heading, described: Described, ids: dict[str, list[str]],
 
 
 def _reference(file: Packed, checksum: str) -> str:
-    other = "" if file.md_type != "OTHER" else ' OTHERMDTYPE="OTHER"'
+    other = attributes(OTHERMDTYPE="OTHER" if file.md_type == "OTHER" else "", MDTYPEVERSION=file.md_version)
     return (
         f'<mdRef LOCTYPE="URL" xlink:type="simple" xlink:href="{href(file.name)}"'
         f' MDTYPE="{escaped(file.md_type)}"{other} MIMETYPE="{escaped(file.media_type)}"'

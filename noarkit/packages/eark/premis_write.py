@@ -16,7 +16,7 @@ _ID_TYPE = "local"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Of what a PREMIS document tells: its subject by id and kind, and what it is part of."""
+    """Of what a PREMIS document tells: its subject by id and kind, its `parts`, and the `whole` it is part of."""
 
     subject: str
     kind: str
@@ -25,6 +25,7 @@ class Told:
     above: str
     events: tuple[PackageEvent, ...] = ()
     parts: tuple[str, ...] = ()
+    whole: str = ""
 
 
 def premis(told: Told, files: Iterable[Packed], checksum: str, prefix: str) -> Iterator[bytes]:
@@ -69,15 +70,19 @@ def _own_events(told: Told, files: int) -> Iterator[tuple[str, str]]:
 
 
 def _subject(told: Told) -> str:
-    related = "".join(
-        "<relationship><relationshipType>structural</relationshipType>"
-        "<relationshipSubType>has part</relationshipSubType><relatedObjectIdentifier>"
-        f"<relatedObjectIdentifierType>{_ID_TYPE}</relatedObjectIdentifierType>"
-        f"<relatedObjectIdentifierValue>{escaped(part)}</relatedObjectIdentifierValue>"
-        "</relatedObjectIdentifier></relationship>"
-        for part in told.parts
-    )
+    related = "".join(_related("has part", part) for part in told.parts)
+    related += _related("is part of", told.whole) if told.whole else ""
     return f'<object xsi:type="{told.kind}">{_identifier("object", told.subject)}{related}</object>\n'
+
+
+def _related(how: str, other: str) -> str:
+    return (
+        "<relationship><relationshipType>structural</relationshipType>"
+        f"<relationshipSubType>{how}</relationshipSubType><relatedObjectIdentifier>"
+        f"<relatedObjectIdentifierType>{_ID_TYPE}</relatedObjectIdentifierType>"
+        f"<relatedObjectIdentifierValue>{escaped(other)}</relatedObjectIdentifierValue>"
+        "</relatedObjectIdentifier></relationship>"
+    )
 
 
 def _identifier(of: str, value: str) -> str:

@@ -81,17 +81,18 @@ _LISTS: Mapping[str, Sequence[str]] = {
 
 _PREMIS_TABLE = """
 premis | version! | object* event* agent*
-object |
-    | objectIdentifier+ preservationLevel* objectCharacteristics*
-    originalName? storage* relationship* linkingEventIdentifier*
+file | | objectIdentifier+ preservationLevel* objectCharacteristics+ originalName? storage* relationship*
+    linkingEventIdentifier*
+representation | | objectIdentifier+ preservationLevel* originalName? storage* relationship* linkingEventIdentifier*
+intellectualEntity | | objectIdentifier+ preservationLevel* originalName? relationship* linkingEventIdentifier*
 objectIdentifier | | objectIdentifierType objectIdentifierValue
 preservationLevel | | preservationLevelType? preservationLevelValue
 objectCharacteristics | | compositionLevel? fixity* size? format+
 fixity | | messageDigestAlgorithm messageDigest messageDigestOriginator?
-format | | formatDesignation? formatRegistry? formatNote*
+format | | formatDesignation formatRegistry? formatNote*|formatRegistry formatNote*
 formatDesignation | | formatName formatVersion?
 formatRegistry | | formatRegistryName formatRegistryKey formatRegistryRole?
-storage | | contentLocation? storageMedium?
+storage | | contentLocation storageMedium?|storageMedium
 contentLocation | | contentLocationType contentLocationValue
 relationship | | relationshipType relationshipSubType relatedObjectIdentifier+ relatedEventIdentifier*
 relatedObjectIdentifier | | relatedObjectIdentifierType relatedObjectIdentifierValue
@@ -102,14 +103,14 @@ event |
     eventDetailInformation* eventOutcomeInformation* linkingAgentIdentifier* linkingObjectIdentifier*
 eventIdentifier | | eventIdentifierType eventIdentifierValue
 eventDetailInformation | | eventDetail?
-eventOutcomeInformation | | eventOutcome? eventOutcomeDetail*
-eventOutcomeDetail | | eventOutcomeDetailNote?
+eventOutcomeInformation | | eventOutcome eventOutcomeDetail*|eventOutcomeDetail+
+eventOutcomeDetail | | eventOutcomeDetailNote
 linkingAgentIdentifier | | linkingAgentIdentifierType linkingAgentIdentifierValue linkingAgentRole*
 linkingObjectIdentifier | | linkingObjectIdentifierType linkingObjectIdentifierValue linkingObjectRole*
 agent | | agentIdentifier+ agentName* agentType? agentVersion? agentNote*
 agentIdentifier | | agentIdentifierType agentIdentifierValue
 """
-_OBJECT_KINDS = ("file", "representation", "intellectualEntity", "bitstream")
+_OBJECT_KINDS = ("file", "representation", "intellectualEntity")
 
 
 @cache
@@ -180,7 +181,7 @@ def _schema(space: str, inside: str, what: str, spaces: str = "") -> str:
     return f"{_HEAD.format(what=what)}<xs:schema {told}>\n{inside}</xs:schema>\n"
 
 
-def _type(one: _Element, name: str = "", base: str = "") -> str:
+def _type(one: _Element, base: str = "") -> str:
     given = "".join(map(_attribute, one.attributes))
     if one.content == "#string" or one.content == "#base64Binary":
         plain = f'<xs:simpleContent><xs:extension base="xs:{one.content[1:]}">{given}</xs:extension></xs:simpleContent>'
@@ -188,11 +189,21 @@ def _type(one: _Element, name: str = "", base: str = "") -> str:
     if one.content == "#any":
         inside = '<xs:sequence><xs:any minOccurs="0" maxOccurs="unbounded" processContents="skip"/></xs:sequence>'
     elif one.choice:
-        inside = f"<xs:choice>{''.join(_child(word, base) for word in one.content.split('|'))}</xs:choice>"
+        inside = f"<xs:choice>{''.join(_way(words.split(), base) for words in one.content.split('|'))}</xs:choice>"
     else:
-        children = "".join(_child(word, base) for word in one.content.split())
-        inside = f"<xs:sequence>{children}</xs:sequence>" if children else ""
-    return f'<xs:complexType name="{name or one.name}">{inside}{given}</xs:complexType>\n'
+        inside = _sequence(one.content.split(), base)
+    if one.name in _OBJECT_KINDS and base:
+        inside = f'<xs:complexContent><xs:extension base="object">{inside}</xs:extension></xs:complexContent>'
+    return f'<xs:complexType name="{one.name}">{inside}{given}</xs:complexType>\n'
+
+
+def _way(words: Sequence[str], texts: str) -> str:
+    return _child(words[0], texts) if len(words) == 1 else _sequence(words, texts)
+
+
+def _sequence(words: Sequence[str], texts: str) -> str:
+    children = "".join(_child(word, texts) for word in words)
+    return f"<xs:sequence>{children}</xs:sequence>" if children else ""
 
 
 def _child(word: str, texts: str = "") -> str:
@@ -246,11 +257,6 @@ def _xlink() -> str:
 
 def _premis() -> str:
     found = list(_elements(_PREMIS_TABLE))
-    known = f" {' '.join(one.name for one in found)} "
-    types = "".join(_type(one, base=known) for one in found)
-    kinds = "".join(
-        f'<xs:complexType name="{kind}"><xs:complexContent><xs:extension base="object"/></xs:complexContent>'
-        "</xs:complexType>\n"
-        for kind in _OBJECT_KINDS
-    )
-    return _schema(spec.PREMIS, f'<xs:element name="premis" type="premis"/>\n{types}{kinds}', "PREMIS 3.0")
+    known = f" object {' '.join(one.name for one in found)} "
+    types = '<xs:complexType name="object" abstract="true"/>\n' + "".join(_type(one, known) for one in found)
+    return _schema(spec.PREMIS, f'<xs:element name="premis" type="premis"/>\n{types}', "PREMIS 3.0")
