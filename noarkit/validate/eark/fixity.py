@@ -1,7 +1,7 @@
 """Compares the checksums that documents give with the files: many at once, while the documents are still being read.
 
 In a folder the first algorithm that is met is computed in passing, by a crew; files with others wait, and so does
-everything in an archive file, which is read once from its beginning.
+everything in an archive file. One that is packed as a whole is read once, `in_order`, from its beginning.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ _BATCH = 1_000
 class Fixities:
     """The checksums of one package."""
 
-    def __init__(self, storage: Storage, inventory: Inventory, tally: Tally, width: int | None) -> None:
+    def __init__(
+        self, storage: Storage, inventory: Inventory, tally: Tally, width: int | None = None, *, in_order: bool = False
+    ) -> None:
         self._storage = storage
         self._inventory = inventory
         self._tally = tally
         self._width = width
+        self._in_order = in_order
         self._main = ""
         self._entries: list[Entry] = []
         self._waiting: list[bool] = []
@@ -108,16 +111,24 @@ class Fixities:
     def _in_passing(self) -> None:
         if not self._inventory.waiting_algorithms():
             return
+        if not self._in_order:
+            for name, entries in self._inventory.waiting_files():
+                with self._storage.open(name) as content:
+                    self._compare_all(entries, content)
+            return
         for name, content in self._storage.contents():
             entries = self._inventory.waiting_for(name)
-            if not entries:
-                continue
-            hashes = sorted({entry.algorithm for entry in entries})
-            found = _hashed(content, [spec.HASHES[one] for one in hashes])
-            for entry in entries:
-                number = hashes.index(entry.algorithm)
-                digests = found.digests[number : number + 1]
-                self._compare(entry, found if found.why else Hashed("", found.size_bytes, digests))
+            if entries:
+                self._compare_all(entries, content)
+
+    def _compare_all(self, entries: Sequence[Entry], content: Readable) -> None:
+        """Every checksum of one file, read once."""
+        hashes = sorted({entry.algorithm for entry in entries})
+        found = _hashed(content, [spec.HASHES[one] for one in hashes])
+        for entry in entries:
+            number = hashes.index(entry.algorithm)
+            digests = found.digests[number : number + 1]
+            self._compare(entry, found if found.why else Hashed("", found.size_bytes, digests))
 
     def _compare(self, entry: Entry, found: Hashed) -> None:
         told, codes = Told(self._tally, entry.document), fixity_of(entry.origin)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import NamedTuple, Self
 
 from noarkit.safe.paths import twin_key
@@ -193,6 +193,16 @@ class Inventory:
         for *entry, size in self._db.execute(query, (algorithm,)):
             yield Entry(*entry), size
 
+    def waiting_files(self) -> Iterator[tuple[str, list[Entry]]]:
+        """Files that are there, by name, with their entries that are still to be compared."""
+        query = (
+            "SELECT name, origin, document, line, algorithm, digest, size, id FROM listed"
+            " WHERE waits AND name IN (SELECT name FROM present) ORDER BY name"
+        )
+        entries = (Entry(*row) for row in self._db.execute(query))
+        for name, found in groupby(entries, key=lambda entry: entry.name):
+            yield name, list(found)
+
     def waiting_for(self, name: str) -> list[Entry]:
         """The entries of one file that are still to be compared."""
         self.index()
@@ -200,10 +210,9 @@ class Inventory:
         return [Entry(*entry) for entry in self._look_up.execute(query, (name,))]
 
     def unlisted(self) -> Iterator[str]:
-        """What is there and named by no document."""
-        yield from (
-            str(name) for (name,) in self._db.execute("SELECT name FROM present EXCEPT SELECT name FROM listed")
-        )
+        """What is there and named by no METS document; what PREMIS alone speaks of, is not."""
+        query = "SELECT name FROM present EXCEPT SELECT name FROM listed WHERE origin <> 'object'"
+        yield from (str(name) for (name,) in self._db.execute(query))
 
     def listed_twice(self, origin: str) -> Iterator[tuple[str, str, int]]:
         """Document, file and line where one document names a file again with the same origin."""

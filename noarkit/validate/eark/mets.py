@@ -38,21 +38,26 @@ _SECTIONS = ("dmdSec", "digiprovMD", "rightsMD", "techMD", "sourceMD")
 
 
 class InPieces:
-    """Gives at most a small block at a time."""
+    """Gives a small block at a time, and larger ones while a tag does not end: it is read anew with each block."""
 
-    def __init__(self, source: Readable) -> None:
+    def __init__(self, source: Readable, parser: expat.XMLParserType) -> None:
         self._source = source
+        self._parser = parser
+        self._given = 0
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
-        return self._source.read(min(size, BLOCK_BYTES) if size >= 0 else BLOCK_BYTES)
+        pending = self._given - max(0, self._parser.CurrentByteIndex)
+        block = self._source.read(min(size, max(BLOCK_BYTES, pending)))
+        self._given += len(block)
+        return block
 
 
 def read_mets(source: Readable, where: str, watcher: Watcher, *, limits: XmlLimits = LIMITS) -> Iterator[None]:
     """Tells the watcher; pauses after each block. Raises `UnsafeXml`, and `PackageFault` for what is no METS."""
     parser = event_parser(where)
     reader = _Reader(parser, where, watcher, limits)
-    for _ in feed(parser, InPieces(source), where, limits=limits):  # type: ignore[arg-type]  # it is only read from
+    for _ in feed(parser, InPieces(source, parser), where, limits=limits):  # type: ignore[arg-type]  # it is only read from
         reader.check()
         yield
     reader.finish()

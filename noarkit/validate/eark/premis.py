@@ -101,7 +101,7 @@ def things(source: Readable, where: str) -> Iterator[Thing]:
             text.append(piece)
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
-    for _ in feed(parser, InPieces(source), where):  # type: ignore[arg-type]  # it is only read from
+    for _ in feed(parser, InPieces(source, parser), where):  # type: ignore[arg-type]  # it is only read from
         check_text(text or (), parser, where)
         yield from ready
         ready.clear()

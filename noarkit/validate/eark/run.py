@@ -112,7 +112,7 @@ class _Check:
         self._wish = wish
         self._bench = bench_of(wish.schemas)
         self._package = Told(tally, "")
-        self._fixities = Fixities(storage, inventory, tally, wish.width)
+        self._fixities = Fixities(storage, inventory, tally, wish.width, in_order=_form(path) not in ("zip", "tar"))
         self._root: Judge | None = None
         self._read = 0
 
@@ -236,7 +236,7 @@ class _Check:
     def _container(self, object_id: str) -> None:
         if not self._path.is_file():
             return
-        form = form_of(self._path) or ""
+        form = _form(self._path)
         if form not in ("zip", "tar"):
             self._package.hit("CSIPSTR3", value=form)
         if self._root is not None and self._root.kind == "AIP":
@@ -258,6 +258,10 @@ class _Check:
             "bytes": (str(self._inventory.size_bytes()),),
         }
         return {name: tuple(word for word in words if word) for name, words in found.items()}
+
+
+def _form(path: Path) -> str:
+    return form_of(path) or "" if path.is_file() else ""
 
 
 def _stored(storage: Storage) -> Iterator[tuple[str, int, str]]:
