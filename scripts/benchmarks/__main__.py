@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-NAMES = ("archive", "bags", "eark", "ingest", "extract", "read", "validate")
+NAMES = ("archive", "bags", "dias", "eark", "ingest", "extract", "read", "validate")
 
 
 def main() -> None:
