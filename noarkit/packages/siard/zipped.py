@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.digest import BLOCK_BYTES, Readable
 
 _U16 = 0xFFFF
 _U32 = 0xFFFFFFFF
@@ -26,14 +26,16 @@ _WAITING = 4
 
 
 class Packed(Protocol):
-    """A member whose bytes are ready."""
+    """A member whose packed bytes are ready."""
 
     method: int
     crc: int
     size_bytes: int
     packed_bytes: int
 
-    def copy_to(self, write: object) -> None: ...
+    def blocks(self) -> Readable:
+        """The packed bytes, from the first on."""
+        ...
 
 
 class Part:
@@ -125,7 +127,7 @@ class ZipWriter:
         self._begin(name, method, zlib.crc32(content), (len(content), len(stored)))
         self._write(stored)
 
-    def add_part(self, name: str, part: Part) -> None:
+    def add_part(self, name: str, part: Packed) -> None:
         """A member that was packed before, and is finished."""
         self._begin(name, part.method, part.crc, (part.size_bytes, part.packed_bytes))
         source = part.blocks()
