@@ -48,6 +48,7 @@ from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
 from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.recipe.proposal import observe, propose
+from noarkit.sources.siard import find_siard
 
 KIND = "eark"
 SKIPPED_SCHEMA = "a schema of the package"
@@ -62,7 +63,7 @@ _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{
 def find_eark(where: str) -> Source | None:
     """The package in a folder, zip or tar, or the Noark 5 extract in it; None where there is none.
 
-    Raises what `safe` refuses.
+    A package in a folder whose only content is a SIARD archive is read as that. Raises what `safe` refuses.
     """
     path = Path(where)
     if path.is_dir():
@@ -87,7 +88,11 @@ def _in_folder(path: Path) -> Source:
     below = path / spec.REPRESENTATIONS
     data = [one / spec.DATA for one in sorted(below.iterdir())] if below.is_dir() else []
     found = [place for one in data for place in (one, one / "content") if (place / f"{STRUCTURE}.xml").is_file()]
-    return ExtractSource(found[0]) if len(found) == 1 else EarkSource(path)
+    if len(found) == 1:
+        return ExtractSource(found[0])
+    files = list(islice((one for place in data if place.is_dir() for one in place.iterdir()), 2))
+    archive = find_siard(str(files[0])) if len(files) == 1 and files[0].is_file() else None
+    return archive or EarkSource(path)
 
 
 @dataclass(frozen=True, slots=True)
