@@ -1,6 +1,6 @@
-"""Writes schemas/ from the tables: noark5/<version>/, dias/, eark/, and events.json of the lines of --json.
+"""Writes schemas/ from the tables: noark5/<version>/, dias/, eark/, siard/, and events.json of the lines of --json.
 
-Nothing is left below schemas/noark5, schemas/dias and schemas/eark that the tables do not make.
+Nothing is left below schemas/noark5, schemas/dias, schemas/eark and schemas/siard that the tables do not make.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from noarkit.model.xml_model import VERSIONS
 from noarkit.packages.dias.schemas import schemas as dias_schemas
 from noarkit.packages.eark.schemas import schemas as eark_schemas
 from noarkit.packages.noark5.schemas import schemas
+from noarkit.packages.siard.schemas import schemas as siard_schemas
 
 PLACE = Path(__file__).resolve().parent.parent / "schemas" / "noark5"
 DIAS = PLACE.parent / "dias"
 EARK = PLACE.parent / "eark"
+SIARD = PLACE.parent / "siard"
 EVENTS = PLACE.parent / "events.json"
 
 
@@ -26,13 +28,15 @@ def wanted() -> dict[Path, bytes]:
     files = {PLACE / version / name: made for version in VERSIONS for name, made in schemas(version).items()}
     files |= {DIAS / name: made for name, made in dias_schemas().items()}
     files |= {EARK / name: made for name, made in eark_schemas().items()}
+    files |= {SIARD / name: made for name, made in siard_schemas().items()}
     return {**files, EVENTS: (json.dumps(schema(), indent=1, ensure_ascii=False) + "\n").encode()}
 
 
 def stale() -> list[Path]:
     """The files that are missing, differ or belong to no version."""
     files = wanted()
-    found = {path for path in (*PLACE.rglob("*"), *DIAS.rglob("*"), *EARK.rglob("*"), EVENTS) if path.is_file()}
+    places = [path for place in (PLACE, DIAS, EARK, SIARD) for path in place.rglob("*")]
+    found = {path for path in (*places, EVENTS) if path.is_file()}
     return sorted(
         {path for path, made in files.items() if path not in found or path.read_bytes() != made} | found - set(files)
     )

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from noarkit.packages.siard import model
-from noarkit.packages.siard.cells import Cell
-from noarkit.packages.siard.spec import CODES, DIGEST_TYPES, ITEMS, NAMESPACE, Item, table_namespace
+from noarkit.packages.siard.cells import Cell, cells_of
+from noarkit.packages.siard.spec import CODES, DIGEST_TYPES, ITEMS, NAMESPACE, WRITTEN, Item, table_namespace
 from noarkit.packages.siard.types import NEEDS_LENGTH, PATTERNS, XSD_TYPES
 
 _XS = "http://www.w3.org/2001/XMLSchema"
@@ -41,6 +41,16 @@ _MOMENTS = (
         r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z?",
     ),
 )
+
+
+def schemas() -> dict[str, bytes]:
+    """Every schema by its name: of the metadata by version, and of a table that has one column of each kind."""
+    kinds = ("INTEGER", "DECIMAL(9,2)", "REAL", "DOUBLE PRECISION", "BOOLEAN", "CHARACTER VARYING(9)", "CLOB", "XML")
+    more = ("BINARY VARYING(9)", "BLOB", "DATE", "TIME", "TIMESTAMP", "INTERVAL DAY TO SECOND")
+    columns = tuple(model.Column(name, type=name) for name in (*kinds, *more))
+    cells = cells_of(model.Table("kinds", columns=columns), "", {})
+    made = {f"{version}/metadata.xsd": metadata_schema(version) for version in WRITTEN}
+    return {**made, "table0.xsd": table_schema(("schema0", "table0"), cells)}
 
 
 @cache
