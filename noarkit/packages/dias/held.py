@@ -89,10 +89,14 @@ class TarStorage:
         return self._ordered("offset")
 
     def _ordered(self, column: str) -> Iterator[Stored]:
+        return (Stored(name, size) for name, size, _ in self._rows(column))
+
+    def _rows(self, column: str) -> Iterator[tuple[str, int, int]]:
         skip = len(self._above)
         which = "WHERE name >= ? AND name < ?" if self._above else ""
-        for name, size in self._db.execute(f"SELECT name, size FROM held {which} ORDER BY {column}", self._span):  # noqa: S608  # ours
-            yield Stored(name[skip:], size)
+        query = f"SELECT name, size, offset FROM held {which} ORDER BY {column}"  # noqa: S608  # ours
+        for name, size, offset in self._db.execute(query, self._span):
+            yield name[skip:], size, offset
 
     def strays(self) -> Iterator[str]:
         """Files that lie beside the package's folder."""
@@ -120,12 +124,11 @@ class TarStorage:
         return None if row is None else Member(tuple((self._above + name).split("/")), row[0], None, row[1])
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
-        """Every file of the package with its bytes, in one go."""
-        skip = len(self._above)
-        for member, content in members(self._path, limits=self._limits):
-            name, _ = _spelt(member)
-            if name.startswith(self._above):
-                yield name[skip:], content
+        """Every file of the package with its bytes, in one go; no header is read a second time."""
+        if self._picker is not None:
+            for name, size, offset in self._rows("offset"):
+                with self._picker.open(Member((name,), size, None, offset)) as content:
+                    yield name, content
 
     def close(self) -> None:
         """Lets the tar go."""
