@@ -177,6 +177,7 @@ BAD: tuple[Bad, ...] = (
         before=edit(STRUCTURE, "<referanseDokumentfil>dokumenter/", "<referanseDokumentfil>dokumenter\\"),
     ),
     Bad("N414", "no-documents", before=no_documents),
+    Bad("N415", "puid-other", before=element("format", "fmt/353")),
     Bad("N501", "heads-differ", before=all_of(SOFT, head(PUBLIC, "journalSluttDato", "2019-12-30"))),
     Bad("N502", "head-miscounted", before=head(RUNNING, "antallJournalposter", "7")),
     Bad("N504", "period-of-heads", before=both(head, "journalStartDato", "2019-02-01")),

@@ -106,6 +106,24 @@ def test_all_that_the_known_validators_check_is_cited_somewhere() -> None:
     assert expected - cited == set()
 
 
+# Tests of Arkade that report errors, and the rules on them that only warn: what a note on a published package calls
+# valid stays valid, and a package without changes has no change log that its schema allows.
+ERRORS = {f"N5.{n:02}" for n in (1, 2, 3, 12, 19, 28, 29, 30, 32, 33, 47, 48, 51, 59, 60, 61, 62, 63)}
+MILDER = {
+    "N011": "the schema wants a change, and there was none",
+    "N217": "documaster-valid-case-archive: the same official schema, with other line ends",
+    "N302": "documaster-valid-case-archive: a classification system that several arkivdeler repeat",
+    "N602": "documaster-valid-case-archive: before 5.0 a dokumentobjekt has no systemID",
+}
+
+
+def test_what_arkade_reports_as_an_error_is_one_or_says_that_arkade_does() -> None:
+    checked = {code: rule for code, rule in RULES.items() if rule.level != "info" and ERRORS & set(rule.cites)}
+    assert {code for code, rule in checked.items() if rule.level != "error"} == MILDER.keys()
+    for code in MILDER.keys() - {"N602"}:
+        assert all("Arkade" in texts(lang).text("rules", code, "told") for lang in LANGUAGES)
+
+
 def test_a_journal_with_the_schema_of_2019_may_not_use_what_came_in_2023(tmp_path: Path, reference: Path) -> None:
     older = reference / "xsd" / "noark5" / "5.0-pre2023-as-bundled-in-arkade-2.12.4"
     draft = good_draft("5.0", older)

@@ -21,6 +21,8 @@ from noarkit.validate.noark5.messages import Message, Notes
 
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _OWN = "noark5"
+_LOCATED = 1000
+"""So many errors get a line: more than are shown, for some fall to other rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def judge_document(path: Path, bench: Bench) -> Iterator[Message]:
         notes.line("N109", None, why=str(fault.data.get("detail", "")))
         plain = {name: place for name, place in bench.files.items() if name in spec.schemas_of(path.stem)}
         schema = joined_schema(plain, {space: name for space, name in bench.namespaces.items() if name in plain})
-    for error in judge(path, schema):
+    for error in judge(path, schema, located=_LOCATED):
         code = "N109" if error.namespace in bench.own else "N103"
         notes.line(code, error.line or None, element=error.element, why=error.message)
     yield from notes.told()

@@ -23,6 +23,7 @@ FINISHED = "Dokumentet er ferdigstilt"
 VOID = "Utgår"
 _SENDERS = frozenset({"Avsender", "Medavsender", "Intern avsender"})
 _RECEIVERS = frozenset({"Mottaker", "Gruppemottaker", "Kopimottaker", "Intern mottaker", "Intern kopimottaker"})
+_REGISTERED = ("fmt/", "x-fmt/", "av/")
 _HIDDEN_TITLE = "Skjerming tittel registrering - utvalgte ord"
 _HELD = {
     "saksmappe": frozenset({"journalpost", "arkivnotat", "basisregistrering"}),
@@ -312,12 +313,10 @@ def _path(sight: Sight, frame: Frame) -> str | None:
 
 def _judge_format(sight: Sight, frame: Frame, format_: str, path: str) -> None:
     ending = path.rpartition(".")[2].lower() if "." in path else ""
-    known = formats().endings.get(format_)
-    if known is not None:
-        fits = ending in known
-    else:
-        fits = format_.lstrip(".") == ending or format_.startswith(("fmt/", "x-fmt/", "av/"))
-    if not fits:
+    if format_.startswith(_REGISTERED):
+        if ending not in formats().endings.get(format_, (ending,)):
+            sight.hit("N415", frame.at, value=format_, path=path)
+    elif format_.lstrip(".") != ending:
         sight.hit("N407", frame.at, value=format_, path=path)
     if ending not in formats().archival:
         sight.hit("N410", frame.at, value=ending, path=path)
