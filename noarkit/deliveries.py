@@ -6,15 +6,11 @@ Functions of the public API, which the command line calls too. They print nothin
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.archive.port import Archive
 from noarkit.destination import EMBEDDED, destination, reached
 from noarkit.engine.workshop import opened
 from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
@@ -22,6 +18,7 @@ from noarkit.events import Event, Listener, nobody
 from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, Wanted
 from noarkit.extract.convert import convert as convert_files
 from noarkit.extract.databases import DATABASES, convert_database
+from noarkit.extract.delivery import deliver
 from noarkit.extract.facts import read_facts
 from noarkit.extract.run import Extracted, Terms
 from noarkit.extract.run import extract as extract_package
@@ -29,7 +26,6 @@ from noarkit.extract.selection import Selection
 from noarkit.journeys import Place, Site, site
 from noarkit.load.coordinator import Stopping
 from noarkit.packages.forms import look
-from noarkit.safe.atomic import write_text
 from noarkit.validate import validate
 from noarkit.validate.compare import By, Compared, compare_extracts, compare_with_archive
 
@@ -103,30 +99,7 @@ def extract(
         )
         if form == NOARK:
             return extract_package(asked, Path(target), terms, tell=tell)
-        return _delivered(asked, Path(target), Wanted(form, wanted.package or _own_facts()), terms, tell)
-
-
-def _delivered(archive: Archive, target: Path, wanted: Wanted, terms: Terms, tell: Listener) -> Extracted:
-    """An extract beside its target, then the package that is made of it; a call that was killed goes on with either."""
-    if os.path.lexists(target):
-        raise UsageFault(what="exists", where=str(target))
-    work = target.parent / f".{target.name}.noarkit-delivery"
-    held, known = work / target.name, work / "extracted.json"
-    work.mkdir(parents=True, exist_ok=True)
-    if known.is_file():
-        told = json.loads(known.read_text("utf-8"))
-    else:
-        if held.exists():  # killed before it was told what it holds
-            shutil.rmtree(held)
-        extracted = extract_package(archive, held, terms, tell=tell)
-        told = {**asdict(extracted), "package": "", "report": extracted.report.name}
-        write_text(known, json.dumps(told))
-    convert_files(held, target, wanted, tell=tell)
-    for report in work.glob(f"{target.name}.*"):
-        report.replace(target.parent / report.name)
-    shutil.rmtree(work, ignore_errors=True)
-    report = target.parent / str(told["report"])
-    return Extracted(**{**told, "package": target, "report": report, "flaws": tuple(told["flaws"])})
+        return deliver(asked, Path(target), Wanted(form, wanted.package or _own_facts()), terms, tell=tell)
 
 
 def convert(

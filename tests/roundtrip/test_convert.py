@@ -1,0 +1,168 @@
+"""What is carried from form to form comes back the same, whatever its names, containers and the kills on the way."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from noarkit.errors import PackageFault, UsageFault
+from noarkit.events import Event
+from noarkit.extract.convert import PACKED_EXTRACTS, TARGETS, Wanted, convert
+from noarkit.extract.delivery import deliver, delivery_folder
+from noarkit.extract.payload import payload_of
+from noarkit.extract.run import Terms
+from noarkit.validate import validate
+from noarkit.validate.compare import compare_extracts
+from samples.packages.make import write_good
+from tests.packages.bagit.test_round_trip import laid, trees
+from tests.roundtrip.circle import archive_in
+from tests.roundtrip.worlds import build
+
+DEEP = bool(os.environ.get("NOARKIT_DEEP"))
+TAILS = ("", ".zip", ".tar", ".tar.gz")
+
+
+def tail_of(form: str, number: int) -> str:
+    return "" if form.startswith("dias") else TAILS[number % 4]
+
+
+def held(path: Path) -> dict[str, bytes]:
+    """The files that a package carries, without anything that its form adds."""
+    found = {}
+    with payload_of(path) as payload:
+        for part in payload.parts:
+            for name, source, _, _ in part.files():
+                if isinstance(source, str | Path):
+                    found[name] = Path(source).read_bytes()
+                else:
+                    with source() as content:
+                        found[name] = content.read()
+    return found
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("form", PACKED_EXTRACTS)
+@given(tree=trees(), number=st.integers(0, 3))
+@settings(
+    max_examples=100 if DEEP else 4, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+def test_any_tree_comes_back_equal_and_the_package_is_valid(form: str, tree: dict[str, bytes], number: int) -> None:
+    assume(tree or not form.startswith("dias"))  # which must hold something
+    with tempfile.TemporaryDirectory() as place:
+        source = Path(place) / "kilde"
+        source.mkdir()
+        laid(source, tree)
+        made = convert(source, Path(place) / f"pakke{tail_of(form, number)}", Wanted(form))
+        assert made.files == len(tree)
+        assert held(made.package) == tree
+        report = validate(made.package)
+        assert [one.rule.code for one in report.outcomes if one.rule.level == "error"] == []
+
+
+@pytest.mark.parametrize("seed", range(20 if DEEP else 2))
+def test_an_extract_goes_through_every_form_and_back_without_loss(tmp_path: Path, seed: int) -> None:
+    write_good(tmp_path / "extract", "5.0")
+    forms = [form for form in TARGETS if form != "noark5"]
+    random.Random(seed).shuffle(forms)
+    at = tmp_path / "extract"
+    for number, form in enumerate(forms):
+        at = convert(at, tmp_path / f"{number}-{form}{tail_of(form, number + seed)}", Wanted(form)).package
+    back = convert(at, tmp_path / "back", Wanted("noark5")).package
+    assert files_in(back) == files_in(tmp_path / "extract")
+    assert compare_extracts(tmp_path / "extract", back).equal
+    assert validate(back).valid
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from noarkit.extract.convert import Wanted, convert
+heard = []
+def tell(event):
+    heard.append(event.name)
+    if event.name == sys.argv[4] and heard.count(event.name) == int(sys.argv[5]):
+        os.kill(os.getpid(), signal.SIGKILL)
+convert(Path(sys.argv[1]), Path(sys.argv[2]), Wanted(sys.argv[3]), tell=tell)
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "tail", "event", "at"),
+    [
+        ("eark-sip", "", "package_begun", 1),
+        ("eark-sip", "", "package_files", 1),
+        ("eark-aip", ".tar", "package_files", 2),
+        ("dias-aip", "", "package_files", 2),
+    ],
+)
+def test_a_killed_conversion_goes_on_and_leaves_no_half_package(
+    tmp_path: Path, form: str, tail: str, event: str, at: int
+) -> None:
+    tree = {f"{number // 500}/{number:05}.txt": b"%d" % number for number in range(2_100)}
+    source, target = laid(tmp_path / "kilde", tree), tmp_path / f"pakke{tail}"
+    line = [sys.executable, "-c", KILLED, str(source), str(target), form, event, str(at)]
+    assert subprocess.run(line, check=False).returncode == -signal.SIGKILL
+    assert not target.exists()
+    told: list[Event] = []
+    made = convert(source, target, Wanted(form), tell=told.append)
+    assert made.resumed is (event == "package_files")
+    if made.resumed:
+        assert sum(int(str(one.data["files"])) for one in told if one.name == "package_files") < len(tree)
+    assert held(target) == tree
+    assert validate(target).valid
+
+
+@pytest.mark.parametrize(("form", "tail"), [("eark-sip", ".zip"), ("dias-aip", ""), ("bagit", "")])
+def test_an_archive_is_delivered_in_any_form_also_after_a_stop(tmp_path: Path, form: str, tail: str) -> None:
+    class Stopped(Exception):
+        """The process ended here."""
+
+    def stop(event: Event, /) -> None:
+        if event.name == "package_begun":
+            raise Stopped
+
+    with archive_in(tmp_path / "archive") as archive:
+        build(random.Random(5), archive)
+        target, wanted, terms = tmp_path / f"ut{tail}", Wanted(form), Terms(include_open=True)
+        with pytest.raises(Stopped):
+            deliver(archive, target, wanted, terms, tell=stop)
+        assert not target.exists()
+        told: list[str] = []
+        made = deliver(archive, target, wanted, terms, tell=lambda event: told.append(event.name))
+        assert "fetching" not in told, "the extract stands: it is not made again"
+        assert (made.package, made.report.is_file(), made.report.parent) == (target, True, tmp_path)
+        deliver(archive, tmp_path / "bag.tar", Wanted("bagit"), terms)
+        with pytest.raises(UsageFault):
+            deliver(archive, target, wanted, terms)
+    assert not delivery_folder(target).exists()
+    back = convert(target, tmp_path / "back", Wanted("noark5")).package
+    other = convert(tmp_path / "bag.tar", tmp_path / "other", Wanted("noark5")).package
+    assert compare_extracts(back, other).equal
+    assert {path.name for path in tmp_path.iterdir()} >= {target.name, f"{target.name}.not-in-form.json"}
+
+
+def test_only_an_extract_is_taken_out_and_nothing_is_written_over(tmp_path: Path) -> None:
+    source = laid(tmp_path / "kilde", {"a.txt": b"a"})
+    with pytest.raises(PackageFault):
+        convert(source, tmp_path / "ut", Wanted("noark5"))
+    with pytest.raises(UsageFault):
+        convert(source, source / "ut", Wanted("bagit"))
+    with pytest.raises(UsageFault):
+        convert(source, tmp_path / "ut", Wanted("papir"))
+    convert(source, tmp_path / "ut", Wanted("bagit"))
+    with pytest.raises(UsageFault):
+        convert(source, tmp_path / "ut", Wanted("bagit"))
+    with pytest.raises(PackageFault):
+        convert(tmp_path / "borte", tmp_path / "ny", Wanted("bagit"))
