@@ -142,3 +142,10 @@ def test_what_is_gone_or_hostile_is_told(tmp_path: Path) -> None:
     draft = replace(good_dias(), beside=(member(f"{UUID}/{'DIAS-METS.XML'}"),))
     with pytest.raises(UnsafeMember):
         find_dias(str(draft.write(tmp_path / "hostile")))
+
+
+def test_the_copy_of_its_description_among_the_metadata_is_not_taken_for_the_extract(tmp_path: Path) -> None:
+    made = make_dias(laid(tmp_path / "s", extract()), tmp_path / "p", DiasOrder("AIP"))
+    source = open_source(str(made.path))
+    assert isinstance(source, ExtractSource)
+    assert len(records(source)) == 14

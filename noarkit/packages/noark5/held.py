@@ -17,15 +17,19 @@ _DEEPEST = 4
 
 
 def extract_in(storage: Storage) -> Storage | None:
-    """The folder that holds the extract: the top, or the one nearest to it that has its description or structure."""
-    found: str | None = None
+    """The folder that holds the extract: the top, or the one nearest to it that has its structure, else its description.
+
+    A description may lie alone among the metadata of what the extract is packed in.
+    """
+    found: dict[str, bool] = {}
     for stored in storage.files():
         above, _, name = stored.name.rpartition("/")
         if name in _MARKS and above.count("/") < _DEEPEST:
-            found = above if found is None else min(found, above, key=lambda one: (bool(one), one.count("/"), one))
-    if found is None:
+            found[above] = found.get(above, False) or name == _MARKS[1]
+    if not found:
         return None
-    return Below(storage, found) if found else storage
+    best = min(found, key=lambda one: (not found[one], bool(one), one.count("/"), one))
+    return Below(storage, best) if best else storage
 
 
 def spread(extract: Storage, root: Path) -> None:
