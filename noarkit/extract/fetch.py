@@ -24,7 +24,7 @@ from noarkit.extract.store import ExtractStore, Progress, Row, key_of
 from noarkit.model import metamodel
 
 PAGE_SIZE = 500
-_AT_ONCE = 3
+_AT_ONCE = 4
 _WAITING_PAGES = 16
 _PARENTS = 100
 _OWN_SYSTEMS = "noarkit:"

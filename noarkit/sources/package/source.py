@@ -18,6 +18,7 @@ from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
 from noarkit.packages.forms import look
 from noarkit.packages.noark5 import vsm
+from noarkit.packages.noark5.apart import apart, may_be_apart
 from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.declared import declared_groups
 from noarkit.packages.noark5.entities import Maker, Told, Untakable
@@ -34,6 +35,7 @@ from noarkit.sources.port import ContentStream, Groundwork, SourceIdentity, Sour
 KIND = "noark5"
 EXTERNAL_SYSTEM = "noark5"
 DEFAULT_ZONE = "Europe/Oslo"
+LARGE_BYTES = 4 * 1024 * 1024
 _TELL_EVERY = 10_000
 _ENTITIES = "entities"
 _CONTENTS = "contents"
@@ -54,11 +56,12 @@ def find_extract(where: str) -> ExtractSource | None:
 
 class ExtractSource:
     """An extract in the folder that holds arkivstruktur.xml, or in an archive file. Times without offset are read in
-    `zone`."""
+    `zone`; a structure of `large_bytes` or more is parsed in a process beside this one."""
 
-    def __init__(self, place: Path, zone: str = DEFAULT_ZONE) -> None:
+    def __init__(self, place: Path, zone: str = DEFAULT_ZONE, *, large_bytes: int = LARGE_BYTES) -> None:
         self.place = place.absolute()
         self._zone = zone
+        self._large_bytes = large_bytes
         self._files = PackedFiles(self.place) if self.place.is_file() else DocumentFiles(self.place)
         self.codes = Codes()
         self.business = BusinessFields()
@@ -86,11 +89,16 @@ class ExtractSource:
             readers = Readers(ZoneInfo(self._zone), self.codes)
             maker = Maker(self._files, seen, self.codes, self.business, readers)
             walk = _Walk(maker, Spine(maker))
-            for count, unit in enumerate(units(structure, seen.first), start=1):
+            for count, unit in enumerate(self._units(structure, seen), start=1):
                 yield from walk.items(unit)
                 if count % _TELL_EVERY == 0:
                     tell(Event("source_read", {"items": count}))
             yield from walk.rest()
+
+    def _units(self, structure: Path, seen: SeenInDatabase) -> Iterator[Unit]:
+        if structure.stat().st_size < self._large_bytes or not may_be_apart():
+            return units(structure, seen.first)
+        return map(Unit._make, apart(lambda: _parsed(structure), str(structure)))
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a document. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
@@ -119,6 +127,11 @@ class ExtractSource:
     def proposal(self, tell: Listener) -> str:
         """The same: what an extract holds is fixed."""
         return self.default_recipe()
+
+
+def _parsed(structure: Path) -> Iterator[Unit]:
+    with closing(SeenInDatabase()) as seen:
+        yield from units(structure, seen.first)
 
 
 class ExtractMapper:

@@ -1,0 +1,87 @@
+"""An iterator at work in a process of its own, so that what makes its values and what uses them run side by side.
+
+The values are plain (numbers, texts, lists, dicts, tuples); they come in their order, and a fault comes where it arose.
+The child ends with the iterator, and never outlives this process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+
+from noarkit.errors import PackageFault
+
+_PORTION = 200
+_PR_SET_PDEATHSIG = 1
+
+
+def may_be_apart() -> bool:
+    """True where a child starts in milliseconds and has a processor to run on."""
+    return sys.platform.startswith("linux") and len(os.sched_getaffinity(0)) > 1
+
+
+def apart(make: Callable[[], Iterator[tuple[object, ...]]], where: str) -> Iterator[tuple[object, ...]]:
+    """What `make()` yields, made in a child. Raises what it raises, `PackageFault` where the child is gone."""
+    context = multiprocessing.get_context("fork")
+    coming, going = context.Pipe(duplex=False)
+    child = context.Process(target=_live, args=(make, coming, going, os.getpid()), daemon=True)
+    child.start()
+    going.close()
+    try:
+        while True:
+            try:
+                told = coming.recv_bytes()
+            except EOFError as error:
+                raise PackageFault(where=where, why="lost-worker") from error
+            kind, rest = told[:1], memoryview(told)[1:]
+            if kind == b"e":
+                return
+            if kind == b"f":
+                raise pickle.loads(rest)  # noqa: S301  # our own child sent it
+            yield from marshal.loads(rest)  # noqa: S302  # our own child sent it
+    finally:
+        coming.close()
+        child.kill()
+        child.join()
+
+
+def _live(make: Callable[[], Iterator[tuple[object, ...]]], coming: Connection, going: Connection, parent: int) -> None:
+    """The child: portions out, until all are told or nobody listens."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+    coming.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        try:
+            _tell(make(), going)
+            going.send_bytes(b"e")
+        except BrokenPipeError:
+            raise
+        except Exception as fault:  # noqa: BLE001  # whatever it is: the parent raises it
+            going.send_bytes(b"f" + pickle.dumps(fault))
+    except BrokenPipeError:
+        pass
+    os._exit(0)  # nothing of the parent's is to be tidied up here
+
+
+def _tell(values: Iterator[tuple[object, ...]], going: Connection) -> None:
+    """All values, those before a fault too."""
+    held: list[tuple[object, ...]] = []
+    try:
+        for value in values:
+            held.append(tuple(value))
+            if len(held) == _PORTION:
+                going.send_bytes(b"v" + marshal.dumps(held))
+                held.clear()
+    finally:
+        if held:
+            going.send_bytes(b"v" + marshal.dumps(held))
