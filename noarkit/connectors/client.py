@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -125,12 +125,15 @@ class Client:
 
         Raises the fault that a bad answer is. It is not tried again here: whoever reads the bytes knows how far it got.
         """
-        if ours:
-            self.allowance.spend(self.wire.line.where, request.cost)
-            self.pace.wait(self.wire.line.where)
         wanted = replace(request, headers={**request.headers, **(self._pass_headers() if ours else {})})
         own_host = urlsplit(request.url).netloc if ours else ""
-        with self.wire.stream(wanted, own_host) as reply:
+        with ExitStack() as stack:
+            if ours:
+                self.allowance.spend(self.wire.line.where, request.cost)
+                with self.pace.call(self.wire.line.where):
+                    reply = stack.enter_context(self.wire.stream(wanted, own_host))
+            else:
+                reply = stack.enter_context(self.wire.stream(wanted, own_host))
             if reply.status_code not in (200, 204, 206):
                 reply.read()
                 found = {name.casefold(): value for name, value in reply.headers.items()}
@@ -163,8 +166,8 @@ class Client:
     def _once(self, request: Request, headers: Mapping[str, str]) -> Answer:
         where = self.wire.line.where
         self.allowance.spend(where, request.cost)
-        self.pace.wait(where)
-        answer = self.wire.send(replace(request, headers={**request.headers, **headers}))
+        with self.pace.call(where):
+            answer = self.wire.send(replace(request, headers={**request.headers, **headers}))
         self.manner.heard(answer)
         return answer
 

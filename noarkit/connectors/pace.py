@@ -1,8 +1,8 @@
 """How often we may ask: several windows at once, exact, and shared by all threads and processes of one credential.
 
 A call is let go only where every window has room, decided in one step; else it waits until the latest of them has. What
-was sent is remembered as long as the longest window, so no window is ever passed, however the service counts. A service
-that asks us to wait holds back everybody (`penalty`).
+was sent is remembered as long as the longest window, by the time its answer came: the service counted it at some moment
+before, so no window is ever passed there either. A service that asks us to wait holds back everybody (`penalty`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import sqlite3
 import threading
 import time
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Protocol
 from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
 
 _TOLD_FROM_S = 5.0
+_LONGEST_CALL_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,23 @@ class Clock:
     sleep_s: Callable[[float], None] = time.sleep
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a log says: how long to wait, or the ticket of a call that may go."""
+
+    wait_s: float
+    ticket: int = 0
+
+
 class Log(Protocol):
     """What was sent, oldest first, of one credential."""
 
-    def take(self, rates: Sequence[Rate], now_s: float, weight: int) -> float:
-        """Notes `weight` calls now and answers 0.0 where every window has room; else answers how long to wait."""
+    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
+        """Notes a call now where every window has room; else answers how long to wait."""
+        ...
+
+    def done(self, ticket: int, now_s: float) -> None:
+        """The answer to a call came."""
         ...
 
     def hold(self, until_s: float) -> None:
@@ -70,19 +82,27 @@ class Pace:
         self._longest_wait_s = longest_wait_s
         self._told = told
 
-    def wait(self, where: str, weight: int = 1) -> None:
-        """Returns when a call may be sent, which must be sent at once. Raises `ServiceBusy` for too long a wait."""
+    @contextmanager
+    def call(self, where: str) -> Iterator[None]:
+        """Waits until a call may be sent; the block sends it. Raises `ServiceBusy` for too long a wait."""
+        ticket = self._wait(where)
+        try:
+            yield
+        finally:
+            self._log.done(ticket, self._clock.now_s())
+
+    def _wait(self, where: str) -> int:
         spent_s = 0.0
         while True:
-            wait_s = self._log.take(self._rates, self._clock.now_s(), weight)
-            if wait_s <= 0:
-                return
-            spent_s += wait_s
+            found = self._log.take(self._rates, self._clock.now_s())
+            if found.wait_s <= 0:
+                return found.ticket
+            spent_s += found.wait_s
             if spent_s > self._longest_wait_s:
-                raise ServiceBusy(where=where, retry_after_s=round(wait_s))
-            if wait_s >= _TOLD_FROM_S and self._told is not None:
-                self._told(wait_s)
-            self._clock.sleep_s(wait_s)
+                raise ServiceBusy(where=where, retry_after_s=round(found.wait_s))
+            if found.wait_s >= _TOLD_FROM_S and self._told is not None:
+                self._told(found.wait_s)
+            self._clock.sleep_s(found.wait_s)
 
     def penalty(self, wait_s: float) -> None:
         """The service asked us to wait: nobody asks again before."""
@@ -100,24 +120,38 @@ class MemoryLog:
     """The log of one process."""
 
     def __init__(self) -> None:
-        self._sent: deque[float] = deque()
+        self._sent: dict[int, float] = {}
+        self._under_way: set[int] = set()
+        self._next = 0
         self._held_s = 0.0
         self._lock = threading.Lock()
 
-    def take(self, rates: Sequence[Rate], now_s: float, weight: int) -> float:
+    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
         """Room in every window, or the wait for it."""
         with self._lock:
-            wait_s = self._held_s - now_s
-            if rates:
-                span_s = max(rate.seconds for rate in rates)
-                while self._sent and self._sent[0] <= now_s - span_s:
-                    self._sent.popleft()
-                wait_s = max(wait_s, _wait_s(list(self._sent), rates, now_s, weight))
+            if self._held_s > now_s:
+                return Answered(self._held_s - now_s)
+            if not rates:
+                return Answered(0.0)
+            span_s = max(rate.seconds for rate in rates)
+            for ticket in [one for one, at in self._sent.items() if at <= now_s - span_s]:
+                if ticket not in self._under_way:
+                    del self._sent[ticket]
+            times = [now_s if ticket in self._under_way else at for ticket, at in self._sent.items()]
+            wait_s = _wait_s(sorted(times), rates, now_s)
             if wait_s > 0:
-                return wait_s
-            if rates:
-                self._sent.extend([now_s] * weight)
-            return 0.0
+                return Answered(wait_s)
+            self._next += 1
+            self._sent[self._next] = now_s
+            self._under_way.add(self._next)
+            return Answered(0.0, self._next)
+
+    def done(self, ticket: int, now_s: float) -> None:
+        """It was counted by now."""
+        with self._lock:
+            if ticket in self._under_way:
+                self._under_way.discard(ticket)
+                self._sent[ticket] = now_s
 
     def hold(self, until_s: float) -> None:
         """Nothing goes before that time."""
@@ -132,28 +166,33 @@ class SharedLog:
         self._path = path
         self._lock = threading.Lock()
         with self._open() as db:
-            db.execute("CREATE TABLE IF NOT EXISTS sent (at REAL, calls INTEGER)")
-            db.execute("CREATE INDEX IF NOT EXISTS sent_at ON sent (at)")
+            db.execute("CREATE TABLE IF NOT EXISTS call (ticket INTEGER PRIMARY KEY, sent REAL, done REAL)")
             db.execute("CREATE TABLE IF NOT EXISTS held (until REAL)")
 
-    def take(self, rates: Sequence[Rate], now_s: float, weight: int) -> float:
+    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
         """Room in every window, or the wait for it, decided in one transaction."""
         span_s = max((rate.seconds for rate in rates), default=0.0)
         with self._open() as db:
-            db.execute("DELETE FROM sent WHERE at <= ?", (now_s - span_s,))
-            # a clock that was put back must not hold us for ever
-            db.execute("DELETE FROM sent WHERE at > ?", (now_s + 1.0,))
+            # what a process that died had under way, and what a clock that was put back says, must not hold us for ever
+            db.execute("UPDATE call SET done = sent WHERE done IS NULL AND sent < ?", (now_s - _LONGEST_CALL_S,))
+            db.execute("DELETE FROM call WHERE done <= ? OR sent > ?", (now_s - span_s, now_s + 1.0))
             held_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
-            rows = db.execute("SELECT at, calls FROM sent ORDER BY at").fetchall()
-            sent = [at for at, calls in rows for _ in range(calls)]
-            wait_s = max(held_s - now_s, _wait_s(sent, rates, now_s, weight))
+            if held_s > now_s:
+                return Answered(held_s - now_s)
+            db.execute("DELETE FROM held")
+            rows = db.execute("SELECT coalesce(done, ?) AS at FROM call ORDER BY at", (now_s,)).fetchall()
+            wait_s = _wait_s([at for (at,) in rows], rates, now_s)
             if wait_s > 0:
-                return wait_s
-            if held_s:
-                db.execute("DELETE FROM held")
-            if rates:
-                db.execute("INSERT INTO sent VALUES (?, ?)", (now_s, weight))
-            return 0.0
+                return Answered(wait_s)
+            if not rates:
+                return Answered(0.0)
+            return Answered(0.0, int(db.execute("INSERT INTO call (sent) VALUES (?)", (now_s,)).lastrowid or 0))
+
+    def done(self, ticket: int, now_s: float) -> None:
+        """It was counted by now."""
+        if ticket:
+            with self._open() as db:
+                db.execute("UPDATE call SET done = ? WHERE ticket = ?", (now_s, ticket))
 
     def hold(self, until_s: float) -> None:
         """Nothing goes before that time, in any process."""
@@ -198,13 +237,12 @@ class Allowance:
             self.remaining = remaining
 
 
-def _wait_s(sent: list[float], rates: Sequence[Rate], now_s: float, weight: int) -> float:
-    """How long until `weight` more calls fit in every window; `sent` is sorted, oldest first."""
+def _wait_s(sent: list[float], rates: Sequence[Rate], now_s: float) -> float:
+    """How long until one more call fits in every window; `sent` is sorted, oldest first."""
     wait_s = 0.0
     for rate in rates:
-        wanted = min(weight, rate.calls)
         first = bisect_right(sent, now_s - rate.seconds)
-        over = len(sent) - first + wanted - rate.calls
+        over = len(sent) - first + 1 - rate.calls
         if over > 0:
             # a moment more than the span, for a server may count both ends
             wait_s = max(wait_s, sent[first + over - 1] + rate.seconds - now_s + 0.001)

@@ -16,6 +16,13 @@ from noarkit.connectors.pace import Allowance, Clock, MemoryLog, Pace, Rate, Sha
 from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
 from tests.connectors.scripted import VirtualClock
 
+
+def go(pace: Pace) -> None:
+    """One call that takes no time."""
+    with pace.call("features:test"):
+        pass
+
+
 TWO = (Rate(100, 10), Rate(900, 900))
 
 
@@ -33,7 +40,7 @@ def greedy(pace: Pace, clock: VirtualClock, calls: int) -> list[float]:
     """When each of so many calls could go."""
     sent = []
     for _ in range(calls):
-        pace.wait("features:test")
+        go(pace)
         sent.append(clock.now_s())
     return sent
 
@@ -62,7 +69,7 @@ def test_no_rates_and_no_arrivals_pass_a_window(rates: list[Rate], gaps: list[fl
     sent = []
     for gap in gaps:
         clock.now += gap
-        pace.wait("x")
+        go(pace)
         sent.append(clock.now_s())
     for rate in rates:
         assert most_within(sent, rate.seconds) <= rate.calls
@@ -74,7 +81,7 @@ def test_threads_share_the_windows_in_real_time() -> None:
 
     def work() -> None:
         for _ in range(10):
-            pace.wait("x")
+            go(pace)
             sent.append(time.time())
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -93,7 +100,8 @@ from pathlib import Path
 from noarkit.connectors.pace import Pace, Rate, SharedLog
 pace = Pace((Rate(8, 0.5),), SharedLog(Path(sys.argv[1])))
 for _ in range(8):
-    pace.wait("x")
+    with pace.call("x"):
+        pass
     print(time.time(), flush=True)
 """
 
@@ -112,18 +120,18 @@ def test_a_penalty_holds_everybody_back(tmp_path: Path) -> None:
         pace = Pace((), log, Clock(clock.now_s, clock.sleep_s))
         begun = clock.now_s()
         pace.penalty(30.0)
-        pace.wait("x")
+        go(pace)
         assert clock.now_s() - begun == pytest.approx(30.0, abs=0.01)
-        pace.wait("x")
+        go(pace)
         assert clock.now_s() - begun == pytest.approx(30.0, abs=0.01)
 
 
 def test_a_wait_that_is_too_long_is_told_instead_of_slept() -> None:
     clock = VirtualClock()
     pace = Pace((Rate(1, 3_600),), clock=Clock(clock.now_s, clock.sleep_s), longest_wait_s=60)
-    pace.wait("x")
+    go(pace)
     with pytest.raises(ServiceBusy) as caught:
-        pace.wait("x")
+        go(pace)
     assert caught.value.retry_after_s == 3_600
     assert clock.slept == []
 
@@ -131,14 +139,33 @@ def test_a_wait_that_is_too_long_is_told_instead_of_slept() -> None:
 def test_a_count_survives_its_process_and_a_clock_put_back(tmp_path: Path) -> None:
     clock = VirtualClock()
     first = Pace((Rate(2, 100),), SharedLog(tmp_path / "p.db"), Clock(clock.now_s, clock.sleep_s))
-    first.wait("x")
-    first.wait("x")
+    go(first)
+    go(first)
     again = Pace((Rate(2, 100),), SharedLog(tmp_path / "p.db"), Clock(clock.now_s, clock.sleep_s))
-    again.wait("x")
+    go(again)
     assert sum(clock.slept) == pytest.approx(100, abs=0.1)
     clock.now -= 10_000
     clock.slept.clear()
-    again.wait("x")
+    go(again)
+    assert clock.slept == []
+
+
+def test_a_call_counts_until_its_answer_came(tmp_path: Path) -> None:
+    for log in (MemoryLog(), SharedLog(tmp_path / "pace.db")):
+        clock = VirtualClock()
+        pace = Pace((Rate(1, 10),), log, Clock(clock.now_s, clock.sleep_s))
+        begun = clock.now_s()
+        with pace.call("x"):
+            clock.now += 4
+        go(pace)
+        assert clock.now_s() - begun == pytest.approx(14, abs=0.01)
+
+
+def test_a_call_of_a_process_that_died_does_not_hold_us_for_ever(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    SharedLog(tmp_path / "p.db").take((Rate(1, 1),), clock.now_s())
+    clock.now += 301
+    go(Pace((Rate(1, 1),), SharedLog(tmp_path / "p.db"), Clock(clock.now_s, clock.sleep_s)))
     assert clock.slept == []
 
 
@@ -146,8 +173,8 @@ def test_long_waits_are_told() -> None:
     clock = VirtualClock()
     heard: list[float] = []
     pace = Pace((Rate(1, 30),), clock=Clock(clock.now_s, clock.sleep_s), told=heard.append)
-    pace.wait("x")
-    pace.wait("x")
+    go(pace)
+    go(pace)
     assert heard == [pytest.approx(30, abs=0.1)]
 
 

@@ -155,16 +155,20 @@ class Papers:
         key = f"{case['key']}:att:{quote(str(row['id']), safe='')}"
         locator = f"attachment:{case['module']}/{case['id']}/{row['id']}"
         content = Content(locator, letters.plain(row.get("File_Name")) or f"{row['id']}", _size(row.get("Size")))
-        fields = {
+        fields: dict[str, object] = {
             "case": dict(case),
             "title": content.name,
             "author": name_of(row.get("Created_By")),
             "created": _utc(row.get("Created_Time")),
             "data": without_secrets(row),
+            "held": True,
         }
-        return Item(
-            "Attachments", key, fields, _moment(row.get("Modified_Time")), contents=(content,), kind="attachment"
-        )
+        moment = _moment(row.get("Modified_Time"))
+        if row.get("$link_url") or str(row.get("$type") or "").casefold() == "link":
+            # its bytes lie with somebody else: what is known of it is archived, and says so
+            known = Made(f"{content.name}.json", "application/json", canonical(without_secrets(row)))
+            return Item("Attachments", key, fields | {"held": False}, moment, made=(known,), kind="attachment")
+        return Item("Attachments", key, fields, moment, contents=(content,), kind="attachment")
 
     def _email(self, row: Row, case: Mapping[str, object]) -> ServiceItem:
         message_id = str(row.get("message_id") or "")

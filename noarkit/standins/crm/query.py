@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 Test = Callable[[Mapping[str, object]], bool]
@@ -15,6 +16,7 @@ Comparable = tuple[int, Any]  # of one kind where the first number is the same
 _WORD = re.compile(
     r"\s*(?:('(?:[^']|'')*')|(-?\d+(?:\.\d+)?)(?![\w-])|([A-Za-z_][\w.$]*)|(>=|<=|!=|=|<|>|\(|\)|,))", re.ASCII
 )
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$")
 _MOST_CRITERIA = 25
 _MOST_ROWS = 2_000
 _DEEPEST = 100_000
@@ -113,7 +115,9 @@ def comparable(value: object) -> Comparable:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return 1, value
     text = str(value)
-    return (1, int(text)) if text.isdigit() else (2, text)
+    if text.isdigit():
+        return 1, int(text)
+    return (3, datetime.fromisoformat(text).timestamp()) if _TIME.match(text) else (2, text)
 
 
 def _order(words: _Words) -> tuple[tuple[str, bool], ...]:
