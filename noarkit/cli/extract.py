@@ -69,6 +69,15 @@ def extract_command(
     _tell(session, made)
 
 
+def _verdict(session: Session, made: Extracted) -> str:
+    """Whether it can be deposited, and what stands against it with the way to mend it."""
+    told = session.texts
+    if made.depositable:
+        return told.say("extract.depositable")
+    flaws = (told.say(f"extract.flaw.{flaw}") for flaw in made.flaws if flaw != "no-changes")
+    return told.say("extract.not-depositable", flaws=" ".join(flaws))
+
+
 def _tell(session: Session, made: Extracted) -> None:
     told, units = session.texts, made.units
     lines = [
@@ -83,8 +92,7 @@ def _tell(session: Session, made: Extracted) -> None:
         told.say("extract.journals", count=made.journal_entries),
         told.say("extract.changes", count=made.changes) if made.changes else told.say("extract.no-changes"),
     ]
-    lines += [told.say(f"extract.flaw.{flaw}") for flaw in made.flaws if flaw != "no-changes"]
-    lines.append(told.say("extract.depositable" if made.depositable else "extract.not-depositable"))
+    lines.append(_verdict(session, made))
     lines.append(told.say("extract.report", path=made.report))
     session.face.result(
         "extracted",

@@ -17,6 +17,7 @@ from noarkit.extract.rows import LEFT_OUT
 from noarkit.extract.store import ExtractStore
 from noarkit.model.mapping import mapping
 from noarkit.safe.atomic import writing
+from noarkit.words.texts import texts
 
 _FORMAT = 1
 
@@ -45,7 +46,6 @@ def write_report(store: ExtractStore, target: Path, made: Assembled, said: Said)
 
 
 def _whole(store: ExtractStore, made: Assembled, said: Said) -> dict[str, object]:
-    words = mapping().words
     return {
         "format": _FORMAT,
         "depositable": not [flaw for flaw in said.flaws if flaw != "no-changes"],
@@ -53,11 +53,11 @@ def _whole(store: ExtractStore, made: Assembled, said: Said) -> dict[str, object
         "as_seen_by": asdict(said.seen),
         "open_units": dict(said.open_units),
         "units": dict(sorted(made.tally.units.items())),
-        "not_in_form": _told(made.met, words.reasons),
+        "not_in_form": _told(made.met),
         "never_fetched": sorted(LEFT_OUT),
         "entities": dict(sorted(made.lost.items())),
         "defaults": [
-            {"type": kind, "element": element, "rule": rule, "count": count, "means": words.rules.get(rule, rule)}
+            {"type": kind, "element": element, "rule": rule, "count": count, **_meaning("mapping_rules", rule)}
             for (kind, element, rule), count in sorted(made.tally.defaults.items())
         ],
         "placed_by_rule": {
@@ -83,16 +83,23 @@ def _whole(store: ExtractStore, made: Assembled, said: Said) -> dict[str, object
     }
 
 
-def _told(fields: Counter[tuple[str, str]], reasons: Mapping[str, str]) -> list[dict[str, object]]:
+def _told(fields: Counter[tuple[str, str]]) -> list[dict[str, object]]:
     """Fields that have no element, each with its reason and how many objects have it set."""
     found = []
     for (kind, name), count in sorted(fields.items()):
         told = mapping().types[kind].fields.get(name)
         if told is not None and told.path is None and told.reason is not None:
-            found.append(
-                {"type": kind, "field": name, "count": count, "reason": told.reason, "means": reasons[told.reason]}
-            )
+            entry = {"type": kind, "field": name, "count": count, "reason": told.reason}
+            found.append({**entry, **_meaning("mapping_reasons", told.reason)})
     return found
+
+
+def _meaning(table: str, word: str) -> dict[str, str]:
+    """What a reason or a rule of the mapping means, in both languages: the report outlives the run."""
+    english, norwegian = texts("en"), texts("nb")
+    if not english.has(table, word):
+        return {"means": word, "means_nb": word}
+    return {"means": english.text(table, word), "means_nb": norwegian.text(table, word)}
 
 
 def _changes_left_out(store: ExtractStore) -> dict[str, int]:
