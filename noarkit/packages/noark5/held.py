@@ -17,7 +17,7 @@ _DEEPEST = 4
 
 
 def extract_in(storage: Storage) -> Storage | None:
-    """The folder that holds the extract: the top, or the one nearest to it that has its structure, else its description.
+    """The folder that holds the extract: that nearest to the top which has its structure, else its description.
 
     A description may lie alone among the metadata of what the extract is packed in.
     """
