@@ -8,7 +8,7 @@ from __future__ import annotations
 import mimetypes
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from noarkit.packages.eark.markup import moment, moment_of_stamp
 from noarkit.packages.eark.order import EarkFile, MetadataFile
@@ -19,8 +19,7 @@ _BATCH = 1_000
 _OWN_TYPES = {".xsd": "application/xml", ".xml": "application/xml", ".siard": "application/zip"}
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(NamedTuple):  # made twice for each file: twice as quick as a dataclass
     """A file of the package. `name` is its path from the folder whose METS tells of it."""
 
     name: str

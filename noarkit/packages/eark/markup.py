@@ -12,7 +12,6 @@ _SPECIAL = re.compile(r"[&<>\"\x00-\x1f\ud800-\udfff\ufffe\uffff]")
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _REPLACEMENT = "\ufffd"
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/-]*")
-_TIME_STAMP = re.compile(r"\d+:(-?\d+):\d+")
 _FIRST_SECOND = -62135596800  # year 1
 _LAST_SECOND = 253402300799  # year 9999
 
@@ -47,10 +46,10 @@ def moment(when: datetime) -> str:
 
 def moment_of_stamp(stamp: str) -> str | None:
     """When a file was last changed, out of its stamp; None where that tells no time."""
-    found = _TIME_STAMP.fullmatch(stamp)
-    if found is None:
+    parts = stamp.split(":")
+    if len(parts) != 3 or not (parts[0].isdecimal() and parts[2].isdecimal() and parts[1].lstrip("-").isdecimal()):
         return None
-    second = int(found.group(1)) // 1_000_000_000
+    second = int(parts[1]) // 1_000_000_000
     return _spelt(second) if _FIRST_SECOND <= second <= _LAST_SECOND else None
 
 
