@@ -35,6 +35,10 @@ class Entry(NamedTuple):
     id: str = ""
 
 
+Aside = tuple[str, int, str, str, int]
+"""What PREMIS says of a file: name, line, algorithm, checksum and size."""
+
+
 class Inventory:
     """The files of a package and the entries that name them."""
 
@@ -173,6 +177,17 @@ class Inventory:
         query = "SELECT digest FROM listed WHERE name = ? AND algorithm = ? AND digest <> '' LIMIT 1"
         row = self._look_up.execute(query, (name, algorithm)).fetchone()
         return None if row is None else str(row[0])
+
+    def different(self, asides: Sequence[Aside]) -> list[Aside]:
+        """Those of which METS, or what is there, does not say the same."""
+        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS aside (name, line, algorithm, digest, size)")
+        self._insert("INSERT INTO aside VALUES (?, ?, ?, ?, ?)", asides)
+        found = self._db.execute(
+            "SELECT * FROM aside a WHERE NOT EXISTS (SELECT 1 FROM listed l JOIN present p ON p.name = l.name"
+            " WHERE l.name = a.name AND l.algorithm = a.algorithm AND l.digest = a.digest AND p.size = a.size)"
+        ).fetchall()
+        self._db.execute("DELETE FROM aside")
+        return found
 
     def name_of_id(self, file_id: str) -> str | None:
         """The file that has that id in some METS."""

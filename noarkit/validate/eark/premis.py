@@ -6,15 +6,16 @@ A file is found by its location, by an identifier that is a path or an id of MET
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from xml.parsers import expat
 
 from noarkit.errors import PackageFault, UnsafePath, UnsafeXml
 from noarkit.packages.eark import spec
 from noarkit.safe.digest import Readable
 from noarkit.safe.sax import check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS
-from noarkit.validate.eark.inventory import Entry, Inventory
+from noarkit.validate.eark.inventory import Aside, Entry, Inventory
 from noarkit.validate.eark.mets import MOST_KEPT, InPieces
 from noarkit.validate.eark.places import Found, Places
 from noarkit.validate.eark.told import Told
@@ -42,70 +43,93 @@ _TEXTS = frozenset(
         "relatedEventIdentifierValue",
     }
 )
+_ASIDE = 5_000
 _LENGTHS = {"MD5": 32, "SHA-1": 40, "SHA-256": 64, "SHA-384": 96, "SHA-512": 128}
+
+
+_ACTIONS: Mapping[str, str] = {f"{namespace} {name}": name for namespace in _NAMESPACES for name in (*_THINGS, *_TEXTS)}
 
 
 @dataclass(slots=True)
 class Thing:
-    """An object, event, agent or right: its kind, its type, and its texts in the order in which they stand."""
+    """An object, event, agent or right: its kind, its type, and its texts by name."""
 
     kind: str
     type: str
     line: int
-    texts: list[tuple[str, str]] = field(default_factory=list)
+    texts: dict[str, list[str]] = field(default_factory=dict)
 
-    def all(self, name: str) -> list[str]:
+    def all(self, name: str) -> Sequence[str]:
         """Every text of that name."""
-        return [text for of, text in self.texts if of == name and text]
+        return self.texts.get(name, ())
 
     def first(self, name: str) -> str:
         """The first text of that name, or nothing."""
-        return next(iter(self.all(name)), "")
+        found = self.texts.get(name)
+        return found[0] if found else ""
 
 
 def things(source: Readable, where: str) -> Iterator[Thing]:
     """What a PREMIS document says, thing by thing. Raises `UnsafeXml`, and `PackageFault` for what is no PREMIS."""
     parser = event_parser(where)
-    ready: list[Thing] = []
-    current: list[Thing] = []
-    text: list[str] | None = None
-    depth = 0
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth, text
-        depth += 1
-        namespace, _, local = name.rpartition(" ")
-        if depth == 1 and (namespace not in _NAMESPACES or local not in ("premis", *_THINGS)):
-            raise PackageFault(where=where, why="no-premis", line=parser.CurrentLineNumber)
-        if depth > LIMITS.max_depth:
-            raise UnsafeXml(where=where, why="depth", line=parser.CurrentLineNumber)
-        if depth <= 2 and local in _THINGS:
-            current.append(Thing(local, attributes.get(_XSI_TYPE, "").rpartition(":")[2], parser.CurrentLineNumber))
-        elif current and local in _TEXTS:
-            text = []
-
-    def end(name: str) -> None:
-        nonlocal depth, text
-        local = name.rpartition(" ")[2]
-        depth -= 1
-        if text is not None and current:
-            if len(current[-1].texts) >= MOST_KEPT:
-                raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
-            current[-1].texts.append((local, "".join(text).strip()))
-            text = None
-        elif depth < 2 and current and local == current[-1].kind:
-            ready.append(current.pop())
-
-    def data(piece: str) -> None:
-        if text is not None:
-            text.append(piece)
-
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
+    reader = _Reader(parser, where)
     for _ in feed(parser, InPieces(source, parser), where):  # type: ignore[arg-type]  # it is only read from
-        check_text(text or (), parser, where)
-        yield from ready
-        ready.clear()
-    yield from ready
+        check_text(reader.text or (), parser, where)
+        yield from reader.ready
+        reader.ready.clear()
+    yield from reader.ready
+
+
+class _Reader:
+    """The state of one reading. Of texts that stand a million times in one thing, only the first are kept."""
+
+    def __init__(self, parser: expat.XMLParserType, where: str) -> None:
+        self.ready: list[Thing] = []
+        self.text: list[str] | None = None
+        self._parser = parser
+        self._where = where
+        self._depth = 0
+        self._thing: Thing | None = None
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._data
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth <= 2:
+            self._begin(name, attributes)
+        elif self._depth > LIMITS.max_depth:
+            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+        elif name in _ACTIONS:
+            self.text = []
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        local = name.rpartition(" ")[2]
+        if self._depth == 1 and (name[: -len(local) - 1] not in _NAMESPACES or local not in ("premis", *_THINGS)):
+            raise PackageFault(where=self._where, why="no-premis", line=self._parser.CurrentLineNumber)
+        if local in _THINGS:
+            kind = attributes.get(_XSI_TYPE, "").rpartition(":")[2]
+            self._thing = Thing(local, kind, self._parser.CurrentLineNumber)
+        elif self._thing is not None and name in _ACTIONS:
+            self.text = []
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        thing = self._thing
+        if thing is None:
+            return
+        if self.text is not None:
+            found = thing.texts.setdefault(_ACTIONS.get(name, ""), [])
+            text = "".join(self.text).strip()
+            if text and len(found) < MOST_KEPT:
+                found.append(text)
+            self.text = None
+        elif self._depth < 2 and _ACTIONS.get(name) == thing.kind:
+            self.ready.append(thing)
+            self._thing = None
+
+    def _data(self, piece: str) -> None:
+        if self.text is not None:
+            self.text.append(piece)
 
 
 class Preservation:
@@ -120,6 +144,10 @@ class Preservation:
         self._told = told
         self._keep = keep
         self._aip = aip
+        here = posixpath.dirname(name)
+        self._here = f"{here}/" if here else ""
+        self._base = here.removesuffix("preservation").rstrip("/").removesuffix("metadata")
+        self._aside: list[Aside] = []
         self._agents: set[str] = set()
         self._called: dict[str, int] = {}
         self._formats = self._keys = self._objects = 0
@@ -134,6 +162,7 @@ class Preservation:
                 self._event(thing)
             elif thing.kind == "agent" and len(self._agents) < MOST_KEPT:
                 self._agents.update(thing.all("agentIdentifierValue"))
+        self._compare_aside()
         if self._aip:
             self._archival()
 
@@ -148,7 +177,40 @@ class Preservation:
         self._objects += 1
         self._formats += bool(thing.all("formatName") or thing.all("formatRegistryKey"))
         self._keys += bool(thing.all("formatRegistryKey"))
-        place = self._place(thing)
+        if not self._wait(thing):
+            self._compare(thing, self._place(thing))
+
+    def _wait(self, thing: Thing) -> bool:
+        """Puts an object with a plain location and one checksum aside, to be compared with many others at once."""
+        where, digests = thing.all("contentLocationValue"), thing.all("messageDigest")
+        algorithm = spec.PREMIS_CHECKSUMS.get(thing.first("messageDigestAlgorithm"), "")
+        size = thing.first("size")
+        if len(where) != 1 or len(digests) != 1 or not algorithm or not (size.isdigit() and len(size) < 19):
+            return False
+        try:
+            plain = self._places.is_plain(where[0])
+        except UnsafePath:
+            return False
+        if plain:
+            self._aside.append((self._base + where[0], thing.line, algorithm, digests[0].lower(), int(size)))
+            if len(self._aside) >= _ASIDE:
+                self._compare_aside()
+        return plain
+
+    def _compare_aside(self) -> None:
+        """Compares what was put aside; what is not the same is looked at once more, one by one."""
+        for name, line, algorithm, digest, size in self._inventory.different(self._aside):
+            thing = Thing("object", "file", line)
+            thing.texts = {
+                "contentLocationValue": [name.removeprefix(self._base)],
+                "messageDigestAlgorithm": [algorithm],
+                "messageDigest": [digest],
+                "size": [str(size)],
+            }
+            self._compare(thing, self._place(thing))
+        self._aside.clear()
+
+    def _compare(self, thing: Thing, place: Found | None) -> None:
         if place is None:
             self._told.hit("EARK-PREMIS-OBJECT", thing.line, name=_shown_name(thing))
             return
@@ -173,10 +235,8 @@ class Preservation:
     def _place(self, thing: Thing) -> Found | None:
         """The file of an object. What would lead out of the package is told, and followed nowhere."""
         values = thing.all("objectIdentifierValue")
-        here = posixpath.dirname(self._name)
-        base = here.removesuffix("preservation").rstrip("/").removesuffix("metadata")
         for href in (*thing.all("contentLocationValue"), *values, *thing.all("originalName")):
-            for above in dict.fromkeys((base, "", f"{here}/" if here else "")):
+            for above in dict.fromkeys((self._base, "", self._here)):
                 try:
                     found = self._places.find(href, above)
                 except UnsafePath as fault:
