@@ -10,6 +10,6 @@ writing    inserts, updates, upserts and deletions in batches, with a result for
 channels   notifications: channels that are kept alive
 """
 
-from noarkit.connectors.crm.service import Crm, open_service
+from noarkit.connectors.crm.service import Crm, open_login, open_service
 
-__all__ = ["Crm", "open_service"]
+__all__ = ["Crm", "open_login", "open_service"]

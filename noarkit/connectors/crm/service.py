@@ -8,7 +8,9 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from urllib.parse import unquote
 
+from noarkit.connectors.access.consent import Ask
 from noarkit.connectors.access.keep import Grant, Keep
+from noarkit.connectors.access.login import Login
 from noarkit.connectors.access.oauth import Registered, TokenService
 from noarkit.connectors.access.tokens import Renewal, Style, TokenPass, origin_of, refreshed
 from noarkit.connectors.client import Client, Manner
@@ -16,7 +18,7 @@ from noarkit.connectors.crm import calls as asked
 from noarkit.connectors.crm import listing
 from noarkit.connectors.crm.calls import Calls
 from noarkit.connectors.crm.fields import Fields, readable
-from noarkit.connectors.crm.settings import CrmSettings, read
+from noarkit.connectors.crm.settings import SCOPES, CrmSettings, read
 from noarkit.connectors.crm.streams import NOTE_FIELDS, Cases, Papers
 from noarkit.connectors.pace import Allowance, Clock, Pace, SharedLog
 from noarkit.connectors.paging import Row, pages, rows
@@ -40,6 +42,31 @@ def open_service(to: Connection, clock: Clock | None = None) -> Crm:
     return Crm(to, clock or Clock())
 
 
+def open_login(to: Connection, clock: Clock | None = None) -> Login:
+    """A first consent to a CRM. Raises `ConfigFault`, `SecretFault`."""
+    settings = read(to)
+    wire = open_wire(to, [settings.api_url, settings.accounts_url], Scrubber())
+    registered = _registered(to, settings)
+    ask = Ask(
+        auth_url=f"{settings.accounts_url}/oauth/v2/auth",
+        client_id=settings.client_id,
+        redirect_url=to.text("redirect_url", "http://127.0.0.1:0/noarkit"),
+        scopes=to.texts("scopes", SCOPES),
+        separator=",",
+        more=(("access_type", "offline"), ("prompt", "consent")),
+    )
+    tokens = TokenService(wire, registered, (clock or Clock()).now_s)
+    return Login(ask, tokens, Keep(to.state_file("grant.json")), _origin(to, registered), wire)
+
+
+def _registered(to: Connection, settings: CrmSettings) -> Registered:
+    return Registered(f"{settings.accounts_url}/oauth/v2/token", settings.client_id, to.secret("client_secret"))
+
+
+def _origin(to: Connection, registered: Registered) -> str:
+    return origin_of(registered.token_url, registered.client_id, to.secret("refresh_token"))
+
+
 class Crm:
     """One connection to a CRM."""
 
@@ -50,13 +77,10 @@ class Crm:
         self.allowance = Allowance(self.settings.credits_most, self.settings.credits_floor)
         scrubber = Scrubber()
         wire = open_wire(to, [self.settings.api_url, self.settings.accounts_url], scrubber)
-        registered = Registered(
-            f"{self.settings.accounts_url}/oauth/v2/token", self.settings.client_id, to.secret("client_secret")
-        )
+        registered = _registered(to, self.settings)
         tokens = TokenService(wire, registered, clock.now_s)
         first = to.secret("refresh_token")
-        origin = origin_of(registered.token_url, registered.client_id, first)
-        renewal = Renewal(refreshed(tokens.refresh, first, to.where), clock.now_s, origin)
+        renewal = Renewal(refreshed(tokens.refresh, first, to.where), clock.now_s, _origin(to, registered))
         self.key = TokenPass(renewal, Keep(to.state_file("grant.json")), scrubber, Style(self.settings.prefix))
         log = SharedLog(to.state_file("pace.db")) if self.settings.rates else None
         pace = Pace(self.settings.rates, log, clock)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Protocol, cast
 
+from noarkit.connectors.access.login import Login
 from noarkit.connectors.port import Service
 from noarkit.connectors.settings import Connection
 from noarkit.errors import UsageFault
@@ -17,13 +18,26 @@ class Kind(Protocol):
         """The service behind a connection. Raises `ConfigFault`, `SecretFault`. Sends nothing yet."""
         ...
 
+    def open_login(self, to: Connection) -> Login:
+        """A first consent to it. Raises `ConfigFault` for a connection that needs none."""
+        ...
+
 
 def open_service(to: Connection) -> Service:
     """The service behind a connection. Raises `UsageFault` for one that this installation does not know."""
+    return _kind(to).open_service(to)
+
+
+def open_login(to: Connection) -> Login:
+    """A first consent to the service behind a connection. Raises `UsageFault`, `ConfigFault`, `SecretFault`."""
+    return _kind(to).open_login(to)
+
+
+def _kind(to: Connection) -> Kind:
     try:
         module = importlib.import_module(f"noarkit.connectors.{to.service}")
     except ModuleNotFoundError as error:
         if error.name != f"noarkit.connectors.{to.service}":
             raise
         raise UsageFault(what="unknown-source", where=to.where) from error
-    return cast(Kind, module).open_service(to)  # each of these packages has one
+    return cast(Kind, module)  # each of these packages has both

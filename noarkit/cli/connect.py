@@ -1,0 +1,95 @@
+"""`noarkit connect`: tries a connection and lists what can be read; gives, shows and forgets consent."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from contextlib import closing
+from datetime import UTC, datetime
+
+import click
+
+from noarkit.cli.options import Session, command, option
+from noarkit.connectors.access.consent import code_of, wait_for_code
+from noarkit.connectors.access.keep import Keep
+from noarkit.connectors.settings import Connection, connection
+from noarkit.errors import UsageFault
+from noarkit.sources.connector.services import open_login, open_service
+
+_VERBS = ("try", "login", "status", "forget")
+
+
+@command("connect", exits=(2, 4, 5, 6, 11))
+@click.argument("name", metavar="SERVICE:NAME")
+@click.argument("verb", metavar="[VERB]", type=click.Choice(_VERBS), default="try")
+@option("--paste", is_flag=True)
+@option("--wait", type=click.FloatRange(1, 3_600), default=300.0, metavar="SECONDS")
+def connect_command(session: Session, *, name: str, verb: str, paste: bool, wait: float) -> None:
+    """Without a verb: who we are there, and what can be read."""
+    to = connection(name, session.config(), session.environment)
+    if to is None:
+        raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
+    if verb == "login":
+        _login(session, to, paste, wait)
+    elif verb == "status":
+        _status(session, to)
+    elif verb == "forget":
+        _forget(session, to)
+    else:
+        _try(session, to)
+
+
+def _try(session: Session, to: Connection) -> None:
+    with closing(open_service(to)) as service:
+        who = service.introduce()
+        line = session.texts.say("connect.known", where=to.where, account=who.account, tenant=who.tenant)
+        session.face.result("connected", line, connection=to.where, tenant=who.tenant, account=who.account)
+        for remark in who.remarks:
+            session.face.tell("connect.remark", text=remark)
+        for stream in service.streams():
+            shown = session.texts.say("connect.stream", name=stream.name)
+            session.face.result("stream", shown, connection=to.where, stream=stream.name)
+        session.face.tell("connect.next", where=to.where)
+
+
+def _login(session: Session, to: Connection, paste: bool, wait_s: float) -> None:
+    login = open_login(to)
+    with closing(login):
+        consent = login.begin()
+        # the address goes to a person's terminal alone: it is no result, and no log hears of it
+        print(session.texts.say("connect.visit", url=consent.url), file=sys.stderr, flush=True)
+        if paste:
+            code = code_of(_pasted(session), consent)
+        else:
+            if sys.stderr.isatty():
+                webbrowser.open(consent.url)
+            code = wait_for_code(consent, wait_s)
+        login.finish(consent, code)
+    session.face.result("consented", session.texts.say("connect.consented", where=to.where), connection=to.where)
+
+
+def _pasted(session: Session) -> str:
+    if sys.stdin.isatty():
+        print(session.texts.say("connect.paste"), file=sys.stderr, flush=True)
+    return sys.stdin.readline()
+
+
+def _status(session: Session, to: Connection) -> None:
+    kept = Keep(to.state_file("grant.json")).read()
+    if kept is None:
+        session.face.result(
+            "grant", session.texts.say("connect.no-grant", where=to.where), connection=to.where, ends=""
+        )
+        return
+    ends = datetime.fromtimestamp(kept.ends_at_s, UTC)
+    key = "connect.grant-renews" if kept.refresh_token else "connect.grant"
+    line = session.texts.say(key, where=to.where, ends=ends.astimezone().strftime("%Y-%m-%d %H:%M"))
+    session.face.result("grant", line, connection=to.where, ends=ends.isoformat(timespec="seconds"))
+
+
+def _forget(session: Session, to: Connection) -> None:
+    keep = Keep(to.state_file("grant.json"))
+    with keep.alone():
+        was = keep.forget()
+    key = "connect.forgotten" if was else "connect.no-grant"
+    session.face.result("forgotten", session.texts.say(key, where=to.where), connection=to.where)
