@@ -18,6 +18,8 @@ from noarkit.sources.recipe.format import MapRule, Recipe, RecipeProblem, Value
 from noarkit.sources.recipe.mapper import MISFIT, Mapper
 
 CodeLists = Mapping[str, Collection[str]]
+_SAME_RECORDS = {"siard": "database"}
+"""An archived database is planned by the recipe of the live one."""
 
 
 def check(
@@ -34,8 +36,8 @@ def check(
 
 
 def fits(recipe: Recipe, source_kind: str) -> bool:
-    """True where the recipe is for sources of this kind, or for any."""
-    return not recipe.kinds or source_kind in recipe.kinds
+    """True where the recipe is for sources of this kind, or of one that holds the same records, or for any."""
+    return not recipe.kinds or source_kind in recipe.kinds or _SAME_RECORDS.get(source_kind) in recipe.kinds
 
 
 def _with_lists(problems: Iterable[RecipeProblem], code_lists: CodeLists | None) -> list[RecipeProblem]:

@@ -104,7 +104,7 @@ class SiardArchiveSource:
 
         Raises `SourceGone`, `PackageFault` where the archive cannot be read, and what `safe` refuses.
         """
-        return self._read(tell).records(tell)
+        yield from self._read(tell).records(tell)  # from here, so that the copy is held as long as it is read
 
     @contextmanager
     def _opened(self, content: Content) -> Iterator[ContentStream]:

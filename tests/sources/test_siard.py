@@ -1,0 +1,235 @@
+"""A SIARD archive is planned by the recipe of the database it came from; a live database becomes one, whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from noarkit.errors import SourceGone, UsageFault
+from noarkit.events import nobody
+from noarkit.packages.siard.read import open_siard
+from noarkit.packages.siard.spec import WRITTEN, Version
+from noarkit.packages.siard.sqlite import sqlite_of
+from noarkit.packages.siard.write import SiardOrder, write_siard
+from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.port import Source, SourceRecord
+from noarkit.sources.siard import find_siard
+from noarkit.sources.siard.live import live_source
+from noarkit.sources.siard.source import SiardArchiveSource
+from noarkit.validate.siard.run import validate_siard
+from tests.packages.siard.databases import sample as memory
+from tests.sources.database.conftest import FAMILIES, made
+from tests.sources.database.sample import Sample
+from tests.sources.database.test_journey import noarkit
+
+Told = dict[tuple[str, str], SourceRecord]
+BEYOND = {("tall", "sqlite"), ("hva_som_helst", "sqlite"), ("kort", "sqlite")}
+"""Columns of SQLite that hold what they do not say they would: bytes, for which a recipe decides."""
+TEXTS = {"tall", "naar", "tekster", "tidsone", "tid", "id"}
+"""Columns of the table of types that hold what SIARD's own types cannot, or not so: they come as the text of it."""
+
+
+@pytest.fixture(params=FAMILIES)
+def sample(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
+    """The sample database, on each server in turn."""
+    yield from made(str(request.param), tmp_path)
+
+
+def archived(sample: Sample, order: SiardOrder, name: str = "x.siard") -> Path:
+    target = sample.place / name
+    with live_source(sample.url, {"data_owner": "Byen", "data_origin_timespan": "2024"}) as source:
+        write_siard(source, target, order)
+    return target
+
+
+def records(source: Source) -> Told:
+    found = [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    return {(one.kind, one.key): one for one in found}
+
+
+def digests(source: Source, record: SourceRecord) -> list[str]:
+    made: list[str] = []
+    for content in record.contents:
+        with source.open(content) as stream:
+            made.append(hashlib.sha256(stream.read()).hexdigest())
+            assert stream.still_the_same()
+    return made
+
+
+@pytest.mark.parametrize("version", WRITTEN)
+def test_a_live_database_becomes_a_valid_archive(version: Version, sample: Sample) -> None:
+    lobs = SiardOrder(version, "outside" if version == "2.1" else "inside")
+    target = archived(sample, lobs)
+    report = validate_siard(target)
+    assert report.codes == set(), report.outcomes
+    with open_siard(target) as siard:
+        assert siard.archive.data_owner == "Byen" and siard.archive.database_product
+        tables = {table.name: table for _, table in siard.archive.tables()}
+        assert len(tables) == 12
+        assert {name: table.rows for name, table in tables.items() if name in sample.rows} == sample.rows
+        assert tables["sak"].primary_key is not None and tables["sak"].primary_key.columns == ("aar", "nr")
+        assert {pair.column for key in tables["brev"].foreign_keys for pair in key.references} >= {"sak_aar", "sak_nr"}
+        assert tables["brev"].columns[0].type_original
+
+
+def test_records_and_documents_are_those_of_the_live_database(sample: Sample) -> None:
+    target = archived(sample, SiardOrder())
+    live, kept = open_source(sample.url), open_source(str(target))
+    assert isinstance(kept, SiardArchiveSource)
+    ours, theirs = records(kept), records(live)
+    assert ours.keys() == theirs.keys() and len(ours) == 54
+    for key, record in theirs.items():
+        other = ours[key]
+        if key[0] != "typer":
+            names = record.fields.keys() & other.fields.keys()
+            assert {name: other.fields[name] for name in names} == {name: record.fields[name] for name in names}
+            assert digests(kept, other) == digests(live, record)
+        else:
+            for name in record.fields.keys() - TEXTS:
+                if (name, sample.family) not in BEYOND:
+                    assert other.fields[name] == record.fields[name], name
+
+
+def test_the_recipe_of_the_database_plans_the_archive_the_same(sample: Sample) -> None:
+    if sample.family == "mysql" and os.environ.get("NOARKIT_DEEP") != "1":
+        return  # its records are those of the others, as the test before this shows
+    target = archived(sample, SiardOrder())
+    for arguments in (
+        ("recipe", "new", sample.url, "-o", "recipe.toml"),
+        ("recipe", "check", "recipe.toml", str(target)),
+        ("plan", sample.url, "--recipe", "recipe.toml", "-o", "live"),
+        ("plan", str(target), "--recipe", "recipe.toml", "-o", "kept"),
+    ):
+        assert noarkit(sample.place, *arguments) == 0, arguments
+    entities = []
+    for run in ("live", "kept"):
+        with closing(sqlite3.connect(sample.place / run / "graph.db")) as db:
+            entities.append(db.execute("SELECT type, count(*) FROM entity GROUP BY type ORDER BY type").fetchall())
+    assert entities[0] == entities[1] and sum(count for _, count in entities[0]) > 100
+
+
+def test_a_planned_archive_is_ingested_and_verified(tmp_path: Path) -> None:
+    write_siard(memory(), tmp_path / "x.siard", SiardOrder())
+    for arguments in (
+        ("ingest", "x.siard", "-o", "run", "--archive", "embedded:arkiv"),
+        ("verify", "run", "--depth", "bytes"),
+    ):
+        assert noarkit(tmp_path, *arguments) == 0, arguments
+    copies = list((tmp_path / "run").rglob("x.db"))
+    assert len(copies) == 1  # one for all who read it
+
+
+def test_an_archive_that_was_replaced_is_not_what_was_planned(tmp_path: Path) -> None:
+    path = tmp_path / "x.siard"
+    write_siard(memory(), path, SiardOrder())
+    source = open_source(str(path))
+    identity = source.identity
+    assert records(reopen(identity)).keys() == records(source).keys()
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(SourceGone) as caught:
+        reopen(identity)
+    assert caught.value.data["why"] == "archive-replaced"
+    path.unlink()
+    with pytest.raises(SourceGone):
+        reopen(identity)
+
+
+def test_a_copy_that_was_made_before_the_run_is_moved_there(tmp_path: Path) -> None:
+    path = tmp_path / "x.siard"
+    write_siard(memory(), path, SiardOrder())
+    source = SiardArchiveSource(path)
+    recipe = source.default_recipe()
+    assert 'kind = "database"' in recipe
+    fitted = source.fitted({"kind": "database", "tables": ["cases"]})
+    del source
+    fitted.settle(tmp_path / "run")
+    (copy,) = (tmp_path / "run").rglob("*.db")
+    before = copy.stat().st_ino
+    found = records(fitted)
+    assert {kind for kind, _ in found} == {"cases"} and copy.stat().st_ino == before
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301  # ours, as workers are given it
+    assert records(again).keys() == found.keys()
+    assert list((tmp_path / "run").rglob("*.db")) == [copy]
+
+
+def test_what_is_no_archive_is_not_found_as_one(tmp_path: Path) -> None:
+    (tmp_path / "x.siard").write_bytes(b"no")
+    assert find_siard(str(tmp_path / "x.siard")) is None
+    assert find_siard(str(tmp_path / "gone.siard")) is None
+    with pytest.raises(UsageFault):
+        live_source("nothing")
+
+
+LARGE = "æøå" * 700_000
+
+
+def test_values_beyond_a_megabyte_come_in_pieces_and_whole(sample: Sample) -> None:
+    if sample.family == "mysql":
+        sample.run("SET GLOBAL max_allowed_packet = 67108864")
+    blob = {"sqlite": "BLOB", "postgresql": "bytea", "mysql": "LONGBLOB"}[sample.family]
+    text = {"sqlite": "TEXT", "postgresql": "text", "mysql": "LONGTEXT"}[sample.family]
+    sample.run(f"CREATE TABLE stort (id INTEGER PRIMARY KEY, bilde {blob}, skrift {text})")
+    with sample.owner() as db:
+        mark = "?" if sample.family == "sqlite" else "%s"
+        content = bytes(range(256)) * 12_000
+        for number, row in enumerate([(content, LARGE), (b"", ""), (None, None), (b"x", "y")]):
+            db.exec_driver_sql(f"INSERT INTO stort VALUES ({number}, {mark}, {mark})", row)
+    target = archived(sample, SiardOrder())
+    assert validate_siard(target).codes == set()
+    sqlite_of(target, sample.place / "out.db")
+    with closing(sqlite3.connect(sample.place / "out.db")) as out:
+        rows = out.execute("SELECT bilde, skrift FROM stort ORDER BY id").fetchall()
+    assert rows == [(content, LARGE), (b"", ""), (None, None), (b"x", "y")]
+
+
+def test_an_sqlite_file_holds_whatever_it_holds(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "s.db")) as db:
+        db.executescript(
+            "CREATE TABLE odd (d DATE, ts TIMESTAMP, b BOOLEAN, n INTEGER, x);"
+            "CREATE TABLE fine (d DATE, ts TIMESTAMP, b BOOLEAN, n INTEGER, x);"
+            "CREATE TABLE 'none at all' (d DATE, n INTEGER, r REAL, raw BLOB)"
+        )
+        db.execute("INSERT INTO odd VALUES ('2021-02-30', 'noon', 5, 'text', ?)", (b"\xff",))
+        db.execute("INSERT INTO odd VALUES (NULL, NULL, NULL, 3, 'a')")
+        db.execute("INSERT INTO fine VALUES ('2021-02-28', '2021-02-28 03:04:05.25', 1, 7, 2.5)")
+        db.commit()
+    target = tmp_path / "x.siard"
+    with live_source(f"sqlite:///{tmp_path / 's.db'}") as source:
+        assert source.stamp
+        write_siard(source, target, SiardOrder())
+    assert validate_siard(target).codes == set()
+    with open_siard(target) as siard:
+        types = {table.name: [column.type for column in table.columns] for _, table in siard.archive.tables()}
+    large, raw = "CHARACTER LARGE OBJECT", "BINARY LARGE OBJECT"
+    assert types == {
+        "odd": [large, large, "BIGINT", large, raw],
+        "fine": ["DATE", "TIMESTAMP", "BOOLEAN", "BIGINT", "DOUBLE PRECISION"],
+        "none at all": ["DATE", "BIGINT", "DOUBLE PRECISION", raw],
+    }
+    sqlite_of(target, tmp_path / "out.db")
+    with closing(sqlite3.connect(tmp_path / "out.db")) as out:
+        assert out.execute("SELECT * FROM odd").fetchall() == [
+            ("2021-02-30", "noon", 5, "text", b"\xff"),
+            (None, None, None, "3", b"a"),
+        ]
+        assert out.execute("SELECT * FROM fine").fetchall() == [("2021-02-28", "2021-02-28 03:04:05.25", 1, 7, 2.5)]
+
+
+def test_an_sqlite_file_that_is_written_to_cannot_be_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("CREATE TABLE t (a)")
+        db.execute("INSERT INTO t VALUES (1)")
+        db.commit()
+        with live_source(f"sqlite:///{path}") as source:
+            assert source.stamp == ""
+            write_siard(source, tmp_path / "x.siard", SiardOrder())
+    assert validate_siard(tmp_path / "x.siard").summary["rows"] == ("1",)
