@@ -34,6 +34,7 @@ _HEAD_BYTES = 2048
 _SLICE_BYTES = 8 * 1024 * 1024
 _PLACES = {"ctid": "CAST(ctid AS text)", "rowid": "_rowid_", "key, rowid": "_rowid_"}
 _WITHOUT_ROWID = re.compile(r"without\s+rowid", re.IGNORECASE)
+_TEXTS = ("text/html", "text/xml", "application/xml", "application/json", "text/rtf", "message/rfc822")
 _UNSURE = ("application/octet-stream", "application/x-empty", "inode/x-empty")
 
 
@@ -155,6 +156,8 @@ class Documents:
         name = named.replace("\\", "/").rstrip("/").rpartition("/")[2]
         ext = name.rpartition(".")[2] if "." in name else one.extension
         media_type = told or self._types.of(held.head, ext.lower())
+        if one.form == "text" and not told and media_type not in _TEXTS:
+            media_type = "text/plain"
         if not name:
             ending = one.extension or (mimetypes.guess_extension(media_type) or "").lstrip(".")
             ending = ending if media_type not in _UNSURE else "bin"

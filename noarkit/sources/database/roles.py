@@ -111,6 +111,7 @@ def _documents(table: Table, seen: TableSeen) -> Iterator[DocumentColumn]:
         if column.name in usual:
             if column.kind is Kind.LARGE_OBJECT or not looked.filled or looked.longest > SMALL_BYTES // 4:
                 yield DocumentColumn(column.name, usual[column.name].form, name, media_type)
+                name = media_type = ""  # what tells of one document tells of no other
         elif column.kind in (Kind.TEXT, Kind.XML) and _is_long(column.name, looked):
             yield DocumentColumn(column.name, "text", extension="xml" if column.kind is Kind.XML else "")
 

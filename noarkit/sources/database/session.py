@@ -63,6 +63,7 @@ _BEGIN_MYSQL = (
     "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
 )
 _BEGIN_SQLITE = ("PRAGMA query_only = 1", "PRAGMA trusted_schema = OFF", "BEGIN")
+_BEGIN = {POSTGRESQL: _BEGIN_POSTGRESQL, MYSQL: _BEGIN_MYSQL, SQLITE: _BEGIN_SQLITE}
 
 
 class Session:
@@ -72,6 +73,7 @@ class Session:
         self.address = address
         self._connection = connection
         self._pid = os.getpid()
+        self._rests = False
 
     def __enter__(self) -> Self:
         return self
@@ -169,17 +171,23 @@ class Session:
             return False
         return True
 
-    def renew(self) -> None:
-        """A new snapshot: the rows as they are now."""
-        if self.family == POSTGRESQL:
-            self._run("ROLLBACK", _BEGIN_POSTGRESQL[-1])
-        elif self.family == MYSQL:
-            self._run("ROLLBACK", _BEGIN_MYSQL[-1])
-        elif self.family == SQLITE:
-            self._run("ROLLBACK", "BEGIN")
+    def rest(self) -> None:
+        """Lets the snapshot go, so that nobody waits for us. `renew` takes another."""
+        if self._rests:
+            return
+        self._rests = True
+        if self.family in _BEGIN:
+            self._run("ROLLBACK")
         else:
             with self.faults():
                 self._connection.rollback()
+
+    def renew(self) -> None:
+        """A new snapshot: the rows as they are now."""
+        self.rest()
+        if self.family in _BEGIN:
+            self._run(_BEGIN[self.family][-1])
+        self._rests = False
 
     def close(self) -> None:
         """Lets the connection go; what a parent process opened is left to it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,10 +99,13 @@ class Desks:
 
     def give_back(self, desk: Desk, *, broken: bool) -> None:
         """Keeps it for the next, unless it broke or there are enough."""
-        with self._lock:
-            if not broken and len(self._idle) < _MOST_IDLE:
-                self._idle.append(desk)
-                return
+        if not broken:
+            with suppress(SourceFault):
+                desk.session.rest()
+                with self._lock:
+                    if len(self._idle) < _MOST_IDLE:
+                        self._idle.append(desk)
+                        return
         desk.session.close()
 
     def close(self) -> None:

@@ -21,6 +21,12 @@ def sample(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
     yield from made(str(request.param), tmp_path)
 
 
+@pytest.fixture(params=FAMILIES if os.environ.get("NOARKIT_DEEP") == "1" else ("postgresql",))
+def one_sample(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
+    """The same for what takes long: one server, or all where time does not matter."""
+    yield from made(str(request.param), tmp_path)
+
+
 @pytest.fixture(params=("postgresql", "mysql"))
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
     """The sample database on each real server."""

@@ -120,7 +120,8 @@ def _type_rows(family: str) -> list[tuple[str, tuple[object, ...]]]:
     if family == "postgresql":
         return [
             (
-                "INSERT INTO typer VALUES (1, 3, 12345678901234567890.0123456789, 'NaN', true, 'hei', 'ab', '2024-02-29',"
+                "INSERT INTO typer VALUES (1, 3, 12345678901234567890.0123456789, 'NaN', true, 'hei', 'ab',"
+                " '2024-02-29',"
                 " '13:37:00.5', '13:37+02', '2024-01-02 03:04:05.6', '2024-01-02 03:04:05+05:30',"
                 " '1 year 2 days 3 hours', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '\\x00ff', '10101',"
                 " '{\"a\": [1, 2.5, null]}', '<a/>', '{1,NULL,3}', '{{a,b},{c,d}}', '(1,2)', 'rød', '12.5',"
@@ -132,7 +133,8 @@ def _type_rows(family: str) -> list[tuple[str, tuple[object, ...]]]:
     if family == "mysql":
         return [
             (
-                "INSERT INTO typer VALUES (18446744073709551615, 3, 12345678901234567890.0123456789, 1e300, 1, 'hei æøå',"
+                "INSERT INTO typer VALUES (18446744073709551615, 3, 12345678901234567890.0123456789, 1e300, 1,"
+                " 'hei æøå',"
                 " 'ab', '2024-02-29', '100:37:00.5', '2024-01-02 03:04:05.600', '2024-01-02 03:04:05', 2024, x'00ff',"
                 " b'10101', '{\"a\": [1, 2.5, null]}', ST_GeomFromText('POINT(1 2)'), 'rød', 'a,b')",
                 (),
@@ -264,6 +266,8 @@ def drop(url: str, name: str) -> None:
     """Drops a database of ours, whoever is still there."""
     with engine(url).connect() as db:
         more = " WITH (FORCE)" if url.startswith("postgres") else ""
+        if not more:
+            db.exec_driver_sql("SET lock_wait_timeout = 20")  # who holds a lock that long is a fault of ours
         db.exec_driver_sql(f"DROP DATABASE IF EXISTS {name}{more}")
 
 
