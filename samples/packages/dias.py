@@ -195,6 +195,7 @@ def _file(number: int, name: str, content: bytes) -> str:
 
 def main() -> None:
     """Writes them all, or those of some codes."""
+    from samples.packages.dias_aic import BAD_AIC, write_aic
     from samples.packages.dias_bad import BAD_DIAS
 
     parser = argparse.ArgumentParser(prog="samples.packages.dias", description=__doc__)
@@ -203,9 +204,13 @@ def main() -> None:
     asked = parser.parse_args()
     for type_ in ("SIP", "AIP"):
         good_dias(type_).write(asked.out / "good" / f"dias-{type_.lower()}")
+    write_aic(asked.out / "good" / "dias-aic")
     for bad in BAD_DIAS:
         if not asked.codes or bad.code in asked.codes:
             bad.draft().write(asked.out / "bad" / bad.name)
+    for broken in BAD_AIC:
+        if not asked.codes or broken.code in asked.codes:
+            broken.write(asked.out / "bad" / broken.name)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from noarkit.validate.findings import Report
 from noarkit.validate.noark5.run import Wish
 from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.dias import UUID, good_dias
+from samples.packages.dias_aic import BAD_AIC, BadAic, write_aic
 from samples.packages.dias_bad import BAD_DIAS, BadDias, extract, holding, without
 
 INFO = {code for code, rule in RULES.items() if rule.level == "info"}
@@ -31,7 +32,7 @@ def graver(report: Report) -> set[str]:
 
 
 def test_every_rule_has_a_package_that_breaks_it() -> None:
-    assert {bad.code for bad in BAD_DIAS} == set(RULES) - INFO - ELSEWHERE
+    assert {bad.code for bad in BAD_DIAS} | {bad.code for bad in BAD_AIC} == set(RULES) - INFO - ELSEWHERE
     assert len({bad.name for bad in BAD_DIAS}) == len(BAD_DIAS)
 
 
@@ -46,6 +47,25 @@ def test_a_package_broken_in_one_way_is_told_of_that_alone(bad: BadDias, tmp_pat
         for place in outcome.places:
             forms = texts(lang).forms("rules", bad.code, "told")
             assert fields(forms[0]) <= place.data.keys(), f"{bad.code} tells {dict(place.data)}"
+
+
+@pytest.mark.parametrize("bad", BAD_AIC, ids=lambda bad: bad.name)
+def test_an_aic_broken_in_one_way_is_told_of_that_alone(bad: BadAic, tmp_path: Path) -> None:
+    report = validate_dias(bad.write(tmp_path / "p"))
+    assert report.codes == {bad.code}, told(report)
+    assert report.valid == (RULES[bad.code].level == "warning")
+    for outcome in report.outcomes:
+        for place in outcome.places:
+            assert fields(texts("en").forms("rules", bad.code, "told")[0]) <= place.data.keys()
+
+
+def test_a_good_aic_breaks_no_rule_and_neither_do_its_aips(tmp_path: Path) -> None:
+    path = write_aic(tmp_path / "p")
+    assert looks_like_dias(path)
+    report = validate_dias(path)
+    assert (report.codes, report.version, report.summary["files"]) == (frozenset(), "AIC", ("2",))
+    for folder in (entry for entry in (tmp_path / "p").iterdir() if entry.is_dir()):
+        assert graver(validate_dias(folder)) == set()
 
 
 @pytest.mark.parametrize("type_", ["SIP", "AIP"])

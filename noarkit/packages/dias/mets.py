@@ -50,7 +50,7 @@ class Sealed:
 def dias_mets(order: DiasOrder, facts: Facts, own: Iterable[Done], content: Iterable[Done]) -> Iterator[bytes]:
     """dias-mets.xml: `own` are the files of the package itself, `content` those below content/."""
     yield _open(order, facts, METS_NAMESPACE).encode()
-    yield _header(order, facts, inside=True).encode()
+    yield _header(order, facts, METS).encode()
     yield b"<fileSec>\n"
     number = 0
     stated = attributes({"VERSDATE": _moment(facts.moment, order.zone)})
@@ -78,9 +78,25 @@ def submission_description(order: DiasOrder, facts: Facts, tar: Sealed, mets: Se
     )
     whole = (
         _open(order, facts, SUBMISSION_NAMESPACE)
-        + _header(order, facts, inside=False)
+        + _header(order, facts, "")
         + f'<fileSec>\n<fileGrp ID="fileGroup001" USE="FILES">\n{files}</fileGrp>\n</fileSec>\n'
         + "<structMap><div/></structMap>\n</mets>\n"
+    )
+    return whole.encode()
+
+
+def aic_mets(order: DiasOrder, facts: Facts, tars: Iterable[Sealed]) -> bytes:
+    """The document of an AIC: its AIPs are files, and each is a part of its structure."""
+    moment = _moment(facts.moment, order.zone)
+    files, parts = [], []
+    for number, one in enumerate(tars, start=1):
+        files.append(_file(number, one.path, one.mime, one.size_bytes, (moment, one.sha256)))
+        parts.append(f'<div{attributes({"LABEL": one.path})}><fptr FILEID="fileId_{number}"/></div>\n')
+    whole = (
+        _open(order, facts, METS_NAMESPACE, "AIC")
+        + _header(order, facts, f"{facts.uuid}.xml")
+        + f'<fileSec>\n<fileGrp ID="fileGroup001" USE="FILES">\n{"".join(files)}</fileGrp>\n</fileSec>\n'
+        + f"<structMap>\n<div>\n{''.join(parts)}</div>\n</structMap>\n</mets>\n"
     )
     return whole.encode()
 
@@ -100,25 +116,28 @@ def _file(number: int, path: str, mime: str, size_bytes: int, sealed: tuple[str,
     )
 
 
-def _open(order: DiasOrder, facts: Facts, namespace: str) -> str:
+def _open(order: DiasOrder, facts: Facts, namespace: str, kind: str = "") -> str:
     told = {
         "xmlns": namespace,
         "xmlns:xlink": XLINK,
         "OBJID": f"{OBJECT_PREFIX}{facts.uuid}",
         "LABEL": order.label,
-        "TYPE": order.type,
+        "TYPE": kind or order.type,
         "PROFILE": PROFILE,
     }
     return f"{HEAD}<mets{attributes(told)}>\n"
 
 
-def _header(order: DiasOrder, facts: Facts, *, inside: bool) -> str:
+def _header(order: DiasOrder, facts: Facts, document: str) -> str:
+    """The header; `document` is empty for the description beside a tar, whose schema knows less."""
     created = _moment(facts.moment, order.zone)
     parts = [f'<metsHdr CREATEDATE="{created}" RECORDSTATUS="{order.record_status}">\n']
     parts += _agents(order, facts)
-    parts += [element("altRecordID", value, TYPE=kind) for kind, value in _records(order, inside=inside) if value]
-    if inside:
-        parts.append(element("metsDocumentID", METS))
+    parts += [
+        element("altRecordID", value, TYPE=kind) for kind, value in _records(order, inside=bool(document)) if value
+    ]
+    if document:
+        parts.append(element("metsDocumentID", document))
     return "".join([*parts, "</metsHdr>\n"])
 
 

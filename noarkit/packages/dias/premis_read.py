@@ -15,21 +15,28 @@ _TEXTS = frozenset(
         "objectIdentifierValue",
         "originalName",
         "contentLocationValue",
+        "relatedObjectIdentifierValue",
+        "relationshipSubType",
         "size",
         "messageDigest",
         "messageDigestAlgorithm",
         "formatName",
     }
 )
+_PART = frozenset({"is included in", "is part of"})
 
 
 @dataclass(frozen=True, slots=True)
 class PremisObject:
-    """An object: its identifiers, and what is told of it, empty where nothing is. `location` is an address."""
+    """An object: its identifiers, and what is told of it, empty where nothing is. `location` is an address.
+
+    `included_in` is the package that this one is a part of.
+    """
 
     identifiers: tuple[str, ...]
     original_name: str
     location: str
+    included_in: str
     size: str
     digest: str
     algorithm: str
@@ -94,6 +101,7 @@ class _Walk:
                     tuple(self._told.get("objectIdentifierValue", ())),
                     self._first("originalName"),
                     self._first("contentLocationValue"),
+                    self._included(),
                     self._first("size"),
                     self._first("messageDigest").lower(),
                     self._first("messageDigestAlgorithm"),
@@ -102,6 +110,10 @@ class _Walk:
                 )
             )
         self._text.clear()
+
+    def _included(self) -> str:
+        is_part = self._first("relationshipSubType").lower() in _PART
+        return self._first("relatedObjectIdentifierValue") if is_part else ""
 
     def _first(self, name: str) -> str:
         return next(iter(self._told.get(name, ())), "")

@@ -20,6 +20,7 @@ from unicodedata import normalize
 from noarkit.errors import PackageFault
 from noarkit.events import Event
 from noarkit.packages.dias import spec
+from noarkit.packages.dias.collection import is_aic
 from noarkit.packages.dias.held import open_held
 from noarkit.packages.dias.inventory import Entry, Inventory
 from noarkit.packages.dias.located import Located, locate
@@ -28,6 +29,7 @@ from noarkit.packages.holding.crew import Crew, Task
 from noarkit.packages.holding.storage import Below, Storage
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.unpack import LIMITS, UnpackLimits, members
+from noarkit.validate.dias.collection import validate_aic
 from noarkit.validate.dias.documents import Bench, Copied, hash_of_bytes
 from noarkit.validate.dias.metadata import judge_description, judge_premis, judge_strength, read_mets
 from noarkit.validate.dias.seal import Seal
@@ -50,11 +52,13 @@ def validate_dias(
     limits: UnpackLimits = LIMITS,
     now_s: Callable[[], float] = time.perf_counter,
 ) -> Report:
-    """All that can be said of the package at `path`: tar, folder of tar and description, or unpacked folder.
+    """All that can be said of the package at `path`: tar, folder of tar and description, unpacked folder, or AIC.
 
     `wish.schemas` may hold the official schemas (DIAS_METS.xsd and so on). Raises what `safe` refuses, and
     `PackageFault` for what is no package.
     """
+    if is_aic(path):
+        return validate_aic(path, wish, limits, RULES, now_s)
     began = now_s()
     located = locate(path)
     tally = Tally(RULES)
@@ -85,6 +89,8 @@ def validate_dias(
 def looks_like_dias(path: Path) -> bool:
     """True for a package in any of its shapes. Reads no more of a tar than it must; hostile ones are refused."""
     try:
+        if is_aic(path):
+            return True
         located = locate(path)
     except PackageFault as fault:
         return fault.data.get("why") == "several-packages"

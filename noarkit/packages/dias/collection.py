@@ -1,0 +1,119 @@
+"""An AIC: the METS document `<uuid>.xml` that gathers AIPs and seals each of their tars. It lies beside or above them.
+
+    make_aic([Path("aips/one"), Path("aips/two")], Path("aips"))
+
+An AIP says in its PREMIS which AIC it is included in (`DiasOrder.aic`); the AIC's own UUID is that one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import noarkit
+from noarkit.errors import PackageFault, UsageFault
+from noarkit.packages.dias import spec
+from noarkit.packages.dias.mets import Facts, Sealed, aic_mets
+from noarkit.packages.dias.mets_read import Listed, MetsHeader
+from noarkit.packages.dias.order import DiasOrder
+from noarkit.packages.dias.premis_read import PremisReading
+from noarkit.packages.dias.read import DiasPackage, names_tar, open_dias, read_description
+from noarkit.safe.atomic import write_bytes
+from noarkit.safe.digest import hash_of
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """An AIC that was read: what it says, and the tars that it seals, with their places beside it."""
+
+    header: MetsHeader
+    tars: tuple[tuple[Listed, Path | None], ...]
+
+
+def make_aic(packages: Iterable[Path], folder: Path, order: DiasOrder | None = None) -> Path:
+    """Writes the AIC of AIPs that lie below `folder` into it, whole or not at all, and says where.
+
+    Raises `UsageFault` where an AIP lies elsewhere or says that it is of another AIC, or where the AIC is there
+    already; `PackageFault` for what is no AIP, or not the tar that its description seals.
+    """
+    order = order or DiasOrder()
+    tars: list[Sealed] = []
+    named = {str(order.uuid)} if order.uuid else set()
+    for path in packages:
+        with open_dias(path) as package:
+            package.prove_seal()
+            if package.header.type != "AIP":
+                raise PackageFault(where=str(path), why="no-aip")
+            tars.append(_sealed(package, folder))
+            named |= {uuid for uuid in (included_in(package),) if uuid}
+    if not tars or len(named) > 1:
+        raise UsageFault(what="bad-value", where=", ".join(sorted(named)) or str(folder))
+    moment = (order.moment or datetime.now(UTC)).replace(microsecond=0)
+    facts = Facts(named.pop() if named else str(uuid4()), moment, noarkit.__version__)
+    target = folder / f"{facts.uuid}.xml"
+    write_bytes(target, aic_mets(order, facts, sorted(tars, key=lambda one: one.path)), replace=False)
+    return target
+
+
+def read_aic(path: Path) -> Collected:
+    """The AIC in a document. Raises `PackageFault` where it is none, or cannot be read."""
+    header, files = read_description(path)
+    if header.type != "AIC":
+        raise PackageFault(where=str(path), why="no-aic")
+    return Collected(header, tuple((listed, _beside(path.parent, listed)) for listed in files))
+
+
+def is_aic(path: Path) -> bool:
+    """True for a document that is an AIC."""
+    if path.suffix.lower() != ".xml" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(4096)
+    return b'TYPE="AIC"' in head and spec.METS_NAMESPACE.encode() in head
+
+
+def included_in(package: DiasPackage) -> str:
+    """The AIC that a package says it is included in; empty where it says none."""
+    try:
+        with package.open(spec.PREMIS) as file:
+            reading = PremisReading(file)
+            for one in reading.objects():
+                if one.included_in:
+                    return spec.uuid_in(one.included_in)
+    except PackageFault as fault:
+        if fault.data.get("why") != "not-listed":
+            raise
+    return ""
+
+
+def _sealed(package: DiasPackage, folder: Path) -> Sealed:
+    place = package.located.place.resolve()
+    home = folder.resolve()
+    if not place.is_relative_to(home):
+        raise UsageFault(what="bad-value", where=str(package.located.place))
+    return Sealed(place.relative_to(home).as_posix(), place.stat().st_size, _sha256(package))
+
+
+def _sha256(package: DiasPackage) -> str:
+    """As its description tells, which was proven by now; made anew where that tells another checksum."""
+    place, description = package.located.place, package.located.description
+    told = read_description(description)[1] if description is not None else []
+    sums = (one.checksum for one in told if names_tar(one, place.name) and one.checksum_type.upper() == "SHA-256")
+    return next(sums, "") or hash_of(place, "sha256")
+
+
+def _beside(folder: Path, listed: Listed) -> Path | None:
+    home = folder.resolve()
+    for path in _plain(spec.paths_of(listed.href)):
+        place = Path(os.path.normpath(home / path))
+        if place.is_relative_to(home) and place.is_file() and not place.is_symlink():
+            return place
+    return None
+
+
+def _plain(paths: Iterator[str]) -> Iterator[str]:
+    return (path for path in paths if "\0" not in path)
