@@ -26,6 +26,8 @@ _HARMLESS_PART = r"(?:data|[0-9_][A-Za-z0-9_-]{0,99}|[A-Za-z0-9_-]{8,100})(?:\.[
 _HARMLESS = re.compile(rf"{_HARMLESS_PART}(?:/{_HARMLESS_PART}){{0,30}}")
 """Most names of most packages: no rule below could refuse them, and it is quicker to see that at once."""
 
+_NO_TRACE = getattr(os, "O_NOATIME", 0)
+
 NameKind = Literal["file", "folder"]
 
 
@@ -74,8 +76,7 @@ def open_inside(root: Path, name: str) -> BinaryIO:
     ours to read, raises the system's own fault.
     """
     place = inside(root, name)
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(place, flags)
+    descriptor = _without_trace(place)
     try:
         _refuse_if(not stat.S_ISREG(os.fstat(descriptor).st_mode), name, "not-a-file")
         return os.fdopen(descriptor, "rb")
@@ -84,9 +85,23 @@ def open_inside(root: Path, name: str) -> BinaryIO:
         raise
 
 
+def _without_trace(place: Path) -> int:
+    """Opens for reading, and where the system allows it without even the time of last access being kept."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        return os.open(place, flags | _NO_TRACE)
+    except PermissionError:  # pragma: no cover  # only an owner may ask for that, and root always
+        return os.open(place, flags)
+
+
 def twin_key(name: str) -> str:
     """What some system would take for the same name: case, composition and closing dots or blanks aside."""
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    if name.isascii():  # as most are
+        folded = name.lower()
+        if not folded.endswith((".", " ")) and "./" not in folded and " /" not in folded:
+            return folded
+    else:
+        folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
     return "/".join(part.rstrip(". ") or part for part in folded.split("/"))
 
 

@@ -16,6 +16,8 @@ import pytest
 from noarkit.errors import ItemChanged, ItemVanished, SourceGone
 from noarkit.events import nobody
 from noarkit.graph.entity import Content, SetAside, Skipped
+from noarkit.packages.eark.write import EarkFile, EarkOrder, Representation, make_eark
+from noarkit.sources.eark import EarkSource
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.port import Groundwork, Source, SourceRecord
 
@@ -93,12 +95,26 @@ def _behind(place: Path, content: Content) -> Path:
     return place / "root" / content.locator.split("//")[0]
 
 
+def _eark(place: Path) -> dict[str, bytes]:
+    held = {"a.txt": b"en", "sak/b.bin": os.urandom(300_000), "tom": b""}
+    files = [EarkFile(name, content) for name, content in held.items()]
+    note = [EarkFile("les.txt", b"les")]
+    make_eark([Representation("r", files)], place / "root", EarkOrder(documentation=note))
+    base = "::representations/r/data/"
+    return {**{f"{base}{name}": content for name, content in held.items()}, "::documentation/les.txt": b"les"}
+
+
+def _in_package(place: Path, content: Content) -> Path:
+    return place / "root" / content.locator.removeprefix("::")
+
+
 CASES = (
     Case("file tree", _tree, _files(FilePolicy()), _behind),
     Case("file tree from outside", _tree, _files(FilePolicy(look_inside=False)), _behind),
     Case("single file", _one_file, _files(FilePolicy(), "root/alene.txt"), _behind),
     Case("mail in parts", _mail, _files(FilePolicy(mail="parts"), "root/en.eml"), _behind),
     Case("mailbox", _mailbox, _files(FilePolicy(mail="parts")), _behind),
+    Case("E-ARK package", _eark, lambda place: EarkSource(place / "root"), _in_package),
     Case("leading register", _register, _files(FilePolicy(lead="liste.csv")), _behind),
 )
 
