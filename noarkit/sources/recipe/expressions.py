@@ -340,11 +340,13 @@ def _stem(view: ContentView) -> str:
 
 
 def content_format(content: Content) -> str:
-    """A version's `format` where a recipe is silent: the extension, else the media type, else `bin`."""
-    extension = _extension(ContentView(content, 0)).lower()
-    if extension and extension.isalnum() and len(extension) <= 10:
-        return extension
-    return content.media_type or "bin"
+    """A version's `format` where a recipe is silent: the extension, else one that its media type has, else `bin`.
+
+    An extract names the file by it, so that format and ending agree as validators want.
+    """
+    subtype = (content.media_type or "").rpartition("/")[2]
+    endings = (_extension(ContentView(content, 0)).lower(), "txt" if subtype == "plain" else subtype)
+    return next((one for one in endings if one.isascii() and one.isalnum() and len(one) <= 10), "bin")
 
 
 _OF_RECORD = frozenset({"key", "kind", "contents"})

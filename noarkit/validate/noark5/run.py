@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -158,7 +158,7 @@ def _folder(root: Path) -> str:
 def _read(case: Case, workers: Workers, wish: Wish, judging: list[Refused]) -> None:
     """Walks arkivstruktur here, and hears in between what the others found."""
     if FILE in case.files:
-        bounds = Bounds(case.said("startDate"), case.said("endDate"), f"{wish.today or date.today().isoformat()}~")
+        bounds = Bounds(case.said("startDate"), case.said("endDate"), f"{wish.today or _latest_day()}~")
         try:
             with (case.root / FILE).open("rb") as file:
                 for sight in walk_structure(file, case.version, bounds, case.store, case.tally):
@@ -171,6 +171,11 @@ def _read(case: Case, workers: Workers, wish: Wish, judging: list[Refused]) -> N
             _refuse(case, Refused(refusal(FILE, fault)))
     for message in chain(workers.rest(), wish.elsewhere.rows() if wish.elsewhere is not None else ()):
         _take(case, message, judging)
+
+
+def _latest_day() -> str:
+    """The latest day that it is anywhere: times in a package have no zone."""
+    return (datetime.now(UTC) + timedelta(hours=14)).date().isoformat()
 
 
 def _take(case: Case, message: Message, judging: list[Refused]) -> None:
