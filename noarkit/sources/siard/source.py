@@ -14,6 +14,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from noarkit.errors import SourceGone, UsageFault
@@ -79,8 +80,8 @@ class SiardArchiveSource:
 
     def fitted(self, terms: Mapping[str, object]) -> SiardArchiveSource:
         """The same archive on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
-        given = {name: value for name, value in terms.items() if name != "kind"}
-        source = SiardArchiveSource(self.path, read_terms(given).settings(), self._shapes)
+        given = _here({name: value for name, value in terms.items() if name != "kind"})
+        source = SiardArchiveSource(self.path, given, self._shapes)
         source._home = self._home
         if self._database is not None:  # the copy is the same on any terms
             source._database = self._database.fitted(given)
@@ -162,6 +163,18 @@ class _Temporary:
 
     def __init__(self, folder: Path) -> None:
         self._remove = weakref.finalize(self, _remove, str(folder), os.getpid())
+
+
+def _here(terms: Mapping[str, object]) -> dict[str, object]:
+    """The terms as they are for an archive: what was a large object of the server is bytes like any others."""
+    told = read_terms(terms)
+    if told.documents is not None:
+        documents = {
+            table: tuple(replace(one, form="bytes") if one.form == "large-object" else one for one in columns)
+            for table, columns in told.documents.items()
+        }
+        told = replace(told, documents=documents)
+    return told.settings()
 
 
 def _rebuilt(
