@@ -189,7 +189,7 @@ def _outside_each() -> None:
         ("['a'] + record.items[:1]", ["a", "x"]),
         ("record.size / 5 + 1 - 2 * 3 % 4 // 1", 1.4),
         ("contents | length", 2),
-        ("contents[0].stem ~ contents[0].extension ~ contents[0].format ~ contents[1].format", "bPDFpdftext/plain"),
+        ("contents[0].stem ~ contents[0].extension ~ contents[0].format ~ contents[1].format", "bPDFpdftxt"),
         ("contents[0].index + contents[0].size", 3),
         ("(contents | named('c')).name", "c"),
         ("record.contents[1].name", "c"),
