@@ -37,6 +37,7 @@ class Fixities:
         self._tally = tally
         self._width = width
         self._in_order = in_order
+        self._told: set[str] = set()
         self._main = ""
         self._entries: list[Entry] = []
         self._waiting: list[bool] = []
@@ -95,6 +96,7 @@ class Fixities:
         if folder is None:
             self._in_passing()
             return
+        self.flush()
         for algorithm in self._inventory.waiting_algorithms():
             with Crew(folder, (spec.HASHES[algorithm],), width=self._width) as crew:
                 self._work(crew, (entry for entry, _ in self._inventory.waiting(algorithm)))
@@ -134,7 +136,8 @@ class Fixities:
         told, codes = Told(self._tally, entry.document), fixity_of(entry.origin)
         line, name = entry.line, entry.name
         if found.why == "gone":
-            told.hit(codes.there, line, name=name)
+            if not self._begins_at_the_package(entry, told):
+                told.hit(codes.there, line, name=name)
         elif found.why:
             told.hit("EARK-UNREADABLE", line, name=name, why=found.why)
         else:
@@ -142,6 +145,18 @@ class Fixities:
                 told.hit(codes.size, line, name=name, expected=entry.size, found=found.size_bytes)
             if found.digests[0] != entry.digest:
                 told.hit(codes.checksum, line, name=name, expected=entry.digest, found=found.digests[0])
+
+    def _begins_at_the_package(self, entry: Entry, told: Told) -> bool:
+        """True where a plain name of a representation is one of the whole package: it is compared later."""
+        base = entry.document.rpartition("/")[0]
+        name = entry.name.removeprefix(f"{base}/")
+        if not base or self._inventory.size_of(name) is None:
+            return False
+        if base not in self._told:
+            self._told.add(base)
+            told.hit("EARK-SPELLING", entry.line, name=name, why="from-package")
+        self.keep_one(entry._replace(name=name, id=""))
+        return True
 
 
 def _tasks(rows: Iterable[Entry], waiting: deque[Entry]) -> Iterator[Task]:
