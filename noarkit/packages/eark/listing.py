@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from noarkit.packages.eark import spec
 from noarkit.packages.eark.markup import moment, moment_of_stamp
 from noarkit.packages.eark.order import EarkFile, MetadataFile
 from noarkit.packages.holding.progress import Progress
@@ -52,7 +53,7 @@ class Facts:
         self._waiting: list[tuple[str, *_Told]] = []
         self._types = mimetypes.MimeTypes(filenames=())  # the language's own table: the same everywhere
         self._by_ending: dict[str, str] = {}
-        self.any = False
+        self._of_files = False
 
     def close(self) -> None:
         """Forgets everything."""
@@ -63,6 +64,7 @@ class Facts:
         created = moment(file.created) if file.created else ""
         told = (file.media_type, file.puid, file.format_name, file.format_version, created, file.original_name, "")
         if told != _NOTHING:
+            self._of_files = True
             self._remember(name, told)
 
     def metadata(self, name: str, file: MetadataFile) -> None:
@@ -70,7 +72,6 @@ class Facts:
         self._remember(name, (file.media_type, "", "", "", "", "", file.md_type))
 
     def _remember(self, name: str, told: _Told) -> None:
-        self.any = True
         self._waiting.append((name, *told))
         if len(self._waiting) >= _BATCH:
             self._flush()
@@ -83,7 +84,7 @@ class Facts:
 
     def of(self, name: str) -> _Told:
         """What is told of a file."""
-        if not self.any:
+        if not self._of_files and f"{spec.METADATA}/" not in name:  # a million times nothing is asked in vain
             return _NOTHING
         if self._waiting:
             self._flush()
