@@ -38,7 +38,7 @@ _FAULTS: dict[str, type[SourceFault]] = {
     "changed": ItemChanged,
     "not-a-file": ItemNotAFile,
 }
-_COMMIT_FILES = 500
+_COMMIT_FILES = 250
 _MARK_FILES = 1_000
 _MARK_BYTES = 64 * 1024 * 1024
 

@@ -14,9 +14,8 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import orjson
 
@@ -26,13 +25,13 @@ from noarkit.packages.holding.digests import Hashed, copy_files, hash_files, pat
 
 LARGE_BYTES = 2 * 1024 * 1024
 BATCH_FILES = 125
+MOST_FILES = 250
 BATCH_BYTES = 8 * 1024 * 1024
 _FEW_BATCHES = 3
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from noarkit.packages.holding.digests import main; main()"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """One file: its name below the root, its size as far as is known, and where it is copied from, if it is."""
 
     name: str
@@ -103,7 +102,7 @@ class Crew:
         waiting: deque[tuple[Batch, Future[list[Hashed]]]] = deque()
         for batch in batches(tasks):
             waiting.append((batch, self._submit(batch)))
-            while len(waiting) > 2 * self._width + 1:
+            while len(waiting) > self._width + 2:
                 yield from self._taken(waiting)
         while waiting:
             yield from self._taken(waiting)
@@ -145,12 +144,16 @@ def _pairs(batch: Batch) -> list[tuple[str, str]]:
 
 
 def batches(tasks: Iterable[Task]) -> Iterator[Batch]:
-    """Small files by the batch, large ones alone, in order."""
+    """Small files by the batch, large ones alone, in order.
+
+    A batch ends where a folder does, if that is near: two processes that write into one folder wait for each other.
+    """
     held: list[Task] = []
     held_bytes = 0
     for task in tasks:
         large = task.size_bytes >= LARGE_BYTES
-        if held and (large or len(held) >= BATCH_FILES or held_bytes >= BATCH_BYTES):
+        full = len(held) >= MOST_FILES or held_bytes >= BATCH_BYTES
+        if held and (large or full or (len(held) >= BATCH_FILES and _folder(task) != _folder(held[-1]))):
             yield tuple(held)
             held, held_bytes = [], 0
         if large:
@@ -160,6 +163,10 @@ def batches(tasks: Iterable[Task]) -> Iterator[Batch]:
             held_bytes += task.size_bytes
     if held:
         yield tuple(held)
+
+
+def _folder(task: Task) -> str:
+    return task.name[: task.name.rfind("/") + 1]
 
 
 class _Child:

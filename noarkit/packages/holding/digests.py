@@ -11,8 +11,8 @@ import os
 import stat
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -20,12 +20,14 @@ from noarkit.errors import UnsafePath
 from noarkit.safe.beneath import Beneath
 
 BLOCK_BYTES = 1024 * 1024
+_ROOM_BYTES = 256 * 1024
+_READS_INTO = hasattr(os, "readv")
 _SOURCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Hashed:
-    """What a file turned out to be; `why` is empty where it could be read. `stamp` is its size and time before."""
+class Hashed(NamedTuple):
+    """What a file turned out to be; `why` is empty where it could be read. `stamp` is its size and time before. (A
+    tuple, since there are millions.)"""
 
     why: str
     size_bytes: int = 0
@@ -128,6 +130,9 @@ def _copy_one(home: Beneath, hashes: Sequence[str], source: str, name: str) -> H
 def _pass(source: int, target: int | None, hashes: Sequence[str], expected: int) -> Hashed:
     """Reads to the end; a file of the `expected` size in one step, without room for a large one."""
     running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+    if expected > _ROOM_BYTES and _READS_INTO:
+        size = _pass_large(source, target, running)
+        return Hashed("", size, tuple([one.hexdigest() for one in running]))
     step = min(BLOCK_BYTES, expected + 1)
     size = 0
     while block := os.read(source, step):
@@ -141,7 +146,21 @@ def _pass(source: int, target: int | None, hashes: Sequence[str], expected: int)
     return Hashed("", size, tuple([one.hexdigest() for one in running]))
 
 
-def _write_all(target: int, block: bytes) -> None:
+def _pass_large(source: int, target: int | None, running: Sequence[hashlib._Hash]) -> int:
+    """The same with room that is made once and stays near the processor."""
+    room = memoryview(bytearray(_ROOM_BYTES))
+    size = 0
+    while read := os.readv(source, [room]):
+        size += read
+        block = room[:read]
+        for one in running:
+            one.update(block)
+        if target is not None:
+            _write_all(target, block)
+    return size
+
+
+def _write_all(target: int, block: bytes | memoryview) -> None:
     written = os.write(target, block)
     while written < len(block):
         written += os.write(target, memoryview(block)[written:])

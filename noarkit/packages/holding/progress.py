@@ -14,9 +14,8 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from noarkit.errors import RunLocked, UnsafeMember
 from noarkit.safe.paths import twin_key
@@ -33,8 +32,7 @@ _INSERT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """A file that stands in the package. `place` and `crc` serve a zip, `base` is the mark before its batch."""
 
     name: str
