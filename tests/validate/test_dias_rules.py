@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from noarkit.errors import PackageFault
-from noarkit.validate.dias.run import RULES, looks_like_dias, validate_dias
-from noarkit.validate.findings import Report
+from noarkit.packages.dias.held import open_held
+from noarkit.packages.dias.inventory import Inventory
+from noarkit.packages.dias.located import locate
+from noarkit.packages.holding.storage import Storage
+from noarkit.safe.digest import Readable
+from noarkit.validate.dias.documents import Bench
+from noarkit.validate.dias.run import RULES, Check, looks_like_dias, validate_dias
+from noarkit.validate.findings import Report, Tally
 from noarkit.validate.noark5.run import Wish
 from noarkit.words.texts import LANGUAGES, fields, texts
-from samples.packages.dias import UUID, good_dias
+from samples.packages.dias import METS, UUID, description, good_dias, tarred
 from samples.packages.dias_aic import BAD_AIC, BadAic, write_aic
 from samples.packages.dias_bad import BAD_DIAS, BadDias, extract, holding, without
 
 INFO = {code for code, rule in RULES.items() if rule.level == "info"}
 ELSEWHERE = {"D114", "D310"}
-"""Broken by a folder, or a disk, that no generator writes; tests below lay them."""
+"""Broken by a link, or by a disk that fails, which no generator writes; tests below lay them."""
 OURS = {"N102"}
 """What every extract with our own schemas is told."""
 
@@ -170,3 +178,50 @@ def test_several_packages_in_one_folder_are_validated_one_by_one(tmp_path: Path)
     assert fault.value.data["why"] == "several-packages"
     assert looks_like_dias(tmp_path)
     assert validate_dias(tmp_path / f"{UUID}.tar").valid
+
+
+class Broken:
+    """The files of a package on a disk that fails: one of them cannot be read to its end."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.where, self.folder, self.stamp = storage.where, storage.folder, storage.stamp
+        self.files, self.laid, self.member = storage.files, storage.laid, storage.member
+        self.open, self.close = storage.open, storage.close
+
+    def contents(self) -> Iterator[tuple[str, Readable]]:
+        for name, content in self._storage.contents():
+            yield name, self if name == "content/b.txt" else content
+
+    def read(self, size: int = -1, /) -> bytes:
+        raise PackageFault(where="content/b.txt", why="cut-short")
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_told(tmp_path: Path) -> None:
+    located = locate(good_dias().write(tmp_path / "p"))
+    tally = Tally(RULES)
+    (tmp_path / "own").mkdir()
+    with closing(open_held(located.place)) as storage, closing(Inventory()) as inventory:
+        Check(located, Broken(storage), inventory, Bench(tmp_path / "own", None), tally).run(Wish())
+    outcomes = tally.outcomes({})
+    assert [outcome.rule.code for outcome in outcomes] == ["D310"]
+    (place,) = outcomes[0].places
+    assert (place.file, place.data) == ("content/b.txt", {"why": "cut-short"})
+
+
+def test_a_lone_tar_is_known_by_what_lies_in_it(tmp_path: Path) -> None:
+    draft = replace(good_dias(), sealed=False)
+    assert looks_like_dias(draft.write(tmp_path / "p") / f"{UUID}.tar")
+    assert looks_like_dias(replace(draft, top="").write(tmp_path / "q"))
+    (tmp_path / "other.tar").write_bytes(tarred({"a.txt": b"a"}))
+    assert not looks_like_dias(tmp_path / "other.tar")
+
+
+def test_an_unpacked_package_with_a_description_beside_it_is_compared_with_it(tmp_path: Path) -> None:
+    draft = good_dias()
+    place = draft.unpack(tmp_path)
+    other = description("AIP", UUID, f"{UUID}.tar", (b"", draft.whole()[METS]))
+    (tmp_path / f"{UUID}.xml").write_text(other)
+    assert graver(validate_dias(place)) == {"D505"}
+    (tmp_path / f"{UUID}.xml").write_text(description("SIP", UUID, f"{UUID}.tar", (b"", b"another")))
+    assert graver(validate_dias(tmp_path)) == {"D507", "D508"}

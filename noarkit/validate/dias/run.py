@@ -68,7 +68,7 @@ def validate_dias(
         stack.callback(storage.close)
         inventory = Inventory()
         stack.callback(inventory.close)
-        check = _Check(located, storage, inventory, Bench(folder, wish.schemas), tally)
+        check = Check(located, storage, inventory, Bench(folder, wish.schemas), tally)
         header = check.run(wish)
         inner = _inner(storage, inventory, wish, tally)
         octets, files = inventory.octets()
@@ -103,7 +103,7 @@ def looks_like_dias(path: Path) -> bool:
     return False
 
 
-class _Check:
+class Check:
     """One package under the rules."""
 
     def __init__(self, located: Located, storage: Storage, inventory: Inventory, bench: Bench, tally: Tally) -> None:

@@ -66,7 +66,9 @@ def judge_names(header: MetsHeader, located: Located, storage: Storage, tally: T
         return
     if located.is_tar and located.place.stem.lower() != uuid:
         tally.add("D103", located.place.name, name=located.place.name, uuid=uuid)
-    top = storage.top if isinstance(storage, TarStorage) else located.place.absolute().name
+    top = storage.top if isinstance(storage, TarStorage) else ""
+    if not located.is_tar:
+        top = located.place.absolute().name
     if top and top.lower() != uuid:
         tally.add("D103", top, name=top, uuid=uuid)
     if located.description is not None and located.description.stem.lower() != uuid:
