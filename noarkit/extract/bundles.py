@@ -46,8 +46,10 @@ class Bundles:
 
     def __init__(self, path: Path) -> None:
         self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None, cached_statements=512)
-        self.db.execute("PRAGMA cache_size=-65536")
-        self.db.execute("PRAGMA mmap_size=1073741824")
+        # What is read together lies together: a small cache is as quick as the whole store in memory, and each of
+        # several processes has its own.
+        self.db.execute("PRAGMA cache_size=-16384")
+        self.db.execute("PRAGMA mmap_size=0")
         self.cleaned = Cleaned()
         self._by_kind = {kind: _select(kind, documents=kind == "R") for kind in "FSCKMR"}
         self._records = self._by_kind["R"] + _BY_PLACE
