@@ -37,10 +37,8 @@ def test_children_find_what_we_find_ourselves(code: str, tmp_path: Path) -> None
     assert code in shared.codes
 
 
-def test_a_package_of_thousands_is_shared_and_whole(tmp_path: Path) -> None:
-    folder = tmp_path / "package"
-    make_package(folder, 2700)
-    report = validate(folder)
+def test_a_package_of_thousands_is_shared_and_whole(thousands: Path) -> None:
+    report = validate(thousands)
     assert report.codes == {"N102"}
     totals = {count.rule.code: count.total for count in report.counts}
     assert (totals["N907"], totals["N912"], totals["N921"], totals["N938"]) == (270, 2700, 2700, 27)
@@ -66,27 +64,47 @@ def test_the_work_is_told_while_it_goes_on(tmp_path: Path) -> None:
     assert heard[-1].data["bytes"] == (tmp_path / "arkivstruktur.xml").stat().st_size
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_killed_in_the_middle_it_leaves_no_file_and_no_child(how: signal.Signals, tmp_path: Path) -> None:
-    folder, scratch = tmp_path / "package", tmp_path / "scratch"
+def state_of(folder: Path) -> list[tuple[str, int, int]]:
+    """Every name in a folder, its size and when it was changed."""
+    return [
+        (str(path), path.lstat().st_size, path.lstat().st_mtime_ns) for path in sorted([folder, *folder.rglob("*")])
+    ]
+
+
+@pytest.fixture(scope="module")
+def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package large enough to be shared."""
+    folder = tmp_path_factory.mktemp("thousands") / "package"
     make_package(folder, 2700)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("how", "after"),
+    [(signal.SIGTERM, 1), (signal.SIGKILL, 0), (signal.SIGKILL, 1), (signal.SIGKILL, 15), (signal.SIGKILL, 45)],
+)
+def test_killed_at_any_step_it_leaves_no_file_and_no_child_and_the_next_report_is_the_same(
+    how: signal.Signals, after: int, thousands: Path, tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
     scratch.mkdir()
-    before = sorted(folder.rglob("*"))
-    code = "import sys; from pathlib import Path; from noarkit.validate import validate\n"
+    before, undisturbed = state_of(thousands), timeless(validate(thousands))
+    code = "import sys; from pathlib import Path; from noarkit.validate import validate\nprint('on', flush=True)\n"
     code += "validate(Path(sys.argv[1]), tell=lambda event: print('on', flush=True))"
     environment = {**os.environ, "TMPDIR": str(scratch), "SQLITE_TMPDIR": str(scratch)}
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, env=environment, start_new_session=True
+        [sys.executable, "-c", code, str(thousands)], stdout=subprocess.PIPE, env=environment, start_new_session=True
     ) as child:
         assert child.stdout is not None
-        assert child.stdout.readline() == b"on\n"
+        for _ in range(after + 1):
+            assert child.stdout.readline() == b"on\n"
         child.send_signal(how)
         child.wait(30)
     assert child.returncode == -how
     wait_until_gone(child.pid)
     assert list(scratch.iterdir()) == []
-    assert sorted(folder.rglob("*")) == before
-    assert validate(folder).valid
+    assert state_of(thousands) == before
+    assert timeless(validate(thousands)) == undisturbed
 
 
 def wait_until_gone(group: int) -> None:
