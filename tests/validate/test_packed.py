@@ -37,9 +37,7 @@ def packed(folder: Path, kind: str, top: str = "uttrekk/") -> Path:
 
 def told(report: Report) -> dict[str, tuple[int, list[tuple[str, int | None]]]]:
     """What a report says, without where the package lies."""
-    return {
-        one.rule.code: (one.count, [(place.file, place.line) for place in one.places]) for one in report.outcomes
-    }
+    return {one.rule.code: (one.count, [(place.file, place.line) for place in one.places]) for one in report.outcomes}
 
 
 @pytest.mark.parametrize(("number", "bad"), list(enumerate(PACKED)), ids=[bad.name for bad in PACKED])
