@@ -45,7 +45,7 @@ from noarkit.report.page import MOST_PLACES
 from noarkit.sources.connector import ConnectorSource, find_connection, names_connection, reopen_connection, standing
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Settling, Source, SourceIdentity, fitted
+from noarkit.sources.port import Settling, Source, SourceIdentity, fitted, released
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
@@ -77,9 +77,10 @@ def site(archive: str | None = None, given: Site | None = None) -> Site:
     return replace(given, config=config)
 
 
-def scan(source: Place | Source, *, tell: Listener = nobody) -> ScanReport:
+def scan(source: Place | Source, *, settings: Site | None = None, tell: Listener = nobody) -> ScanReport:
     """Reads a source and counts what it holds. Changes nothing. Raises `SourceGone`, `UsageFault`."""
-    return scan_source(_source(source, site()), tell)
+    with released(source_at(source, settings)) as place:
+        return scan_source(place, tell)
 
 
 def plan(
@@ -103,7 +104,7 @@ def plan(
     here = site(archive, settings)
     folder = RunFolder(Path(run))
     where = destination(here.config, here.environment)
-    place = _source(source, here, where.name)
+    place = source_at(source, here, where.name)
     settled(place, folder.path)
     tell(Event("target", {"archive": where.name}))
     codes = _codes(where, tell, must=archive is not None, may=here.config.archive.url is not None)
@@ -115,7 +116,7 @@ def plan(
         codes=codes,
     )
     _refuse_planned(folder)
-    with logged(folder.path, tell, here.now_s, "plan") as told:
+    with released(place), logged(folder.path, tell, here.now_s, "plan") as told:
         planned = make_plan(what, folder, told, here.now_s)
         if isinstance(place, ConnectorSource):
             standing.propose(place, folder.path)
@@ -168,7 +169,10 @@ def ingest(
         todays_dates=todays_dates,
     )
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
-    with logged(folder.path, tell, here.now_s, "ingest") as told, reached(where, rehearse=dry_run) as way:
+    with ExitStack() as stack:
+        stack.enter_context(released(source))
+        told = stack.enter_context(logged(folder.path, tell, here.now_s, "ingest"))
+        way = stack.enter_context(reached(where, rehearse=dry_run))
         told(Event("target", {"archive": way.name, "account": way.account}))
         _judge_marks(folder, way, told)
         try:
@@ -229,6 +233,7 @@ def verify(
     source = _reopened(folder, here)
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
+        stack.enter_context(released(source))
         told = stack.enter_context(logged(folder.path, tell, here.now_s, "verify"))
         way = stack.enter_context(reached(where))
         told(Event("target", {"archive": way.name, "account": way.account}))
@@ -262,7 +267,7 @@ def source_of(folder: RunFolder) -> SourceIdentity:
 def same_source(folder: RunFolder, source: Place) -> None:
     """Raises `UsageFault` where a run was planned from another source than this."""
     named = os.fspath(source) if isinstance(source, str | Path) else ""
-    where = named if names_connection(named) else _source(source, None).identity.where
+    where = named if names_connection(named) else source_at(source, None).identity.where
     if source_of(folder).where != where:
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
 
@@ -321,12 +326,13 @@ def settled(source: Source, folder: Path) -> Source:
     return source
 
 
-def _source(source: Place | Source, here: Site | None, archive: str | None = None) -> Source:
+def source_at(source: Place | Source, here: Site | None, archive: str | None = None) -> Source:
     """The source that is meant: one given, a connection (read from its marks for that archive), or a place."""
     if not isinstance(source, str | Path):
         return source
     where = os.fspath(source)
-    if here is not None and names_connection(where):
+    if names_connection(where):
+        here = here or site()
         now = datetime.fromtimestamp(here.now_s(), UTC)
         found = find_connection(where, here.config, here.environment, now)
         if found is not None:

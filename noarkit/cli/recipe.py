@@ -11,11 +11,10 @@ import click
 from noarkit import journeys
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE
-from noarkit.cli.running import working
+from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener
 from noarkit.safe.atomic import write_text
-from noarkit.sources.opening import open_source
 from noarkit.sources.port import SourceRecord, fitted
 from noarkit.sources.recipe import Recipe, RecipeProblem, check, read_recipe
 
@@ -38,7 +37,7 @@ def _new(session: Session, source: str, output: Path | None) -> int:
     if output is None:
         raise UsageFault(what="missing-argument", where="noarkit recipe new", do="-o FILE")
     with working(session) as work:
-        text = open_source(source).proposal(work.tell)
+        text = journeys.source_at(source, settings(session, None)).proposal(work.tell)
     write_text(output, text, replace=False)
     session.face.result("made", session.texts.say("recipe.written", path=output), path=str(output))
     return 0
@@ -48,7 +47,7 @@ def _check(session: Session, file: str, source: str | None) -> int:
     text = journeys.recipe_text(Path(file))
     with working(session) as work:
         recipe = read_recipe(text, file)
-        samples = _samples(source, recipe, work.tell) if source is not None else iter(())
+        samples = _samples(session, source, recipe, work.tell) if source is not None else iter(())
         problems = check(recipe, samples)
     for problem in problems:
         _tell(session, file, problem)
@@ -59,8 +58,8 @@ def _check(session: Session, file: str, source: str | None) -> int:
     return 0
 
 
-def _samples(source: str, recipe: Recipe, tell: Listener) -> Iterator[SourceRecord]:
-    place = fitted(open_source(source), recipe.data.get("source"))
+def _samples(session: Session, source: str, recipe: Recipe, tell: Listener) -> Iterator[SourceRecord]:
+    place = fitted(journeys.source_at(source, settings(session, None)), recipe.data.get("source"))
     records = (item for item in place.records(tell) if isinstance(item, SourceRecord))
     return islice(records, _SAMPLES)
 

@@ -8,7 +8,7 @@ import click
 
 from noarkit import journeys
 from noarkit.cli.options import Session, command
-from noarkit.cli.running import working
+from noarkit.cli.running import settings, working
 from noarkit.cli.show import size
 from noarkit.cli.tables import table_lines
 from noarkit.sources.scan import ScanReport
@@ -22,7 +22,7 @@ _MOST_LINES = 12
 def scan_command(session: Session, source: str) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
-        report = journeys.scan(source, tell=work.tell)
+        report = journeys.scan(source, settings=settings(session, None), tell=work.tell)
     session.face.result("scan", "\n".join(_lines(session.texts, report, source)), **report.as_json())
     session.face.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
     session.face.tell("scan.next", source=source)

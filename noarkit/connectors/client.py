@@ -123,23 +123,49 @@ class Client:
     def download(self, request: Request, *, ours: bool = True) -> Iterator[httpx.Response]:
         """The bytes behind an address. `ours` says whether our key belongs there; a signed address gets none.
 
-        Raises the fault that a bad answer is. It is not tried again here: whoever reads the bytes knows how far it got.
+        Opening it is tried like any other read; once bytes flow, whoever reads them knows how far it got. Raises the
+        fault that a bad answer is.
         """
-        wanted = replace(request, headers={**request.headers, **(self._pass_headers() if ours else {})})
-        own_host = urlsplit(request.url).netloc if ours else ""
+        effort = _Effort(self.persistence, self.clock, self.jitter)
+        headers = self._pass_headers() if ours else {}
+        renewed = not ours
         with ExitStack() as stack:
-            if ours:
-                self.allowance.spend(self.wire.line.where, request.cost)
-                with self.pace.call(self.wire.line.where):
-                    reply = stack.enter_context(self.wire.stream(wanted, own_host))
-            else:
-                reply = stack.enter_context(self.wire.stream(wanted, own_host))
-            if reply.status_code not in (200, 204, 206):
-                reply.read()
-                found = {name.casefold(): value for name, value in reply.headers.items()}
-                answer = Answer(reply.status_code, found, reply.content, f"{self.wire.line.where} {request.shown}")
-                raise self.fault(request, answer)
+            while True:
+                try:
+                    reply = self._opened(stack, replace(request, headers={**request.headers, **headers}), ours)
+                except ServiceAway as away:
+                    effort.again(away)
+                    continue
+                if reply.status_code in (200, 204, 206):
+                    break
+                answer = self._told(request, reply)
+                stack.close()
+                if self.key is not None and not renewed and self.manner.denies(answer):
+                    renewed = True
+                    others = self.key.after_refusal(headers)
+                    if others is not None:
+                        headers = others
+                        continue
+                fault = self.fault(request, answer)
+                if not fault.transient:
+                    raise fault
+                effort.again(fault)
             yield reply
+
+    def _opened(self, stack: ExitStack, request: Request, ours: bool) -> httpx.Response:
+        if not ours:
+            return stack.enter_context(self.wire.stream(request))
+        self.allowance.spend(self.wire.line.where, request.cost)
+        with self.pace.call(self.wire.line.where):
+            return stack.enter_context(self.wire.stream(request, urlsplit(request.url).netloc))
+
+    def _told(self, request: Request, reply: httpx.Response) -> Answer:
+        try:
+            body = reply.read()
+        except httpx.HTTPError:
+            body = b""  # its status says enough
+        headers = {name.casefold(): value for name, value in reply.headers.items()}
+        return Answer(reply.status_code, headers, body, f"{self.wire.line.where} {request.shown}")
 
     def fault(self, request: Request, answer: Answer) -> NoarkitError:
         """The fault that an answer is."""

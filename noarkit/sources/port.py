@@ -6,7 +6,7 @@ A source is never written to. What it cannot take it sets aside with a fault cod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -93,6 +93,25 @@ class Settling(Protocol):
     def settle(self, folder: Path) -> None:
         """Says where the run lies. Called before anything is read or opened."""
         ...
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """A source that holds connections."""
+
+    def release(self) -> None:
+        """Lets them go; whoever reads or opens afterwards connects anew."""
+        ...
+
+
+@contextmanager
+def released(source: Source) -> Iterator[Source]:
+    """The source for as long as a block lasts; its connections are let go when it ends."""
+    try:
+        yield source
+    finally:
+        if isinstance(source, Connected):
+            source.release()
 
 
 @runtime_checkable

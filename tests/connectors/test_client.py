@@ -210,3 +210,15 @@ def test_retry_after_is_read_in_every_spelling() -> None:
     assert retry_after_s(formatdate(100, usegmt=True), 40) == 60
     assert retry_after_s(formatdate(100, usegmt=True), 140) is None
     assert retry_after_s("nan", 0) is None
+
+
+def test_opening_a_download_is_tried_again_and_its_pass_renewed(clock: VirtualClock) -> None:
+    answers = one_after_another(Told(503), Told(None), Told(429, b"", {"Retry-After": "3"}), Told(200, b"bytes"))
+    with serving(answers) as service:
+        with client_for(service, clock).download(Request("GET", service.url + "/f")) as reply:
+            assert reply.read() == b"bytes"
+        assert len(service.asked) == 4
+    with serving(one_after_another(told({"message": "gone"}, 404))) as service:
+        with pytest.raises(ServiceRefused), client_for(service, clock).download(Request("GET", service.url + "/f")):
+            pass
+        assert len(service.asked) == 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -19,7 +19,7 @@ from noarkit.config import Config
 from noarkit.connectors.marks import Mark, Marks
 from noarkit.connectors.port import Deleted, Item, NotFetched, Service, Window
 from noarkit.connectors.settings import Connection, connection
-from noarkit.errors import ItemChanged, ItemUnreadable, ServiceFault
+from noarkit.errors import ItemChanged, ItemUnreadable, ServiceDenied, ServiceFault, ServiceRefused
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.safe.digest import Readable
@@ -28,6 +28,7 @@ from noarkit.sources.connector.services import open_service
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 
 _UNREADABLE = ItemUnreadable.code
+_NOT_LET_IN = 401
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,12 @@ class ConnectorSource:
     def settle(self, folder: Path) -> None:
         """Says where the run lies: documents that are made of listings are kept there."""
         self.folder = folder
+
+    def release(self) -> None:
+        """Ends the connection; it is made anew where it is needed again."""
+        if self._service is not None and self._pid == os.getpid():
+            self._service.close()
+        self._service = None
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every item of every stream. Raises a ServiceFault where the service cannot be read."""
@@ -119,7 +126,13 @@ class ConnectorSource:
 
     @contextmanager
     def _fetched(self, content: Content) -> Iterator[ContentStream]:
-        with self.service.open(content) as bytes_of:
+        with ExitStack() as stack:
+            try:
+                bytes_of = stack.enter_context(self.service.open(content))
+            except (ServiceRefused, ServiceDenied) as fault:
+                if fault.data.get("status") == _NOT_LET_IN:
+                    raise  # not this document alone
+                raise ItemUnreadable(key=content.locator, why=_reason(fault)) from fault
             yield _Fetched(bytes_of, content)
 
 

@@ -1,0 +1,126 @@
+"""A CRM through the whole road: planned, loaded, verified, extracted as a valid package; the second run is empty, the
+third takes exactly what changed; and what goes wrong on the way is told and lost to nobody."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+import noarkit
+from noarkit.connectors.crm.listing import everything
+from noarkit.errors import OtherArchive
+from noarkit.events import Event
+from noarkit.journeys import source_at
+from noarkit.sources.connector import ConnectorSource
+from noarkit.standins.serving import Wish
+from tests.connectors.standing import Standing, standing
+
+
+def load(held: Standing, folder: Path, name: str, archive: str) -> noarkit.IngestResult:
+    """One plan, loaded."""
+    noarkit.plan("crm:standin", folder / name, archive=archive, settings=held.site(archive))
+    return noarkit.ingest(folder / name, archive=archive, workers=1, settings=held.site(archive))
+
+
+def test_all_of_a_crm_is_archived_once_and_then_only_what_changes(tmp_path: Path) -> None:
+    archive = f"embedded:{tmp_path / 'archive'}"
+    with standing("crm", tmp_path, Wish(12)) as held:
+        first = load(held, tmp_path, "first", archive)
+        assert (first.exit_code, first.numbers.set_aside, first.numbers.read) == (0, 0, first.numbers.archived)
+        proof = noarkit.verify(tmp_path / "first", depth="bytes", settings=held.site(archive))
+        assert proof.good
+
+        second = load(held, tmp_path, "second", archive)
+        assert (second.exit_code, second.numbers.archived, second.numbers.new_versions) == (0, 0, 0)
+
+        source = source_at("crm:standin", held.site())
+        assert isinstance(source, ConnectorSource)
+        calls, fields = source.service.calls, source.service.fields("Deals")  # type: ignore[attr-defined]  # a Crm
+        deals = [str(row["id"]) for row in everything(calls, "Deals", fields, "test")]
+        source.release()
+        held.control("change", module="Deals", put=[{"id": deals[0], "Description": "endret"}])
+        held.control("change", module="Deals", put=[{"Deal_Name": "Ny avtale", "Stage": "Proposal"}])
+        held.control("note", deal=deals[1], title="Nytt notat", content="Ringte i dag.")
+        held.control("change", module="Deals", delete=[deals[2]])
+        third = load(held, tmp_path, "third", archive)
+        # a new deal and a new note; the changed deal's snapshot is a new version; the deleted one is told and kept
+        assert (third.numbers.archived, third.numbers.new_versions, third.numbers.skipped) == (2, 1, 1)
+        assert third.numbers.add_up
+
+        fourth = load(held, tmp_path, "fourth", archive)
+        assert (fourth.numbers.archived, fourth.numbers.new_versions) == (0, 0)
+
+    for run in ("first", "third"):
+        noarkit.close(tmp_path / run, archive=archive)
+    made = noarkit.extract(tmp_path / "package", archive=archive)
+    assert made.units["registrering"] == first.numbers.archived + 2
+    report = noarkit.validate(tmp_path / "package")
+    assert [outcome.rule.code for outcome in report.outcomes if outcome.rule.level == "error"] == []
+
+
+def test_marks_count_for_the_archive_they_were_earned_in_alone(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    with standing("crm", tmp_path, Wish(5)) as held:
+        load(held, tmp_path, "first", f"embedded:{archive}")
+        archive.rename(tmp_path / "elsewhere")
+        noarkit.plan("crm:standin", tmp_path / "next", archive=f"embedded:{archive}", settings=held.site())
+        with pytest.raises(OtherArchive):
+            noarkit.ingest(tmp_path / "next", archive=f"embedded:{archive}", settings=held.site())
+        (marks,) = (tmp_path / ".local/state/noarkit/connections").glob("*.marks-*.json")
+        marks.unlink()
+        again = load(held, tmp_path, "again", f"embedded:{archive}")
+        assert again.numbers.archived == again.numbers.read > 0
+
+
+def test_without_its_marks_nothing_doubles(tmp_path: Path) -> None:
+    archive = f"embedded:{tmp_path / 'archive'}"
+    with standing("crm", tmp_path, Wish(8)) as held:
+        first = load(held, tmp_path, "first", archive)
+        for marks in (tmp_path / ".local/state/noarkit/connections").glob("*.marks-*.json"):
+            marks.unlink()
+        second = load(held, tmp_path, "second", archive)
+        assert second.numbers.already_there == second.numbers.read == first.numbers.read
+
+
+def test_a_document_that_cannot_be_fetched_is_set_aside_and_taken_by_the_next_run(tmp_path: Path) -> None:
+    archive = f"embedded:{tmp_path / 'archive'}"
+    with standing("crm", tmp_path, Wish(20)) as held:
+        noarkit.plan("crm:standin", tmp_path / "first", archive=archive, settings=held.site(archive))
+        held.control("trouble", path="/Attachments/", status=403, times=1)
+        first = noarkit.ingest(tmp_path / "first", archive=archive, workers=1, settings=held.site(archive))
+        assert (first.exit_code, first.numbers.set_aside) == (3, 1)
+        second = load(held, tmp_path, "second", archive)
+        assert (second.numbers.archived, second.numbers.set_aside) == (1, 0)
+
+
+def test_no_secret_is_left_anywhere(tmp_path: Path) -> None:
+    archive = f"embedded:{tmp_path / 'archive'}"
+    heard: list[Event] = []
+    with standing("crm", tmp_path / "standin", Wish(8)) as held:
+        secrets = [path.read_text().strip() for path in (tmp_path / "standin").glob("*.secret")]
+        noarkit.plan("crm:standin", tmp_path / "run", archive=archive, settings=held.site(archive), tell=heard.append)
+        noarkit.ingest(tmp_path / "run", archive=archive, workers=2, settings=held.site(archive), tell=heard.append)
+        (kept,) = (tmp_path / "standin" / ".local/state/noarkit/connections").glob("*.grant.json")
+        secrets.append(kept.read_text().split('"access_token": "')[1].split('"')[0])
+    assert len(secrets) == 3
+    found = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    found += [path for path in (tmp_path / "archive").rglob("*") if path.is_file()]
+    for secret in secrets:
+        for path in found:
+            assert secret.encode() not in path.read_bytes(), path
+        assert secret not in repr(heard)
+
+
+def test_a_source_goes_to_another_process_without_its_connection(tmp_path: Path) -> None:
+    with standing("crm", tmp_path, Wish(5)) as held:
+        source = source_at("crm:standin", held.site())
+        assert isinstance(source, ConnectorSource)
+        assert source.service.tenant
+        again = pickle.loads(pickle.dumps(source))  # noqa: S301  # ours
+        assert again.identity == source.identity
+        assert again.service.tenant == source.service.tenant
+        assert again.service is not source.service
+        source.release()
+        again.release()
