@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import orjson
@@ -49,8 +47,7 @@ class Ledger:
     """Both sides. Used with `with`; what it wrote goes with it."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="noarkit-compare-")
-        self._db = sqlite3.connect(Path(self._folder.name) / "sides.db", isolation_level=None)
+        self._db = sqlite3.connect("", isolation_level=None)  # private, and forgotten with us however we end
         self._db.execute("PRAGMA journal_mode=OFF")
         self._db.execute("PRAGMA synchronous=OFF")
 
@@ -59,7 +56,6 @@ class Ledger:
 
     def __exit__(self, *_: object) -> None:
         self._db.close()
-        self._folder.cleanup()
 
     def fill(self, side: Side, rows: Iterable[Row], by: By) -> dict[str, int]:
         """Takes a side in, gives each row the key it is compared by, and counts its types."""
