@@ -12,13 +12,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.errors import PackageFault, TooLarge, UnsafeMember
 from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.packages.dias.held import open_held
 from noarkit.packages.forms import Form, Found, look
 from noarkit.packages.holding.building import File
 from noarkit.packages.holding.located import locator_of
@@ -82,15 +83,15 @@ def _storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
 def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
     """A DIAS package as its folder, its tar, or the tar that lies beside its description."""
     if found.packed is not None:
-        return open_storage(path, limits, top=False)
+        return open_held(path, limits)
     if (found.root / "dias-mets.xml").is_file():
         return FolderStorage(found.root)
     if path.is_file():
-        return open_storage(path.with_suffix(".tar"), limits, top=False)
+        return open_held(path.with_suffix(".tar"), limits)
     tars = sorted(one for one in path.glob("*.tar") if one.with_suffix(".xml").is_file())
     if len(tars) != 1:
         raise PackageFault(where=str(path), why="several-packages")
-    return open_storage(tars[0], limits, top=False)
+    return open_held(tars[0], limits)
 
 
 def _wrapped(found: Found, path: Path, storage: Storage) -> Storage:
@@ -106,6 +107,13 @@ class _Opening:
 
     stack: ExitStack
     limits: UnpackLimits
+    depth: int = 0
+
+    def deeper(self, where: str) -> _Opening:
+        """The same, one package further in. Raises `TooLarge` where they lie in each other without end."""
+        if self.depth >= self.limits.nesting:
+            raise TooLarge(where=where, why="nesting", limit=self.limits.nesting)
+        return replace(self, depth=self.depth + 1)
 
     def tar(self, storage: Storage, name: str) -> Storage:
         """The files of a tar; one that is packed itself is laid in a folder of our own first."""
@@ -115,7 +123,7 @@ class _Opening:
             path = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-dias-"))) / "package.tar"
             with storage.open(name) as content, no_room(path), path.open("xb") as file:
                 copy_hashing(content, file)
-        opened = open_storage(path, self.limits, top=False)
+        opened = open_held(path, self.limits)
         self.stack.callback(opened.close)
         return opened
 
@@ -137,15 +145,15 @@ def _inside(storage: Storage, opening: _Opening) -> Iterator[Part]:
     """What lies in a package that holds anything: an extract, another package, or files."""
     names = {stored.name for stored in _near(storage)}
     if "dias-mets.xml" in names:
-        yield from _inside(Below(storage, _CONTENT), opening)
+        yield from _inside(Below(storage, _CONTENT), opening.deeper(storage.where))
     elif "METS.xml" in names:
         yield from _representations(storage)
     elif {"arkivstruktur.xml", "arkivuttrekk.xml"} & names:
         yield _part("", "noark5", storage)
     elif tar := _sealed(names):
-        yield from _parts("dias", opening.tar(storage, tar), opening)
+        yield from _parts("dias", opening.tar(storage, tar), opening.deeper(storage.where))
     elif folder := _only_folder(storage, names):
-        yield from _inside(Below(storage, folder), opening)
+        yield from _inside(Below(storage, folder), opening.deeper(storage.where))
     else:
         yield _part("", "files", storage)
 

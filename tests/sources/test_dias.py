@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from noarkit.errors import ItemChanged, PackageFault, SourceGone, UnsafeMember
+from noarkit.errors import ItemChanged, ItemUnreadable, ItemVanished, PackageFault, SourceGone, UnsafeMember
 from noarkit.events import nobody
 from noarkit.graph.entity import SetAside
 from noarkit.packages.dias.order import DiasOrder
@@ -18,7 +19,7 @@ from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.port import Source, SourceRecord
 from noarkit.sources.recipe import check, read_recipe
-from samples.packages.dias import UUID, good_dias
+from samples.packages.dias import UUID, good_dias, tarred
 from samples.packages.dias_bad import BAD_DIAS, extract
 from tests.packages.dias.test_odd_and_hostile import member
 from tests.packages.dias.trees import laid
@@ -149,3 +150,37 @@ def test_the_copy_of_its_description_among_the_metadata_is_not_taken_for_the_ext
     source = open_source(str(made.path))
     assert isinstance(source, ExtractSource)
     assert len(records(source)) == 14
+
+
+@pytest.mark.parametrize("spelt", [lambda name: name.replace("/", "\\"), lambda name: name.replace("å", "\udce5")])
+def test_an_extract_in_a_tar_of_an_older_writer_is_read_all_the_same(
+    spelt: Callable[[str], str], tmp_path: Path
+) -> None:
+    draft = replace(good_dias("SIP", {**extract(), "dokumenter/blå.pdf": b"%PDF"}), spelt=spelt)
+    source = open_source(str(draft.write(tmp_path / "p")))
+    assert isinstance(source, ExtractSource)
+    found = records(source)
+    assert len(found) == 14
+    documents = [content for record in found for content in record.contents]
+    for content in documents:
+        with source.open(content) as stream:
+            assert stream.read(4) == b"%PDF"
+
+
+def test_a_tar_of_something_else_is_no_package_and_one_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "other.tar").write_bytes(tarred({"a.txt": b"a"}))
+    assert find_dias(str(tmp_path / "other.tar")) is None
+    with pytest.raises(PackageFault):
+        find_dias(str(replace(good_dias(), mets=lambda text: "<mets>").write(tmp_path / "p")))
+
+
+def test_an_unpacked_file_that_is_gone_or_a_link_by_now_is_told(tmp_path: Path) -> None:
+    place = shaped(tmp_path, "folder", HELD)
+    source = DiasSource(place)
+    kept = {record.key: record.contents[0] for record in records(source)}
+    (place / "content" / "brev.txt").unlink()
+    with pytest.raises(ItemVanished), source.open(kept["brev.txt"]):
+        pass
+    (place / "content" / "brev.txt").symlink_to("/etc/passwd")
+    with pytest.raises(ItemUnreadable), source.open(kept["brev.txt"]):
+        pass

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from noarkit.errors import UnsafeMember
+from noarkit.packages.dias.held import open_held
 from noarkit.packages.holding.storage import Below, Storage, open_storage
 from noarkit.packages.noark5 import spec
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.paths import inside
+from noarkit.safe.unpack import form_of
 
 _MARKS = (f"{spec.DESCRIPTION}.xml", f"{spec.STRUCTURE}.xml")
 _DEEPEST = 4
@@ -32,6 +35,23 @@ def extract_in(storage: Storage) -> Storage | None:
     return Below(storage, best) if best else storage
 
 
+def open_packed(path: Path) -> Storage:
+    """The archive file that an extract lies in; also one whose names older writers spelt with `\\`, or in Latin-1.
+
+    Raises what `open_storage` raises.
+    """
+    try:
+        storage = open_storage(path, top=False)
+    except UnsafeMember as fault:
+        if fault.data.get("why") != "not-utf-8":
+            raise
+        return open_held(path)
+    if extract_in(storage) is not None or form_of(path) == "zip":
+        return storage
+    storage.close()
+    return open_held(path)
+
+
 def spread(extract: Storage, root: Path) -> None:
     """Writes the files that stand directly in an extract into `root`: the XML and its schemas, no documents."""
     for name, content in extract.contents():
@@ -50,7 +70,7 @@ def change_log_of(named: Path) -> Iterator[Path | None]:
     if named.name.endswith(f"{spec.CHANGE_LOG}.xml") or not named.is_file():
         yield named if named.is_file() else None
         return
-    with closing(open_storage(named, top=False)) as storage, tempfile.TemporaryDirectory(prefix="noarkit-") as folder:
+    with closing(open_packed(named)) as storage, tempfile.TemporaryDirectory(prefix="noarkit-") as folder:
         extract = extract_in(storage)
         if extract is not None:
             spread(extract, Path(folder))

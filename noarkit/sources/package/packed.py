@@ -14,9 +14,9 @@ from pathlib import Path
 from noarkit.errors import ItemVanished, PackageFault, SourceGone, UnsafePath
 from noarkit.graph.entity import Content
 from noarkit.packages.holding.located import Located, LocatedStream, locator_of
-from noarkit.packages.holding.storage import Storage, open_storage
+from noarkit.packages.holding.storage import Storage
 from noarkit.packages.noark5.entities import Untakable
-from noarkit.packages.noark5.held import extract_in, spread
+from noarkit.packages.noark5.held import extract_in, open_packed, spread
 from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.safe.paths import checked_parts
 from noarkit.sources.package.files import ALGORITHMS
@@ -49,7 +49,7 @@ class PackedFiles:
             if not self.path.is_file():
                 raise SourceGone(where=str(self.path), why="ENOENT")
             self._modified_ns = self._located.modified_ns()
-            self._storage = open_storage(self.path, top=False)
+            self._storage = open_packed(self.path)
             weakref.finalize(self, self._storage.close)
             self._extract = extract_in(self._storage)
             if self._extract is None:
