@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -33,6 +34,7 @@ from noarkit.validate.eark.run import validate_eark
 from tests.packages.eark.oracles import TAILS, disagreements, faults_of, held, own_schema
 
 FILES = 1_200
+DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 WHEN = datetime(2026, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
@@ -122,6 +124,31 @@ def test_a_killed_build_goes_on_to_the_same_bytes_and_leaves_no_half_package(
         assert disagreements(package) == []
         begun = datetime.fromisoformat(package.root.created)
     assert sorted(path.name for path in tmp_path.iterdir()) == [target.name, "source"]
+    again = tmp_path / "again" / target.name
+    again.parent.mkdir()
+    make_eark(ordered(source), again, EarkOrder(created=begun))
+    assert all_bytes(again) == all_bytes(target)
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_a_build_that_is_killed_again_and_again_ends_in_the_same_bytes(tmp_path: Path, tail: str) -> None:
+    source = tree(tmp_path / "source", FILES)
+    target = tmp_path / f"package{tail}"
+    moments = [0.35 + 0.02 * number for number in range(60 if DEEP else 2)]
+    for seconds in moments:
+        child = subprocess.Popen([sys.executable, "-c", KILLED, str(source), str(target), "", "0"])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(seconds)
+        child.kill()
+        child.wait()
+        assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} <= {"source", target.name}
+        if target.exists():
+            break
+    if not target.exists():
+        make_eark(ordered(source), target)
+    with open_eark(target) as package:
+        assert disagreements(package) == []
+        begun = datetime.fromisoformat(package.root.created)
     again = tmp_path / "again" / target.name
     again.parent.mkdir()
     make_eark(ordered(source), again, EarkOrder(created=begun))
