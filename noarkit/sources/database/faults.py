@@ -7,7 +7,7 @@ import sqlite3
 from noarkit.errors import DiskFull, NoarkitError, SourceAway, SourceDenied, SourceGone
 from noarkit.sources.database.address import Address
 
-_MYSQL_DENIED = {1044, 1045, 1129, 1130, 1142, 1143, 1227, 1370, 1410, 1524, 1698, 1820, 1862, 2059, 2061, 4151}
+_MYSQL_DENIED = {1044, 1045, 1129, 1130, 1142, 1143, 1227, 1370, 1410, 1524, 1698, 1792, 1820, 1862, 2059, 2061, 4151}
 _MYSQL_GONE = {1049}
 _MYSQL_ALTERED = {1054, 1146, 1412, 1356, 1072, 1109}
 _MYSQL_AWAY = {
@@ -43,7 +43,7 @@ def _of_postgresql(address: Address, error: BaseException) -> NoarkitError:
         return SourceAway(where=where, why="database-away")
     if state.startswith("28"):
         return SourceDenied(where=where, why="database-login")
-    if state == "42501":
+    if state in ("42501", "25006"):
         return SourceDenied(where=where, why="database-right", what=_named(error))
     if state == "3D000":
         return SourceGone(where=where, why="ENOENT")
@@ -58,7 +58,7 @@ def _of_mysql(address: Address, error: BaseException) -> NoarkitError:
     where = address.where
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
     if number in _MYSQL_DENIED:
-        why = "database-right" if number in (1142, 1143, 1227, 1370) else "database-login"
+        why = "database-right" if number in (1142, 1143, 1227, 1370, 1792) else "database-login"
         return SourceDenied(where=where, why=why)
     if number in _MYSQL_GONE:
         return SourceGone(where=where, why="ENOENT")
@@ -76,8 +76,8 @@ def _of_sqlite(address: Address, error: sqlite3.Error) -> NoarkitError:
         return SourceGone(where=where, why="not-a-database")
     if name.startswith("SQLITE_CANTOPEN"):
         return SourceGone(where=where, why="ENOENT" if not address.file.exists() else "EACCES")
-    if name.startswith(("SQLITE_PERM", "SQLITE_AUTH")):
-        return SourceDenied(where=where, why="EACCES")
+    if name.startswith(("SQLITE_PERM", "SQLITE_AUTH", "SQLITE_READONLY")):
+        return SourceDenied(where=where, why="database-right")
     if name.startswith("SQLITE_FULL"):
         return DiskFull(where=where)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR")):

@@ -82,6 +82,7 @@ _MYSQL = {
     "inet6": Kind.OTHER,
 }
 _MYSQL_TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(\.\d+)?")
+_PLAIN_MOMENT = re.compile(r"\d{4}-\d\d-\d\d [^A-Z]*$")
 _ZONE = re.compile(r"([+-]\d\d)(?::?(\d\d))?$")
 
 
@@ -193,7 +194,7 @@ def _timestamp(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     text = str(value)
-    return f"{text[:10]}T{text[11:]}" if len(text) > 10 and text[10] == " " and text[4] == "-" else text
+    return f"{text[:10]}T{text[11:]}" if _PLAIN_MOMENT.match(text) else text
 
 
 def _zoned(value: object) -> object:

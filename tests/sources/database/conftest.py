@@ -21,6 +21,13 @@ def sample(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
     yield from made(str(request.param), tmp_path)
 
 
+@pytest.fixture(params=FAMILIES, scope="session")
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sample]:
+    """The sample for tests that only read it."""
+    family = str(request.param)
+    yield from made(family, tmp_path_factory.mktemp(family), "_shared")
+
+
 @pytest.fixture(params=FAMILIES if os.environ.get("NOARKIT_DEEP") == "1" else ("postgresql",))
 def one_sample(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
     """The same for what takes long: one server, or all where time does not matter."""
@@ -33,13 +40,13 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
     yield from made(str(request.param), tmp_path)
 
 
-def made(family: str, place: Path) -> Iterator[Sample]:
+def made(family: str, place: Path, more: str = "") -> Iterator[Sample]:
     """A sample; skipped where its server is not there."""
     if family == "sqlite":
         yield samples.sqlite_sample(place / "kilde")
         return
     url = samples.server_urls()[family]
-    name = f"noarkit_{os.getpid()}"
+    name = f"noarkit_{os.getpid()}{more}"
     try:
         with samples.engine(url).connect():
             pass

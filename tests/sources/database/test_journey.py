@@ -131,9 +131,9 @@ def test_a_second_plan_since_the_first_takes_only_what_is_new_or_changed(one_sam
     assert len(list(tree.iter(f"{NOARK}noekkelord"))) == 2 * CASES + CASES - 1
 
 
-def test_two_readings_give_the_same_keys_in_the_same_order(sample: Sample) -> None:
-    source = open_source(sample.url)
+def test_two_readings_give_the_same_keys_in_the_same_order(shared: Sample) -> None:
+    source = open_source(shared.url)
     first = [item.key for item in source.records(nobody) if isinstance(item, SourceRecord)]
     assert first == [item.key for item in source.records(nobody) if isinstance(item, SourceRecord)]
-    assert len(set(first)) == len(first) == sum(sample.rows.values())
+    assert len(set(first)) == len(first) == sum(shared.rows.values())
     assert not [item for item in source.records(nobody) if isinstance(item, SetAside)]
