@@ -139,11 +139,13 @@ def _judge_checksums(case: Case, description: Description) -> None:
 
 
 def _judge_checksum(case: Case, file: DescribedFile) -> None:
+    known = file.algorithm is None or file.algorithm.upper() in _SHA256
+    if not known:
+        case.described("N204", file.line, value=file.algorithm, file=file.name)
     if file.algorithm is None or file.checksum is None:
         case.described("N203", file.line, value=file.name)
         return
-    if file.algorithm.upper() not in _SHA256:
-        case.described("N204", file.line, value=file.algorithm, file=file.name)
+    if not known:
         return
     found = case.sha256_of(file.name)
     if found is not None and found != file.checksum.lower():
