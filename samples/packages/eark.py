@@ -94,11 +94,11 @@ def premis(files: Mapping[str, bytes]) -> bytes:
         f'<premis xmlns="{PREMIS_3}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" version="3.0">\n{objects}'
         "<event>\n<eventIdentifier>\n<eventIdentifierType>local</eventIdentifierType>\n"
         "<eventIdentifierValue>event-1</eventIdentifierValue>\n</eventIdentifier>\n"
-        "<eventType>migration</eventType>\n"
+        "<eventType>ingestion</eventType>\n"
         f"<eventDateTime>{MOMENT}</eventDateTime>\n<linkingAgentIdentifier>\n"
         "<linkingAgentIdentifierType>local</linkingAgentIdentifierType>\n"
         "<linkingAgentIdentifierValue>maker</linkingAgentIdentifierValue>\n</linkingAgentIdentifier>\n"
-        "<relatedEventIdentifierValue>event-0</relatedEventIdentifierValue>\n</event>\n"
+        "</event>\n"
         "<agent>\n<agentIdentifier>\n<agentIdentifierType>local</agentIdentifierType>\n"
         "<agentIdentifierValue>maker</agentIdentifierValue>\n</agentIdentifier>\n"
         "<agentName>Maker</agentName>\n<agentType>software</agentType>\n</agent>\n</premis>\n"

@@ -418,7 +418,7 @@ _AIP = (
     _premis("AIP13", "none", cut("<relatedObjectIdentifierValue>whole", "<relatedObjectIdentifierValue>", PREMIS)),
     _premis("AIP15", "none", cut("<eventIdentifier>.*?</eventIdentifier>\n", name=PREMIS)),
     _premis("AIP16", "none", cut("<linkingAgentIdentifier>.*?</linkingAgentIdentifier>\n", name=PREMIS)),
-    _premis("AIP17", "none", cut("<relatedEventIdentifierValue>.*?\n", name=PREMIS)),
+    _premis("AIP17", "none", swap("<eventType>ingestion<", "<eventType>migration<", PREMIS)),
     _premis("AIP18", "none", cut("<agent>.*?</agent>\n", name=PREMIS)),
     BadPackage("AIP20", "other-name", kind="AIP", packed="other.zip"),
     BadPackage("AIP28", "gzip", kind="AIP", packed="tar.gz", also=("CSIPSTR3",)),

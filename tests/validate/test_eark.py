@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.errors import PackageFault
 from noarkit.events import Event
 from noarkit.validate import validate
 from noarkit.validate.eark.run import Wish, validate_eark
@@ -182,6 +183,29 @@ def test_premis_of_version_2_is_read_too(tmp_path: Path) -> None:
     assert errors(report) == {"EARK-PREMIS-SIZE"}
     found = [(place.file, place.data["name"], place.data["expected"]) for place in places(report, "EARK-PREMIS-SIZE")]
     assert found == [(name, f"{REP}/data/a.txt", "40"), (name, f"{REP}/data/sub/b.txt", "40")]
+
+
+def test_premis_is_held_against_a_schema_that_was_given(tmp_path: Path, reference: Path) -> None:
+    draft = good()
+    name = "metadata/preservation/premis.xml"
+    draft.files[name] = draft.files[name].replace(b"<agentName>Maker</agentName>", b"<agentTitle>Maker</agentTitle>")
+    seal(draft)
+    path = write_folder(draft, tmp_path)
+    assert validate_eark(path).codes == frozenset()
+    report = validate_eark(path, Wish(reference / "xsd" / "eark"))
+    assert [(place.file, place.data["element"]) for place in places(report, "EARK-XSD")] == [(name, "agentTitle")]
+
+
+def test_a_folder_without_schemas_judges_nothing_and_one_with_broken_ones_is_a_fault(tmp_path: Path) -> None:
+    path = write_folder(good(), tmp_path)
+    folder = tmp_path / "schemas"
+    folder.mkdir()
+    assert validate_eark(path, Wish(folder)).codes == {"EARK-XSD-NONE"}
+    text = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="http://www.loc.gov/METS/"><x/></xs:schema>'
+    (folder / "mets.xsd").write_text(text, "utf-8")
+    with pytest.raises(PackageFault) as fault:
+        validate_eark(path, Wish(folder))
+    assert fault.value.data["why"] == "schema"
 
 
 def located(text: str) -> str:

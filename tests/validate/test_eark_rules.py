@@ -46,7 +46,7 @@ def told(report: Report) -> str:
 
 def official(reference: Path) -> Path:
     """The official schemas."""
-    return reference / "xsd" / "eark" / "local"
+    return reference / "xsd" / "eark"
 
 
 def test_every_rule_has_a_package_that_breaks_it() -> None:

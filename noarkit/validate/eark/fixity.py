@@ -150,7 +150,7 @@ class Fixities:
         """True where a plain name of a representation is one of the whole package: it is compared later."""
         base = entry.document.rpartition("/")[0]
         name = entry.name.removeprefix(f"{base}/")
-        if not base or self._inventory.size_of(name) is None:
+        if not base or not name.startswith(f"{base}/") or self._inventory.size_of(name) is None:
             return False
         if base not in self._told:
             self._told.add(base)

@@ -1,7 +1,7 @@
 """Where a href of a METS or PREMIS document leads: the ways in which tools spell it, and none that leads out.
 
 A name is tried as it is after decoding, then as it stands, then with `+` for blanks; relative to the document's own
-folder, and to the package only where nothing is found there.
+folder, and to the package only where it names that folder itself and nothing is found there.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Places:
         first = ""
         for name, way in _spellings(href, scheme):
             first = first or name
-            for above in (base, "") if base else ("",):
+            for above in (base, "") if base and name.startswith(base) else (base,):
                 found = self._there(above + name)
                 if found is not None:
                     way = way if above == base else "from-package"

@@ -58,6 +58,7 @@ class Thing:
     type: str
     line: int
     texts: dict[str, list[str]] = field(default_factory=dict)
+    namespace: str = ""
 
     def all(self, name: str) -> Sequence[str]:
         """Every text of that name."""
@@ -108,7 +109,7 @@ class _Reader:
             raise PackageFault(where=self._where, why="no-premis", line=self._parser.CurrentLineNumber)
         if local in _THINGS:
             kind = attributes.get(_XSI_TYPE, "").rpartition(":")[2]
-            self._thing = Thing(local, kind, self._parser.CurrentLineNumber)
+            self._thing = Thing(local, kind, self._parser.CurrentLineNumber, namespace=name[: -len(local) - 1])
         elif self._thing is not None and name in _ACTIONS:
             self.text = []
 
@@ -145,6 +146,7 @@ class Preservation:
         self._keep = keep
         self._aip = aip
         here = posixpath.dirname(name)
+        self.namespace = ""
         self._here = f"{here}/" if here else ""
         self._base = here.removesuffix("preservation").rstrip("/").removesuffix("metadata")
         self._aside: list[Aside] = []
@@ -156,6 +158,7 @@ class Preservation:
     def judge(self, found: Iterator[Thing]) -> None:
         """Everything in the document."""
         for thing in found:
+            self.namespace = thing.namespace
             if thing.kind == "object":
                 self._object(thing)
             elif thing.kind == "event":

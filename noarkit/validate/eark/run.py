@@ -15,6 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from lxml import etree
+
 from noarkit.errors import NoarkitError, PackageFault, UnsafePath, UnsafeXml
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.eark import spec
@@ -185,12 +187,17 @@ class _Check:
             if document.level == "package":
                 self._root = judge
             if document.level != "nested" and self._bench.mets is not None:
-                for error in judge_opened(lambda: self._storage.open(name), name, self._bench.mets, most=_MOST_ERRORS):
-                    told.hit(XSD, error.line, element=error.element, detail=error.message)
+                self._hold(told, self._bench.mets)
         except (PackageFault, UnsafeXml, OSError) as fault:
             refuse(told, fault)
         self._read += 1
         self._wish.listener(Event("validating", {"file": name, "bytes": self._inventory.size_of(name) or 0}))
+
+    def _hold(self, told: Told, schema: etree.XMLSchema) -> None:
+        """Holds a document against a schema."""
+        name = told.file
+        for error in judge_opened(lambda: self._storage.open(name), name, schema, most=_MOST_ERRORS):
+            told.hit(XSD, error.line, element=error.element, detail=error.message)
 
     def _preservation(self) -> None:
         aip = self._root is not None and self._root.kind == "AIP"
@@ -202,6 +209,8 @@ class _Check:
             try:
                 with self._storage.open(name) as source:
                     judge.judge(things(source, name))
+                if judge.namespace == spec.PREMIS and self._bench.premis is not None:
+                    self._hold(told, self._bench.premis)
             except (PackageFault, UnsafeXml, OSError) as fault:
                 refuse(told, fault)
         self._fixities.flush()

@@ -21,7 +21,10 @@ _JUDGED = frozenset((spec.METS, spec.XLINK, spec.CSIP, spec.SIP, *spec.CSIP_SPEL
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The schemas that judge: METS with its extensions, and PREMIS where one was given."""
+    """The schemas that judge: METS with its extensions, and PREMIS where one was given.
+
+    Ours knows of PREMIS only what we write ourselves, so it judges nobody else's.
+    """
 
     mets: etree.XMLSchema | None
     premis: etree.XMLSchema | None
@@ -50,7 +53,8 @@ def bench_of(given: Path | None) -> Bench:
         namespace = _namespace(path)
         if namespace is not None:
             namespaces.setdefault(namespace, path.name)
-    return Bench(_joined(files, namespaces, _JUDGED, spec.METS), _joined(files, namespaces, {spec.PREMIS}, spec.PREMIS))
+    premis = _joined(files, namespaces, {spec.PREMIS}, spec.PREMIS) if given is not None else None
+    return Bench(_joined(files, namespaces, _JUDGED, spec.METS), premis)
 
 
 def _joined(
