@@ -7,6 +7,7 @@ The child ends with the iterator, and never outlives this process.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import marshal
 import multiprocessing
 import os
@@ -14,11 +15,13 @@ import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from noarkit.errors import PackageFault
 
-_PORTION = 200
+_PORTION = 100
+_PIPE_BYTES = 1024 * 1024
 _PR_SET_PDEATHSIG = 1
 
 
@@ -31,6 +34,8 @@ def apart(make: Callable[[], Iterator[tuple[object, ...]]], where: str) -> Itera
     """What `make()` yields, made in a child. Raises what it raises, `PackageFault` where the child is gone."""
     context = multiprocessing.get_context("fork")
     coming, going = context.Pipe(duplex=False)
+    with suppress(OSError):  # more than this user may have: the usual size will do
+        fcntl.fcntl(going.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)  # room for some portions, so that neither waits
     child = context.Process(target=_live, args=(make, coming, going, os.getpid()), daemon=True)
     child.start()
     going.close()
