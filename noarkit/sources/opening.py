@@ -13,11 +13,12 @@ from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 
-from noarkit.errors import PackageFault, SourceGone, UsageFault
+from noarkit.errors import PackageFault, SourceGone, TooLarge, UsageFault
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.forms import look
 from noarkit.packages.holding.storage import Below, open_storage
 from noarkit.packages.noark5.held import extract_in
+from noarkit.safe.unpack import LIMITS
 from noarkit.sources.bag import KIND as BAG
 from noarkit.sources.bag import BagSource
 from noarkit.sources.database import KIND as DATABASE
@@ -108,12 +109,15 @@ def reopen(identity: SourceIdentity) -> Source:
     return FileTree(root, FilePolicy(**settings))  # type: ignore[arg-type]  # as its own settings() told them
 
 
-def find_package(where: str) -> Source | None:
+def find_package(where: str, depth: int = 0) -> Source | None:
     """The package at a path, in a folder or archive file, by the form that it has; None for plain files.
 
-    What lies in a bag goes on to the reader of its form. Raises what `safe` refuses.
+    What lies in a bag goes on to the reader of its form; `depth` says in how many bags it lies. Raises what `safe`
+    refuses.
     """
     path = Path(where)
+    if depth > LIMITS.nesting:
+        raise TooLarge(where=where, why="nesting", limit=LIMITS.nesting)
     if not os.path.lexists(path):
         return None
     try:
@@ -121,7 +125,7 @@ def find_package(where: str) -> Source | None:
     except (PackageFault, OSError):
         return None  # what cannot be read as an archive file is a file, or told by who reads it
     if found.form == "bagit":
-        return _in_bag(found.root)
+        return _in_bag(found.root, depth)
     if found.form == "siard":
         return find_siard(where)
     if found.form == "dias":
@@ -131,11 +135,11 @@ def find_package(where: str) -> Source | None:
     return find_extract(where) if found.form == "noark5" else None
 
 
-def _in_bag(path: Path) -> Source:
+def _in_bag(path: Path, depth: int) -> Source:
     """What lies in a bag."""
     if path.is_dir():
         inner = path / PAYLOAD
-        held = find_package(str(inner)) if inner.is_dir() else None
+        held = find_package(str(inner), depth + 1) if inner.is_dir() else None
         return held or BagSource(path)
     with closing(open_storage(path)) as storage:
         return BagSource(path) if extract_in(Below(storage, PAYLOAD)) is None else ExtractSource(path)
