@@ -1,0 +1,5 @@
+"""The stand-in of a spend service: entries with receipts, export jobs, registers, signed webhooks."""
+
+from noarkit.standins.spend.service import standin
+
+__all__ = ["standin"]

@@ -1,0 +1,241 @@
+"""The calls of the spend service: entries and receipts, export jobs and items, registers, subscriptions."""
+
+from __future__ import annotations
+
+import base64
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse, Response
+
+from noarkit.standins.spend.data import Record
+from noarkit.standins.spend.lists import Refusal, in_order, listed, one_of
+
+if TYPE_CHECKING:
+    from noarkit.standins.spend.service import Call, Spend
+
+_PAIRS = ("performedAt", "settledAt", "bookkeepingDate")
+_SORTS = ("settledAt", "performedAt", "id", "bookkeepingDate")
+_JOB_SORTS = ("createdAt", "id", "status")
+_REGISTERS = {
+    "companies": "companies",
+    "employees": "employees",
+    "vendors": "vendors",
+    "chart-of-accounts": "accounts",
+    "tax-codes": "tax-codes",
+    "tag-groups": "tag-groups",
+    "tags": "tags",
+    "marketplace-integrations": "integrations",
+    "subscriptions": "subscriptions",
+}
+_READ_ONLY = frozenset({"companies"})
+
+
+class Calls:
+    """Answers calls that were let in."""
+
+    def __init__(self, spend: Spend) -> None:
+        self._spend = spend
+        self._store = spend.store
+        self._routes: tuple[tuple[re.Pattern[str], Callable[..., Response]], ...] = (
+            (re.compile(r"/v1/accounting-entries:search"), self._search),
+            (re.compile(r"/v1/accounting-entries/receipts:search"), self._receipt_search),
+            (re.compile(r"/v1/accounting-entries/([^/]+)"), self._entry),
+            (re.compile(r"/v1/accounting-entries/([^/]+)/receipts"), self._receipts),
+            (re.compile(r"/v1/accounting-entries/([^/]+)/receipts/([^/]+)"), self._receipt),
+            (re.compile(r"/v([0-3])/export-jobs"), self._jobs),
+            (re.compile(r"/v([0-3])/export-jobs/([^/]+)"), self._job),
+            (re.compile(r"/v([0-3])/export-jobs/([^/]+)/items"), self._items),
+            (re.compile(r"/v([0-3])/export-items"), self._open_items),
+            (re.compile(r"/v1/subscriptions/([^/]+)/secret"), self._secret),
+            (re.compile(r"/v0/tag-groups/([^/]+)/tags"), self._tags),
+            (re.compile(r"/v\d/([a-z-]+)(?::search)?"), self._register),
+            (re.compile(r"/v\d/([a-z-]+)/([^/:]+)"), self._one),
+        )
+
+    def answer(self, call: Call) -> Response:
+        """The answer. Raises `Refusal`."""
+        if call.path == "/v1/introspect":
+            return JSONResponse(
+                {"data": {"companyId": self._store.company_id, "organizationId": self._store.organization_id}}
+            )
+        for pattern, answering in self._routes:
+            found = pattern.fullmatch(call.path)
+            if found is not None:
+                return answering(call, *found.groups())
+        raise Refusal("NOT_FOUND", 404)
+
+    def _search(self, call: Call) -> Response:
+        asked = call.members()
+        if "includeDeleted" not in asked:
+            raise Refusal("VALIDATION_FAILED", 400, "includeDeleted is required")
+        if not (call.query.get("company_id") or call.query.get("organization_id")):
+            raise Refusal("PARAMETER_VALIDATION_FAILED", 400, "company_id or organization_id")
+        pairs = [name for name in _PAIRS if f"{name}Start" in asked or f"{name}End" in asked]
+        if len(pairs) > 1:
+            raise Refusal("VALIDATION_FAILED", 400, "one window only")
+        with self._store.lock:
+            ids = self._store.entry_ids()
+            filters = {name: asked[name] for name in ("exportStatus", "status", "families") if asked.get(name)}
+            if pairs or filters or call.query.get("sorting_keys[]") or call.query.get("sorting_keys"):
+                found = [entry for one in ids if (entry := self._store.entry(one)) is not None]
+                found = [entry for entry in found if _fits(entry, asked, pairs, filters)]
+                ids = [str(entry["id"]) for entry in in_order(found, call.query, _SORTS)]
+            return listed(ids, call.query, self._store.entry)
+
+    def _entry(self, call: Call, one: str) -> Response:
+        return one_of(self._store.entry(one))
+
+    def _receipts(self, call: Call, one: str) -> Response:
+        kinds = call.query.get("file_type") or ["ORIGINAL", "PREVIEW"]
+        shown: dict[str, Record] = {}
+        for receipt in self._store.receipts(one):
+            for kind in kinds:
+                shown[f"{receipt['id']}/{kind}"] = self._shown(one, receipt, kind)
+        return listed(list(shown), call.query, shown.get, default=10)
+
+    def _receipt_search(self, call: Call) -> Response:
+        ids = call.members().get("accountingEntryIds") or []
+        shown = {
+            str(receipt["id"]): self._shown(one, receipt, "ORIGINAL")
+            for one in ids
+            for receipt in self._store.receipts(one)
+        }
+        return listed(list(shown), call.query, shown.get, default=10)
+
+    def _receipt(self, call: Call, one: str, receipt_id: str) -> Response:
+        found = next((receipt for receipt in self._store.receipts(one) if receipt["id"] == receipt_id), None)
+        return one_of(None if found is None else self._shown(one, found, "ORIGINAL"))
+
+    def _shown(self, entry: str, receipt: Record, kind: str) -> Record:
+        told = {name: value for name, value in receipt.items() if name != "place"}
+        return {**told, "fileType": kind, "url": self._spend.signed(entry, str(receipt["id"]))}
+
+    def _jobs(self, call: Call, version: str) -> Response:
+        if call.method != "GET":
+            raise Refusal("EXPORT_ALREADY_IN_PROGRESS", 409)  # an archiver must not start one
+        wanted = call.query.get("statuses[]") or call.query.get("statuses") or []
+        jobs = {
+            str(job["id"]): _job(job, version) for job in self._store.jobs() if not wanted or job["status"] in wanted
+        }
+        ordered = in_order(list(jobs.values()), call.query, _JOB_SORTS)
+        return listed([str(job["id"]) for job in ordered], call.query, jobs.get)
+
+    def _job(self, call: Call, version: str, one: str) -> Response:
+        job = self._job_of(one)
+        return one_of(_job(job, version))
+
+    def _items(self, call: Call, version: str, one: str) -> Response:
+        if call.method != "GET":
+            raise Refusal("EXPORT_JOB_STATUS_UNPROCESSABLE", 422)
+        job = self._job_of(one)
+        items = {
+            self._store.entry_id(number): _item(self._store.rolled(number), job, version)
+            for number in self._store.job_entries(int(job["number"]))
+        }
+        return listed(list(items), call.query, items.get)
+
+    def _open_items(self, call: Call, version: str) -> Response:
+        job = self._job_of((call.query.get("job_id") or [""])[0])
+        if job["status"] not in ("pending", "in_progress"):
+            raise Refusal("EXPORT_JOB_STATUS_UNPROCESSABLE", 422)
+        return self._items(call, version, str(job["id"]))
+
+    def _job_of(self, one: str) -> Record:
+        found = next((job for job in self._store.jobs() if job["id"] == one), None)
+        if found is None:
+            raise Refusal("EXPORT_NOT_FOUND", 404)
+        return found
+
+    def _secret(self, call: Call, one: str) -> Response:
+        secret = self._spend.webhook_secrets.get(one)
+        return one_of(None if secret is None else {"secretKey": secret})
+
+    def _tags(self, call: Call, group: str) -> Response:
+        register = self._store.registers["tags"]
+        if call.method == "POST":
+            return JSONResponse({"data": register.put({**call.members(), "groupId": group})}, 201)
+        found = {str(tag["id"]): tag for tag in register.all() if tag["groupId"] == group}
+        return listed(list(found), call.query, found.get)
+
+    def _register(self, call: Call, name: str) -> Response:
+        register = self._store.registers.get(_REGISTERS.get(name, ""))
+        if register is None:
+            raise Refusal("NOT_FOUND", 404)
+        if call.method == "POST" and not call.path.endswith(":search"):
+            if name in _READ_ONLY:
+                raise Refusal("FORBIDDEN", 403)
+            return JSONResponse({"data": self._made(name, call.members())}, 201)
+        found = {str(one["id"]): one for one in register.all()}
+        return listed(list(found), call.query, found.get)
+
+    def _one(self, call: Call, name: str, one: str) -> Response:
+        register = self._store.registers.get(_REGISTERS.get(name, ""))
+        if register is None:
+            raise Refusal("NOT_FOUND", 404)
+        known = register.get(one)
+        if known is None:
+            raise Refusal("NOT_FOUND", 404)
+        if call.method == "DELETE":
+            register.delete(one)
+            return Response(status_code=204)
+        if call.method == "PUT":
+            return JSONResponse({"data": register.put({**call.members(), "id": one})})
+        return one_of(known)
+
+    def _made(self, name: str, told: dict[str, Any]) -> Record:
+        needed = {"tag-groups": ("name", "code"), "subscriptions": ("endpointUrl", "eventTypes")}.get(name, ())
+        if any(not told.get(one) for one in needed):
+            raise Refusal("VALIDATION_FAILED", 400, ", ".join(needed))
+        if name == "subscriptions":
+            told.setdefault("status", "ACTIVE")
+        made = self._store.registers[_REGISTERS[name]].put({"companyId": self._store.company_id, **told})
+        if name == "subscriptions":
+            self._spend.webhook_secrets[str(made["id"])] = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+        return made
+
+
+def _fits(entry: Record, asked: Mapping[str, Any], pairs: list[str], filters: Mapping[str, Any]) -> bool:
+    names = {"exportStatus": "exportStatus", "status": "status", "families": "family"}
+    if any(entry[names[name]] not in wanted for name, wanted in filters.items()):
+        return False
+    for name in pairs:
+        value = entry.get(name)
+        if value is None:
+            return False
+        when = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
+        begin, end = asked.get(f"{name}Start"), asked.get(f"{name}End")
+        if name == "bookkeepingDate":
+            if (begin and str(value) < begin) or (end and str(value) > end):
+                return False
+        elif (begin and when < _moment(begin)) or (end and when >= _moment(end)):
+            return False
+    return True
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def _job(job: Record, version: str) -> Record:
+    told = {name: value for name, value in job.items() if name != "number"}
+    return told if version in ("2", "3") else {name: told[name] for name in ("id", "companyId", "createdAt", "status")}
+
+
+def _item(entry: Record, job: Record, version: str) -> Record:
+    item: Record = {
+        "accountingEntryId": entry["id"],
+        "companyId": entry["companyId"],
+        "date": entry["performedAt"],
+        "type": str(entry["family"]).casefold(),
+        "status": "failed" if job["status"] == "failed" else "pending" if job["status"] == "pending" else "successful",
+        "note": entry["note"],
+        "supplier": entry["supplier"],
+        "user": None,
+    }
+    if version == "3":
+        item |= {"vendor": entry["vendor"], "amount": {"inSupplierCurrency": entry["transactionValue"]}, "files": []}
+    return item

@@ -1,0 +1,345 @@
+"""What the spend service holds: entries that are rolled from the seed, registers, export jobs, and what was changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from noarkit.standins.dice import Dice, mail_of
+from noarkit.standins.papers import PAPERS
+
+Record = dict[str, Any]
+FAMILIES = (
+    "CARD_PURCHASE", "CARD_PURCHASE", "CARD_PURCHASE", "OUT_OF_POCKET", "MILEAGE", "PER_DIEM", "BILL_INVOICE",
+    "CREDIT_NOTE", "WALLET", "CASHBACK",
+)  # fmt: skip
+CURRENCIES = ("NOK", "NOK", "NOK", "EUR", "SEK", "JPY", "ISK", "KWD")
+EMPLOYEES, VENDORS, ACCOUNTS, TAX_CODES, GROUPS, TAGS = 25, 40, 30, 6, 3, 12
+JOB_ENTRIES = 50
+_FIRST = datetime(2024, 1, 2, 8, 0, tzinfo=UTC)
+_SPAN_S = 700 * 86_400
+_NO_TAG = "00000000-0000-0000-0000-000000000000"
+
+
+def told(moment: datetime) -> str:
+    """A time as the service writes it."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(slots=True)
+class Register:
+    """A list of things with ids: rolled ones, and those that were added or changed."""
+
+    seed: int
+    name: str
+    count: int
+    roll: Callable[[Dice, int], Record]
+    changed: dict[str, Record] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+
+    def record_id(self, number: int) -> str:
+        """The id of a rolled one."""
+        return Dice(self.seed, self.name, number).uuid("id")
+
+    def all(self) -> Iterator[Record]:
+        """Everything that is there, by id."""
+        found = {self.record_id(number): number for number in range(self.count)}
+        for one in sorted({*found, *self.changed} - self.gone):
+            known = self.changed.get(one)
+            yield known if known is not None else self.rolled(found[one])
+
+    def rolled(self, number: int) -> Record:
+        """One as the seed has it."""
+        record = self.roll(Dice(self.seed, self.name, number), number)
+        when = told(_FIRST + timedelta(days=number))
+        return {"id": self.record_id(number), "createdAt": when, "updatedAt": when, **record}
+
+    def get(self, one: str) -> Record | None:
+        """One by its id."""
+        return next((record for record in self.all() if record["id"] == one), None)
+
+    def put(self, record: Record) -> Record:
+        """Adds or changes one."""
+        now = told(datetime.now(UTC))
+        known = self.get(str(record.get("id") or "")) or {"id": Dice(self.name, now, len(self.changed)).uuid("new")}
+        whole = {"createdAt": now, **known, **record, "updatedAt": now}
+        whole["id"] = known["id"]
+        self.changed[str(whole["id"])] = whole
+        return whole
+
+    def delete(self, one: str) -> bool:
+        """Takes one away."""
+        there = self.get(one) is not None
+        self.gone.add(one)
+        return there
+
+
+class Store:
+    """The whole service. Safe for threads."""
+
+    def __init__(self, entries: int, seed: int) -> None:
+        self.seed = seed
+        self.count = entries
+        self.lock = threading.RLock()
+        dice = Dice(seed, "organisation")
+        self.organization_id = dice.uuid("organisation")
+        self.company_id = dice.uuid("company")
+        self.changed: dict[str, Record] = {}
+        self.added: list[str] = []
+        self.extra_receipts: dict[str, list[str]] = {}
+        self._places: dict[str, int] = {}
+        self.registers = {
+            "companies": Register(seed, "companies", 0, lambda dice, number: {}),
+            "employees": Register(seed, "employees", EMPLOYEES, self._employee),
+            "vendors": Register(seed, "vendors", VENDORS, self._vendor),
+            "accounts": Register(seed, "accounts", ACCOUNTS, self._account),
+            "tax-codes": Register(seed, "tax-codes", TAX_CODES, self._tax_code),
+            "tag-groups": Register(seed, "tag-groups", GROUPS, self._group),
+            "tags": Register(seed, "tags", GROUPS * TAGS, self._tag),
+            "integrations": Register(seed, "integrations", 2, self._integration),
+            "subscriptions": Register(seed, "subscriptions", 0, lambda dice, number: {}),
+        }
+        self.registers["companies"].changed[self.company_id] = {
+            "id": self.company_id,
+            "name": dice.company("name"),
+            "organizationId": self.organization_id,
+            "registrationNumber": dice.organisation_number("org"),
+            "address": {"city": "Bergen", "country": "NO"},
+            "createdAt": told(_FIRST),
+            "updatedAt": told(_FIRST),
+        }
+
+    def entry_id(self, number: int) -> str:
+        """The id of a rolled entry. It bears its place, so that no table of ids is needed."""
+        return f"{number:08x}-0000-4000-8000-{self.seed:012x}"
+
+    def entry(self, one: str) -> Record | None:
+        """An entry by its id."""
+        with self.lock:
+            if one in self.changed:
+                return self.changed[one]
+        try:
+            number = int(one[:8], 16)
+        except ValueError:
+            return None
+        return self.rolled(number) if 0 <= number < self.count and one == self.entry_id(number) else None
+
+    def entry_ids(self) -> list[str]:
+        """Every entry's id, oldest first."""
+        return [*(self.entry_id(number) for number in range(self.count)), *self.added]
+
+    def rolled(self, number: int) -> Record:
+        """An entry as the seed has it."""
+        dice = Dice(self.seed, "entry", number)
+        family = dice.among("family", FAMILIES)
+        currency = dice.among("currency", CURRENCIES)
+        performed = _FIRST + timedelta(seconds=int(_SPAN_S * number / max(self.count, 1)))
+        settled = performed + timedelta(days=1 + dice.number("settled", 20))
+        minors = dice.number("amount", 900_000) * (-1 if family == "CREDIT_NOTE" else 1)
+        is_bill = family in ("BILL_INVOICE", "CREDIT_NOTE")
+        final = dice.chance("final", 92)
+        vendor = self.registers["vendors"].rolled(dice.number("vendor", VENDORS))
+        account = self.registers["accounts"].rolled(dice.number("account", ACCOUNTS))
+        return {
+            "id": self.entry_id(number),
+            "companyId": self.company_id,
+            "employeeId": None if is_bill else self.registers["employees"].record_id(dice.number("who", EMPLOYEES)),
+            "teamId": None,
+            "family": family,
+            "subFamily": None,
+            "status": "COMPLETED" if final else "PENDING",
+            "exportStatus": "EXPORTED" if final else "NOT_EXPORTED",
+            "reviewStatus": "APPROVED" if final else "PENDING",
+            "performedAt": told(performed),
+            "settledAt": told(settled) if final else None,
+            "bookkeepingDate": settled.date().isoformat() if final else None,
+            "createdAt": told(performed),
+            "updatedAt": told(settled),
+            "deletedAt": None,
+            "transactionValue": {"currency": currency, "minors": minors},
+            "totalBillValue": {"currency": "NOK", "minors": minors},
+            "accountId": account["id"],
+            "accountCode": account["code"],
+            "taxCodeId": self.registers["tax-codes"].record_id(dice.number("tax", TAX_CODES)),
+            "tags": self._tags(dice),
+            "splitItems": [],
+            "attendees": [{"name": " ".join(dice.person("guest"))}] if dice.chance("guests", 5) else [],
+            "receiptIds": [receipt["id"] for receipt in self._receipts(number)],
+            "note": dice.text("note", 1) if dice.chance("noted", 50) else None,
+            "supplier": {"name": vendor["name"]} if not is_bill else None,
+            "vendor": {"id": vendor["id"], "name": vendor["name"], "registrationNumber": vendor["registrationNumber"]}
+            if is_bill
+            else None,
+            "invoice": {"invoiceNumber": f"F{number:06}", "invoiceDate": performed.date().isoformat()}
+            if is_bill
+            else None,
+        }
+
+    def receipts(self, entry_id: str) -> list[Record]:
+        """The receipts of an entry: each an original, with a picture made of it."""
+        try:
+            number = int(entry_id[:8], 16)
+        except ValueError:
+            return []
+        found = self._receipts(number) if entry_id == self.entry_id(number) and number < self.count else []
+        for place, _ in enumerate(self.extra_receipts.get(entry_id, ())):
+            found.append(self._receipt(entry_id, 90 + place))
+        return found
+
+    def receipt_bytes(self, entry_id: str, receipt_id: str) -> bytes | None:
+        """The original file of a receipt."""
+        for receipt in self.receipts(entry_id):
+            if receipt["id"] == receipt_id:
+                dice = Dice(self.seed, "receipt", entry_id, receipt["place"])
+                _, _, make = dice.among("paper", PAPERS[:2] if receipt["place"] % 7 else PAPERS)
+                return make(f"{entry_id} {dice.text('line', 2)}")
+        return None
+
+    def change(self, one: str, told_now: Record) -> Record:
+        """Changes an entry, or adds one."""
+        with self.lock:
+            known = self.entry(one) or {**self.rolled(0), "id": one, "receiptIds": []}
+            if self.entry(one) is None:
+                self.added.append(one)
+            whole = {**known, **told_now, "updatedAt": told(datetime.now(UTC))}
+            self.changed[one] = whole
+            return whole
+
+    def jobs(self) -> Iterator[Record]:
+        """The export jobs: one for so many final entries."""
+        for number in range(-(-self.count // JOB_ENTRIES)):
+            yield self.job(number)
+
+    def job(self, number: int) -> Record:
+        """One export job."""
+        dice = Dice(self.seed, "job", number)
+        made = _FIRST + timedelta(seconds=int(_SPAN_S * (number + 1) * JOB_ENTRIES / max(self.count, 1)))
+        last = number == self.count // JOB_ENTRIES - 1
+        status = (
+            "pending"
+            if last and self.count > JOB_ENTRIES
+            else dice.among("status", ("completed",) * 8 + ("failed", "completed_with_errors"))
+        )
+        return {
+            "id": dice.uuid("id"),
+            "companyId": self.company_id,
+            "createdAt": told(made),
+            "createdBy": self.registers["employees"].record_id(0),
+            "startedAt": told(made),
+            "completedAt": None if status == "pending" else told(made + timedelta(minutes=3)),
+            "lastUpdatedAt": told(made + timedelta(minutes=3)),
+            "expiredAt": None,
+            "expiresIn": 3_600,
+            "isInteractive": False,
+            "numberOfItems": len(self.job_entries(number)),
+            "status": status,
+            "failureReason": "no account" if status == "failed" else None,
+            "failureReasonType": "unknown" if status == "failed" else None,
+            "vendorBasedBookkeeping": False,
+            "number": number,
+        }
+
+    def job_entries(self, number: int) -> Sequence[int]:
+        """The entries of a job, by their places."""
+        return range(number * JOB_ENTRIES, min(self.count, (number + 1) * JOB_ENTRIES))
+
+    def _receipts(self, number: int) -> list[Record]:
+        dice = Dice(self.seed, "entry", number)
+        if dice.among("family", FAMILIES) in ("WALLET", "CASHBACK", "MILEAGE"):
+            return []
+        count = 1 + dice.number("receipts", 2) if dice.chance("receipted", 90) else 0
+        return [self._receipt(self.entry_id(number), place) for place in range(count)]
+
+    def _receipt(self, entry_id: str, place: int) -> Record:
+        dice = Dice(self.seed, "receipt", entry_id, place)
+        _, mime, make = dice.among("paper", PAPERS[:2] if place % 7 else PAPERS)
+        data = make(f"{entry_id} {dice.text('line', 2)}")
+        return {
+            "id": dice.uuid("id"),
+            "accountingEntryId": entry_id,
+            "createdAt": told(_FIRST),
+            "fileType": "ORIGINAL",
+            "mimeType": mime,
+            "sizeInBytes": len(data),
+            "source": dice.among("source", ("CAMERA", "EMAIL_FETCHING", "USER")),
+            "ocrDocumentId": None,
+            "place": place,
+        }
+
+    def _tags(self, dice: Dice) -> list[Record]:
+        found = []
+        for group in range(GROUPS):
+            known = self.registers["tag-groups"].record_id(group)
+            if dice.chance(f"tagged{group}", 10):
+                found.append({"tagGroupId": known, "tagId": _NO_TAG})
+            else:
+                place = group * TAGS + dice.number(f"tag{group}", TAGS)
+                found.append({"tagGroupId": known, "tagId": self.registers["tags"].record_id(place)})
+        return found
+
+    def _employee(self, dice: Dice, number: int) -> Record:
+        given, family = dice.person("name")
+        return {
+            "companyId": self.company_id,
+            "email": mail_of(given, family, "fjord as"),
+            "firstName": given,
+            "lastName": family,
+            "code": f"E{number:03}",
+            "jobTitle": "Rådgiver",
+            "phone": f"+47{dice.number('phone', 90_000_000) + 10_000_000}",
+        }
+
+    def _vendor(self, dice: Dice, number: int) -> Record:
+        return {
+            "companyId": self.company_id,
+            "name": dice.company("name"),
+            "code": f"L{number:04}",
+            "registrationNumber": dice.organisation_number("org"),
+            "country": "NO",
+            "status": "ACTIVE",
+        }
+
+    def _account(self, dice: Dice, number: int) -> Record:
+        return {
+            "companyId": self.company_id,
+            "code": str(4_000 + number * 100),
+            "name": f"Konto {4_000 + number * 100}",
+            "externalId": None,
+            "archived": False,
+        }
+
+    def _tax_code(self, dice: Dice, number: int) -> Record:
+        rate = (0, 12, 15, 25, 25, 25)[number % 6]
+        kind = ("inclusive", "exclusive", "reverse")[number % 3]
+        return {
+            "companyId": self.company_id,
+            "code": str(number),
+            "name": f"Mva {rate}",
+            "rate": rate / 100,
+            "type": kind,
+            "archived": False,
+        }
+
+    def _group(self, dice: Dice, number: int) -> Record:
+        name = ("Avdeling", "Prosjekt", "Formål")[number % 3]
+        return {"companyId": self.company_id, "code": name[:3].upper(), "name": name, "archived": False, "metadata": {}}
+
+    def _tag(self, dice: Dice, number: int) -> Record:
+        group, place = divmod(number, TAGS)
+        return {
+            "groupId": self.registers["tag-groups"].record_id(group),
+            "code": f"T{place:02}",
+            "name": f"Valg {place + 1}",
+            "archived": False,
+        }
+
+    def _integration(self, dice: Dice, number: int) -> Record:
+        return {
+            "companyId": self.company_id,
+            "name": f"Integrasjon {number + 1}",
+            "status": "ACTIVE",
+            "code": f"I{number}",
+        }
