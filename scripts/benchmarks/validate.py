@@ -1,4 +1,7 @@
-"""Validation of Noark 5 packages beside its floors: expat without handlers over the XML, plain sha256 of every file."""
+"""Validation of Noark 5 packages beside its floors: expat without handlers over the XML, plain sha256 of every file.
+
+`python -m scripts.benchmarks.validate POSTS DIR` makes one package of any size in DIR and measures one round of it.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,22 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from xml.parsers import expat
 
+from samples.packages.good import ROOT
 from scripts.benchmarks.figures import machine, medians, seconds, tell
 from scripts.benchmarks.noark_package import make_package
 
 SIZES = (10_000, 100_000)
-_MEMORY = "import sys, resource; from pathlib import Path; from noarkit.validate import validate; assert validate(Path("
-_MEMORY += "sys.argv[1])).valid; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+_ALONE = """
+import resource, sys, time
+from pathlib import Path
+began = time.perf_counter()
+{act}
+taken = time.perf_counter() - began
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(taken, sum(one.ru_utime + one.ru_stime for one in used), used[0].ru_maxrss // 1024, used[1].ru_maxrss // 1024)
+"""
+_OURS = "from noarkit.validate import validate; assert validate(Path(sys.argv[1])).valid"
+_FLOOR = "from scripts.benchmarks.validate import _floor; _floor(Path(sys.argv[1]))"
 
 
 def run(rounds: int, *, small: bool, only: str) -> None:
@@ -51,8 +64,29 @@ def _whole(package: Path, posts: int, rounds: int) -> None:
 
     one, other, ratio = medians(rounds, ours, floor)
     tell(f"validate {posts:,} journalposter", one, "ms", other, "expat over each XML + sha256 of each file", ratio)
-    told = subprocess.run([sys.executable, "-c", _MEMORY, str(package)], check=True, capture_output=True, text=True)
-    tell(f"memory of {posts:,}", float(told.stdout), "MB")
+    _, _, mine, largest_child = _alone(_OURS, package)
+    tell(f"memory of {posts:,}", mine + (os.cpu_count() or 1) * largest_child, "MB")
+
+
+def _alone(act: str, package: Path) -> tuple[float, float, float, float]:
+    """Seconds, seconds of processor, memory and that of the largest child (MB) of an act in a process of its own."""
+    command = [sys.executable, "-c", _ALONE.format(act=act), str(package)]
+    told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout.split()
+    taken, processor, mine, largest_child = map(float, told)
+    return taken, processor, mine, largest_child
+
+
+def once(posts: int, folder: Path) -> None:
+    """One round over one package."""
+    package = folder / f"package-{posts}"
+    make_package(package, posts)
+    try:
+        ours, floor = _alone(_OURS, package), _alone(_FLOOR, package)
+    finally:
+        shutil.rmtree(package)
+    tell(f"validate {posts:,}", ours[0], "s", floor[0], "expat over each XML + sha256 of each file", ours[0] / floor[0])
+    tell("  processor", ours[1], "s", floor[1], "the same", ours[1] / floor[1])
+    tell("  memory", ours[2] + (os.cpu_count() or 1) * ours[3], "MB")
 
 
 def _documents(package: Path, posts: int, rounds: int) -> None:
@@ -107,3 +141,7 @@ def _floor(package: Path) -> None:
         with path.open("rb") as file:
             parser.ParseFile(file)
     assert _hash_all(list(_files(package)))
+
+
+if __name__ == "__main__":
+    once(int(sys.argv[1]), Path(sys.argv[2]))
