@@ -18,8 +18,6 @@ from noarkit.safe.sax import check_text, event_parser, feed
 
 Role = Literal["file", "metadata", "pointer"]
 _MAX_DEPTH = 100
-_DIAS_METS = "http://arkivverket.no/standarder/METS"
-_NAMESPACES = (spec.METS, _DIAS_METS)
 _SECTIONS = ("dmdSec", "techMD", "rightsMD", "sourceMD", "digiprovMD")
 _TEXTS = ("name", "note", "altRecordID", "metsDocumentID")
 
@@ -92,7 +90,6 @@ class _Reading:
         self._heading = heading
         self._where = where
         self._depth = 0
-        self._space = ""
         self._found: list[Named] = []
         self._groups: list[tuple[str, str, str]] = [("", "", "")]
         self._divisions: list[str] = []
@@ -118,11 +115,10 @@ class _Reading:
             raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
         space, _, local = name.rpartition(" ")
         if self._depth == 1:
-            if local != "mets" or space not in _NAMESPACES:
+            if local != "mets" or space != spec.METS:
                 raise PackageFault(where=self._where, why="eark-not-mets")
-            self._space = space
             self._root(told)
-        elif space == self._space:
+        elif space == spec.METS:
             begin = getattr(self, f"_on_{local}", None)
             if begin is not None:
                 begin(told)
@@ -135,7 +131,7 @@ class _Reading:
         """It ends."""
         self._depth -= 1
         space, _, local = name.rpartition(" ")
-        if space != self._space:
+        if space != spec.METS:
             return
         if local == "fileGrp":
             self._groups.pop()

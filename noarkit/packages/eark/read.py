@@ -82,6 +82,7 @@ class EarkPackage:
                 raise PackageFault(where=self.where, why="eark-without-mets")
             self._read_all()
             self.representations = tuple(self._parts())
+            self._folders = {"": "", **{part.name: part.folder for part in self.representations}}
         except BaseException:
             self._inventory.close()
             raise
@@ -116,7 +117,8 @@ class EarkPackage:
     def files(self, representation: str | None = None) -> Iterator[Entry]:
         """What is listed as a file: all of it, of one representation, or of the package itself with ``""``.
 
-        METS themselves are no files of this kind. What is listed and cannot be had is told with its `why`.
+        METS themselves are no files of this kind. What is listed and cannot be had is told with its `why`. Raises
+        `KeyError` for a representation there is not.
         """
         return self._inventory.entries("file", None if representation is None else self._folder(representation))
 
@@ -167,7 +169,7 @@ class EarkPackage:
             yield from read_premis(source, f"{self.where}/{name}")
 
     def _folder(self, representation: str) -> str:
-        return next((part.folder for part in self.representations if part.name == representation), "")
+        return self._folders[representation]
 
     def _read_all(self) -> None:
         """Reads the package's METS, every METS that one of those read points to, and what representations have."""

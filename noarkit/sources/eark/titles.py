@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from noarkit.errors import PackageFault
 from noarkit.packages.eark.descriptive import led_to, read_descriptive
+from noarkit.packages.eark.inventory import representation_folder
 from noarkit.packages.eark.read import EarkPackage
 
 _PACKAGE = "package"
@@ -29,12 +30,11 @@ class Titles:
 
     def read(self, package: EarkPackage) -> None:
         """Reads all descriptive metadata of a package. What is no XML describes nothing here."""
-        folders = {part.folder for part in package.representations}
         for entry in package.metadata():
             if entry.why or entry.use != "dmdSec" or not entry.name.lower().endswith(".xml"):
                 continue
             above = entry.name[: entry.name.rfind("/") + 1]
-            owner = next((folder for folder in folders if above.startswith(folder)), "")
+            owner = representation_folder(entry.name) or ""
             try:
                 self._read_one(package, entry.name, above, owner)
             except PackageFault:
