@@ -79,7 +79,8 @@ class _Proposal:
         for label in self._roles.documents:
             self._record(self._schema.tables[label])
         for label, table in self._schema.tables.items():
-            if not table.is_view and label not in self._roles.cases and label not in self._roles.documents:
+            taken = label in self._roles.cases or label in self._roles.documents
+            if not table.is_view and not taken and self._seen[label].readable:
                 self._rest(table)
         return render(self._data(), self._comments)
 

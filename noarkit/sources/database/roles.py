@@ -109,7 +109,8 @@ def _documents(table: Table, seen: TableSeen) -> Iterator[DocumentColumn]:
     for column in table.columns:
         looked = seen.columns.get(column.name) or ColumnSeen()
         if column.name in usual:
-            if column.kind is Kind.LARGE_OBJECT or not looked.filled or looked.longest > SMALL_BYTES // 4:
+            is_mark = 0 < looked.longest <= SMALL_BYTES // 4 and looked.longest == looked.usual_length
+            if column.kind is Kind.LARGE_OBJECT or not is_mark:  # hashes and ids are short, and all of one length
                 yield DocumentColumn(column.name, usual[column.name].form, name, media_type)
                 name = media_type = ""  # what tells of one document tells of no other
         elif column.kind in (Kind.TEXT, Kind.XML) and _is_long(column.name, looked):

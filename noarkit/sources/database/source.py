@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from noarkit.errors import SourceAway, SourceFault, SourceGone, UsageFault
@@ -69,7 +70,10 @@ class DatabaseSource:
 
     def fitted(self, terms: Mapping[str, object]) -> DatabaseSource:
         """The same database on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
-        source = DatabaseSource(self.address, read_terms(terms), self._shapes)
+        read = read_terms(terms)
+        if read.base:
+            read = replace(read, base=str(Path(read.base).absolute()))
+        source = DatabaseSource(self.address, read, self._shapes)
         source._desks.home = self._desks.home
         return source
 
