@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from noarkit.packages.dias.located import is_delivery
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
 
 Form = Literal["noark5", "eark", "dias", "bagit", "siard", "plain"]
@@ -45,7 +46,7 @@ def look(path: Path, limits: UnpackLimits = LIMITS) -> Found:
         return Found("plain", None, path)  # a FIFO would keep whoever opens it waiting
     packed = form_of(path)
     if packed is None:
-        return Found(_outer(path) or "plain", None, path)
+        return Found("dias" if is_delivery(path) else "plain", None, path)
     return Found(_form_of_names(_names(path, limits)), packed, path)
 
 
@@ -59,7 +60,7 @@ def _look_in_folder(folder: Path) -> Found:
         form = _marked(inner[0])
         if form == "noark5" or (form is not None and len(entries) == 1):
             return Found(form, None, inner[0])
-    if any(_beside(entry) is not None for entry in entries):
+    if is_delivery(folder):
         return Found("dias", None, folder)
     return Found("plain", None, folder)
 
@@ -69,18 +70,6 @@ def _marked(folder: Path) -> Form | None:
         if form != "siard" and any((folder / mark).is_file() for mark in marks):
             return form
     return None
-
-
-def _beside(description: Path) -> Path | None:
-    """The tar that lies beside a submission description of the same name."""
-    tar = description.with_suffix(".tar")
-    if description.suffix != ".xml" or not description.is_file() or not tar.is_file():
-        return None
-    return tar if form_of(tar) == "tar" else None
-
-
-def _outer(path: Path) -> Form | None:
-    return "dias" if _beside(path) is not None else None
 
 
 def _names(path: Path, limits: UnpackLimits) -> Iterator[tuple[str, ...]]:

@@ -13,6 +13,7 @@ from noarkit.errors import PackageFault
 from noarkit.packages.dias.held import open_held
 from noarkit.packages.dias.inventory import Inventory
 from noarkit.packages.dias.located import locate
+from noarkit.packages.forms import look
 from noarkit.packages.holding.storage import Storage
 from noarkit.safe.digest import Readable
 from noarkit.validate.dias.documents import Bench
@@ -67,9 +68,15 @@ def test_an_aic_broken_in_one_way_is_told_of_that_alone(bad: BadAic, tmp_path: P
             assert fields(texts("en").forms("rules", bad.code, "told")[0]) <= place.data.keys()
 
 
+@pytest.mark.parametrize("bad", [bad for bad in BAD_DIAS if bad.code != "D501"], ids=lambda bad: bad.name)
+def test_a_broken_package_is_seen_to_be_one_of_dias_all_the_same(bad: BadDias, tmp_path: Path) -> None:
+    assert look(bad.draft().write(tmp_path / "p")).form == "dias"
+
+
 def test_a_good_aic_breaks_no_rule_and_neither_do_its_aips(tmp_path: Path) -> None:
     path = write_aic(tmp_path / "p")
     assert looks_like_dias(path)
+    assert look(path).form == "dias"
     report = validate_dias(path)
     assert (report.codes, report.version, report.summary["files"]) == (frozenset(), "AIC", ("2",))
     for folder in (entry for entry in (tmp_path / "p").iterdir() if entry.is_dir()):

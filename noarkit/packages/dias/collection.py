@@ -67,15 +67,6 @@ def read_aic(path: Path) -> Collected:
     return Collected(header, tuple((listed, _beside(path.parent, listed)) for listed in files))
 
 
-def is_aic(path: Path) -> bool:
-    """True for a document that is an AIC."""
-    if path.suffix.lower() != ".xml" or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        head = file.read(4096)
-    return b'TYPE="AIC"' in head and spec.METS_NAMESPACE.encode() in head
-
-
 def included_in(package: DiasPackage) -> str:
     """The AIC that a package says it is included in; empty where it says none."""
     try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.errors import PackageFault
-from noarkit.packages.dias.spec import METS
+from noarkit.packages.dias.spec import METS, METS_NAMESPACE
 from noarkit.safe.unpack import form_of
 
 _INFO = "info.xml"
@@ -43,10 +43,34 @@ def locate(path: Path) -> Located:
     return found
 
 
+def is_delivery(path: Path) -> bool:
+    """True for a folder of tar and description, for such a description, and for an AIC; names alone may be odd."""
+    if path.is_dir():
+        tars = [entry for entry in path.iterdir() if entry.suffix.lower() == ".tar" and entry.is_file()]
+        return any((_beside(path, tar.stem) or _alone(path)) is not None and _is_tar(tar) for tar in tars)
+    if path.suffix.lower() != ".xml" or not path.is_file():
+        return False
+    tar = path.with_suffix(".tar")
+    return is_aic(path) or (tar.is_file() and _is_tar(tar))
+
+
+def is_aic(path: Path) -> bool:
+    """True for a document that is an AIC."""
+    if path.suffix.lower() != ".xml" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    return b'TYPE="AIC"' in head and METS_NAMESPACE.encode() in head
+
+
+def _is_tar(path: Path) -> bool:
+    return form_of(path) not in (None, "zip")
+
+
 def _of_file(path: Path) -> Located | None:
     if path.suffix.lower() == ".xml":
         tar = path.with_suffix(".tar")
-        return Located(tar, path) if tar.is_file() and _is_mets(path) else None
+        return Located(tar, path) if tar.is_file() and _is_tar(tar) else None
     if form_of(path) in (None, "zip"):
         return None
     return Located(path, _beside(path.parent, path.stem) or _alone(path.absolute().parent))
@@ -54,7 +78,7 @@ def _of_file(path: Path) -> Located | None:
 
 def _in_folder(folder: Path) -> Located | None:
     if (folder / METS).is_file():
-        return Located(folder, _beside(folder.absolute().parent, folder.absolute().name, info=False))
+        return Located(folder, _beside(folder.absolute().parent, folder.absolute().name, tar=False))
     inner = [entry for entry in folder.iterdir() if entry.is_dir() and (entry / METS).is_file()]
     tars = [
         entry for entry in folder.iterdir() if entry.suffix.lower() == ".tar" and entry.is_file() and form_of(entry)
@@ -70,12 +94,13 @@ def _in_folder(folder: Path) -> Located | None:
     return None
 
 
-def _beside(folder: Path, stem: str, *, info: bool = True) -> Path | None:
-    """The description of a package that is called `stem`."""
-    for name in (f"{stem}.xml", _INFO) if info else (f"{stem}.xml",):
-        if (folder / name).is_file() and _is_mets(folder / name):
-            return folder / name
-    return None
+def _beside(folder: Path, stem: str, *, tar: bool = True) -> Path | None:
+    """The description of a package that is called `stem`. By a tar its name alone makes it that, whatever it holds."""
+    own = folder / f"{stem}.xml"
+    if own.is_file() and (tar or _is_mets(own)):
+        return own
+    info = folder / _INFO
+    return info if tar and info.is_file() and _is_mets(info) else None
 
 
 def _alone(folder: Path) -> Path | None:

@@ -20,10 +20,9 @@ from unicodedata import normalize
 from noarkit.errors import PackageFault
 from noarkit.events import Event
 from noarkit.packages.dias import spec
-from noarkit.packages.dias.collection import is_aic
 from noarkit.packages.dias.held import open_held
 from noarkit.packages.dias.inventory import Entry, Inventory
-from noarkit.packages.dias.located import Located, locate
+from noarkit.packages.dias.located import Located, is_aic, locate
 from noarkit.packages.dias.mets_read import MetsHeader
 from noarkit.packages.holding.crew import Crew, Task
 from noarkit.packages.holding.storage import Below, Storage
@@ -41,7 +40,7 @@ from noarkit.validate.noark5.run import Wish, validate_extract
 FORM = "dias"
 RULES = rules_of("noarkit.validate.dias")
 _AS_IT_STANDS = Wish()
-_TELL_EVERY = 1_000
+_TELL_EVERY = 64 * 1024 * 1024
 _STRAY = "N004"
 
 
@@ -149,11 +148,14 @@ class Check:
 
     def _fixity(self, wish: Wish) -> None:
         kinds: Counter[str] = Counter()
-        for count, (entry, told) in enumerate(self._hashed(wish), start=1):
+        read_bytes = told_bytes = 0
+        for entry, told in self._hashed(wish):
             kinds[entry.checksum_type] += 1
             self._compare(entry, told)
-            if count % _TELL_EVERY == 0:
-                wish.listener(Event("validating", {"file": entry.name, "bytes": count}))
+            read_bytes += entry.size_bytes
+            if read_bytes - told_bytes >= _TELL_EVERY:
+                wish.listener(Event("validating", {"file": entry.name, "bytes": read_bytes}))
+                told_bytes = read_bytes
         judge_strength(kinds, self._tally)
 
     def _compare(self, entry: Entry, told: tuple[int, str] | str) -> None:
