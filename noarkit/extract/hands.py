@@ -6,10 +6,8 @@ outlives its parent: Linux kills it with the parent, and elsewhere its pipe ends
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,10 +16,10 @@ from multiprocessing.process import BaseProcess
 from typing import Protocol, Self
 
 from noarkit.errors import RunFault
+from noarkit.packages.noark5.apart import be_a_child
 
 WIDEST = 4
 _PATIENCE_S = 0.5
-_PR_SET_PDEATHSIG = 1
 _END: tuple[str, object] = ("end", None)
 
 
@@ -123,8 +121,7 @@ class Hands:
         context = multiprocessing.get_context("fork")
         for _ in range(team.count):
             ours, theirs = context.Pipe()
-            inherited = [hand._pipe for hand in self.all] + [ours]
-            process = context.Process(target=_live, args=(theirs, inherited, os.getpid()), daemon=True)
+            process = context.Process(target=_live, args=(theirs, os.getpid()), daemon=True)
             process.start()
             theirs.close()
             self.all.append(Hand(process, ours))
@@ -137,16 +134,9 @@ class Hands:
             hand.kill()
 
 
-def _live(pipe: Connection, inherited: list[Connection], parent: int) -> None:
+def _live(pipe: Connection, parent: int) -> None:
     """A child's life: works in, pieces out, until the pipe ends."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
-    for other in inherited:
-        other.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    be_a_child(parent, pipe.fileno())
     try:
         while True:
             making: Making = pipe.recv()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import gc
 import marshal
 import multiprocessing
 import os
@@ -30,13 +31,28 @@ def may_be_apart() -> bool:
     return sys.platform.startswith("linux") and len(os.sched_getaffinity(0)) > 1
 
 
+def be_a_child(parent: int, own: int) -> None:
+    """What a forked child does first: it dies with its parent, leaves signals to it, and holds on to no file, socket
+    or lock of it but its `own` descriptor and the standard ones."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    gc.freeze()  # nothing of the parent is tidied up here: its descriptors may be others by then
+    highest = max((int(name) for name in os.listdir("/proc/self/fd")), default=2)  # noqa: PTH208  # names alone
+    os.closerange(3, own)
+    os.closerange(max(3, own + 1), highest + 1)
+
+
 def apart(make: Callable[[], Iterator[tuple[object, ...]]], where: str) -> Iterator[tuple[object, ...]]:
     """What `make()` yields, made in a child. Raises what it raises, `PackageFault` where the child is gone."""
     context = multiprocessing.get_context("fork")
     coming, going = context.Pipe(duplex=False)
     with suppress(OSError):  # more than this user may have: the usual size will do
         fcntl.fcntl(going.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)  # room for some portions, so that neither waits
-    child = context.Process(target=_live, args=(make, coming, going, os.getpid()), daemon=True)
+    child = context.Process(target=_live, args=(make, going, os.getpid()), daemon=True)
     child.start()
     going.close()
     try:
@@ -57,14 +73,9 @@ def apart(make: Callable[[], Iterator[tuple[object, ...]]], where: str) -> Itera
         child.join()
 
 
-def _live(make: Callable[[], Iterator[tuple[object, ...]]], coming: Connection, going: Connection, parent: int) -> None:
+def _live(make: Callable[[], Iterator[tuple[object, ...]]], going: Connection, parent: int) -> None:
     """The child: portions out, until all are told or nobody listens."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
-    coming.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    be_a_child(parent, going.fileno())
     try:
         try:
             _tell(make(), going)

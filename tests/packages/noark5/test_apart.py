@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -68,6 +69,20 @@ def test_who_stops_listening_leaves_no_child() -> None:
     assert multiprocessing.active_children()
     del values
     assert not multiprocessing.active_children()
+
+
+def test_a_child_holds_no_file_of_its_parent_open(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    with mine.open("wb"):
+        assert (str(mine),) in set(_held())
+        assert (str(mine),) not in set(apart(_held, "x"))
+
+
+def _held() -> Iterator[tuple[object, ...]]:
+    """The files that this process has open."""
+    for one in list(Path("/proc/self/fd").iterdir()):
+        with suppress(FileNotFoundError):
+            yield (str(one.readlink()),)
 
 
 def test_a_killed_parent_leaves_no_child() -> None:
