@@ -35,6 +35,7 @@ _SEALED = frozenset({"bagit", "dias", "eark"})
 _LOSSES = (
     *("BAGIT-3-MISSING", "BAGIT-3-HOLE", "BAGIT-3-CHECKSUM", "BAGIT-3-TAG-CHECKSUM", "BAGIT-3-UNREADABLE"),
     *("D301", "D305", "D306", "D310", "D507", "D508"),
+    *("CSIP27", "CSIP29", "CSIP41", "CSIP43", "CSIP54", "CSIP56", "CSIP69", "CSIP71", "CSIP79"),
     *("EARK-MISSING", "EARK-SIZE", "EARK-CHECKSUM", "EARK-UNREADABLE"),
 )
 """Rules whose breach means that bytes were lost or changed."""

@@ -1,0 +1,109 @@
+"""noarkit convert, and validate of what it makes, on the command line."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from noarkit.cli.contract import schema
+from noarkit.cli.main import main
+from noarkit.extract.convert import PACKED_EXTRACTS
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder with some case files in it."""
+    monkeypatch.chdir(tmp_path)
+    for name, content in {"mapper/sak 1/brev.txt": b"hei", "mapper/tom.txt": b"", "mapper/æ%.bin": b"\0\1"}.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(content)
+
+
+def lines_of(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    jsonschema = pytest.importorskip("jsonschema")
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for line in told:
+        jsonschema.validate(line, schema())
+    return told
+
+
+@pytest.mark.parametrize("form", PACKED_EXTRACTS)
+def test_a_bare_folder_becomes_a_package_that_validates(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "mapper", "--as", form, "-o", "pakke", "--json"], {}) == 0
+    (made,) = [line for line in lines_of(capsys) if line["event"] == "converted"]
+    assert (made["form"], made["source_form"], made["files"], made["bytes"]) == (form, "plain", 3, 5)
+    assert main(["validate", "pakke"], {}) == 0
+    assert "not stated" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lang", ["en", "nb"])
+def test_what_was_made_is_told_in_words(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "mapper", "--as", "bagit", "-o", "pakke.zip", "--lang", lang], {}) == 0
+    out = capsys.readouterr().out
+    assert "pakke.zip" in out and "noarkit init" in out and "noarkit validate pakke.zip" in out
+    assert zipfile.is_zipfile("pakke.zip")
+
+
+def test_the_facts_of_a_delivery_are_read_from_package_toml(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("package.toml").write_text('[submitter]\nname = "Vik"\n[agreement]\nnumber = "2026/7"\n')
+    assert main(["convert", "mapper", "--as", "eark-sip", "-o", "sip"], {}) == 0
+    assert "noarkit init" not in capsys.readouterr().out
+    mets = Path("sip", "METS.xml").read_text("utf-8")
+    assert "Vik" in mets and "2026/7" in mets
+    assert main(["convert", "mapper", "--as", "bagit", "-o", "bag", "--package", "package.toml"], {}) == 0
+    assert "Source-Organization: Vik" in Path("bag", "bag-info.txt").read_text("utf-8")
+
+
+def test_a_damaged_package_is_not_converted(capsys: pytest.CaptureFixture[str]) -> None:
+    for form, file in (("bagit", "data/sak 1/brev.txt"), ("eark-sip", "representations/files/data/sak 1/brev.txt")):
+        assert main(["convert", "mapper", "--as", form, "-o", form], {}) == 0
+        Path(form, file).write_bytes(b"hoi")
+        assert main(["convert", form, "--as", "dias-sip", "-o", "ut"], {}) == 4
+        assert "not whole" in capsys.readouterr().err
+    assert not Path("ut").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (["borte", "--as", "bagit", "-o", "ut"], 4),
+        (["mapper", "--as", "bagit", "-o", "mapper/ut"], 2),
+        (["mapper", "--as", "noark5", "-o", "ut"], 4),
+        (["mapper", "--as", "sqlite", "-o", "ut"], 2),
+        (["mapper/tom.txt", "--as", "siard", "-o", "ut"], 2),
+        (["mapper", "--as", "bagit", "-o", "package.toml"], 2),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_leaves_nothing(
+    line: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("package.toml").write_text("")
+    before = sorted(Path().rglob("*"))
+    assert main(["convert", *line], {}) == code
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_a_database_becomes_a_siard_archive_and_that_a_database(capsys: pytest.CaptureFixture[str]) -> None:
+    with sqlite3.connect("saker.db") as db:
+        db.execute("CREATE TABLE sak (nummer INTEGER PRIMARY KEY, tittel TEXT)")
+        db.executemany("INSERT INTO sak VALUES (?, ?)", [(1, "Bro"), (2, None)])
+    db.close()
+    assert main(["convert", "saker.db", "--as", "siard", "-o", "saker.siard"], {}) == 0
+    assert main(["validate", "saker.siard"], {}) == 0
+    assert main(["convert", "saker.siard", "--as", "sqlite", "-o", "igjen.db"], {}) == 0
+    with sqlite3.connect("igjen.db") as again:
+        assert again.execute("SELECT * FROM sak ORDER BY 1").fetchall() == [(1, "Bro"), (2, None)]
+    again.close()
+
+
+def test_a_second_opinion_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "mapper/sak 1", "--as", "bagit", "-o", "bag"], {}) == 0
+    capsys.readouterr()
+    assert main(["validate", "bag", "--second-opinion", "--json"], {}) == 0
+    (told,) = [line for line in lines_of(capsys) if line["event"] == "second_opinion"]
+    assert (told["tool"], told["agrees"], told["valid"]) == ("bagit-python", True, True)
+    assert main(["validate", "bag", "--second-opinion-command", "/nonexistent/validator"], {}) == 2
