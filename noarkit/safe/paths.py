@@ -115,6 +115,7 @@ class Names:
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.execute("PRAGMA journal_mode=OFF")
         self._db.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, name BLOB, kind TEXT) WITHOUT ROWID")
+        self._db.execute("BEGIN")
         self._last_folder: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
@@ -138,10 +139,10 @@ class Names:
 
     def _add_one(self, name: str, kind: NameKind) -> None:
         key = hashlib.blake2b(os.fsencode(twin_key(name)), digest_size=16).digest()
-        row = self._db.execute("SELECT name, kind FROM seen WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            self._db.execute("INSERT INTO seen VALUES (?, ?, ?)", (key, os.fsencode(name), kind))
+        new = (key, os.fsencode(name), kind)
+        if self._db.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", new).rowcount == 1:
             return
+        row = self._db.execute("SELECT name, kind FROM seen WHERE key = ?", (key,)).fetchone()
         earlier = os.fsdecode(row[0])
         if earlier != name:
             raise UnsafeMember(where=name, why="twin", other=earlier)
