@@ -17,9 +17,11 @@ from noarkit.errors import ItemChanged, ItemVanished, SourceGone
 from noarkit.events import nobody
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.packages.eark.write import EarkFile, EarkOrder, Representation, make_eark
+from noarkit.sources.dias import DiasSource
 from noarkit.sources.eark import EarkSource
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.port import Groundwork, Source, SourceRecord
+from samples.packages.dias import good_dias
 
 MAIL = (
     b"From: Kari <kari@example.no>\r\nTo: Ola <ola@example.no>\r\nSubject: Hei\r\nMessage-ID: <%d@example.no>\r\n"
@@ -104,6 +106,14 @@ def _eark(place: Path) -> dict[str, bytes]:
     return {**{f"{base}{name}": content for name, content in held.items()}, "::documentation/les.txt": b"les"}
 
 
+def _dias(place: Path) -> dict[str, bytes]:
+    held = {"a.txt": b"en", "sak/b.bin": os.urandom(300_000), "tom": b""}
+    draft = good_dias("SIP", held)
+    draft.late["content/mer.txt"] = b"mer"
+    draft.unpack(place).rename(place / "root")
+    return {f"::content/{name}": content for name, content in held.items()}
+
+
 def _in_package(place: Path, content: Content) -> Path:
     return place / "root" / content.locator.removeprefix("::")
 
@@ -115,6 +125,7 @@ CASES = (
     Case("mail in parts", _mail, _files(FilePolicy(mail="parts"), "root/en.eml"), _behind),
     Case("mailbox", _mailbox, _files(FilePolicy(mail="parts")), _behind),
     Case("E-ARK package", _eark, lambda place: EarkSource(place / "root"), _in_package),
+    Case("DIAS package", _dias, lambda place: DiasSource(place / "root"), _in_package),
     Case("leading register", _register, _files(FilePolicy(lead="liste.csv")), _behind),
 )
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from importlib import resources
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 from noarkit.errors import (
     ItemMalformed,
@@ -31,13 +33,13 @@ from noarkit.packages.dias.inventory import Entry
 from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import DiasPackage, open_dias
 from noarkit.packages.holding.located import Located, LocatedStream, locator_of
-from noarkit.safe.paths import open_inside
 from noarkit.safe.unpack import form_of
-from noarkit.sources.bag.streams import BagStream, FileBytes
+from noarkit.sources.bag.streams import BagStream
 from noarkit.sources.files import policy
 from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
 from noarkit.sources.files.names import key_of, readable
 from noarkit.sources.files.records import timestamp
+from noarkit.sources.files.streams import opened
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.recipe.proposal import observe, propose
@@ -78,6 +80,7 @@ class DiasSource:
     def __init__(self, place: Path) -> None:
         self.place = place.absolute()
         self._located = Located(self.place)
+        weakref.finalize(self, self._located.close)
 
     @property
     def identity(self) -> SourceIdentity:
@@ -111,7 +114,8 @@ class DiasSource:
         with ExitStack() as stack:
             stream: ContentStream
             if self.place.is_dir():
-                stream = FileBytes(stack.enter_context(_opened(self.place, locator)), content)
+                plain = replace(content, locator=key_of(os.fsencode(locator)))
+                stream = stack.enter_context(opened(self.place, plain, follow=False, mail_limit_bytes=0))
             else:
                 packed = stack.enter_context(self._located.open(locator))
                 stream = LocatedStream(packed, self._located, content.modified_ns)
@@ -213,18 +217,6 @@ class _Reading:
                 return file.read(HEAD_BYTES)
         except (OSError, PackageFault, UnsafePath) as error:
             raise ItemUnreadable(key=entry.name, why=type(error).__name__) from error
-
-
-@contextmanager
-def _opened(place: Path, name: str) -> Iterator[BinaryIO]:
-    try:
-        file = open_inside(place, name)
-    except FileNotFoundError as error:
-        raise ItemVanished(key=name) from error
-    except (OSError, UnsafePath) as error:
-        raise ItemUnreadable(key=name, why=str(getattr(error, "strerror", None) or error)) from error
-    with file:
-        yield file
 
 
 def _proof(entry: Entry) -> tuple[str | None, str]:
