@@ -35,8 +35,8 @@ class Item:
     """One thing a service holds. `key` is stable and made of the service's own ids alone; `modified` is its own clock.
 
     `fields` is what recipes see; `contents` are documents that `Service.open` opens again by their locators, `made`
-    those whose bytes are known already. Made ones stand first: the first of all is the main one. `kind` is what recipes
-    know it as, where that is not the stream's name.
+    those whose bytes are known already. The first of all is the main one: made ones stand first, or last where
+    `made_first` is false. `kind` is what recipes know it as, where that is not the stream's name.
     """
 
     stream: str
@@ -46,6 +46,7 @@ class Item:
     made: tuple[Made, ...] = ()
     contents: tuple[Content, ...] = ()
     kind: str = ""
+    made_first: bool = True
 
 
 @dataclass(frozen=True, slots=True)

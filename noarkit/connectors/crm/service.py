@@ -23,6 +23,7 @@ from noarkit.connectors.crm.streams import NOTE_FIELDS, Cases, Papers
 from noarkit.connectors.pace import Allowance, Clock, Pace, SharedLog
 from noarkit.connectors.paging import Row, pages, rows
 from noarkit.connectors.port import Deleted, Introduction, NotFetched, ServiceItem, Stream, Window
+from noarkit.connectors.reading import Blocks
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
 from noarkit.connectors.wire import Answer
@@ -223,7 +224,7 @@ class Crm:
         with self.calls.download(path, key, *params) as reply:
             if reply.status_code == asked.NOTHING:
                 raise asked.vanished(key)
-            yield _Blocks(reply.iter_bytes(1 << 18))
+            yield Blocks(reply.iter_bytes(1 << 18))
 
     def _reach(self) -> None:
         """Takes the address that the token came with, where it may be asked."""
@@ -239,27 +240,6 @@ class Crm:
         left = answer.headers.get(_CREDITS, "")
         if left.isdigit():
             self.allowance.told(int(left))
-
-
-class _Blocks:
-    """Bytes that come in blocks of their own size."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
-        self._held = b""
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
-        while not self._held:
-            block = next(self._blocks, None)
-            if block is None:
-                return b""
-            self._held = block
-        if size < 0:
-            whole, self._held = self._held + b"".join(self._blocks), b""
-            return whole
-        found, self._held = self._held[:size], self._held[size:]
-        return found
 
 
 _FACTS = (

@@ -191,7 +191,8 @@ def _record(item: Item, keeping: kept.Keeping | None) -> SourceRecord:
         contents.append(content)
     modified = item.modified.astimezone(UTC).isoformat(timespec="milliseconds") if item.modified else None
     fields = {**item.fields, "modified": modified.replace("+00:00", "Z") if modified else None}
-    return SourceRecord(item.kind or item.stream, item.key, fields, (*contents, *item.contents))
+    documents = (*contents, *item.contents) if item.made_first else (*item.contents, *contents)
+    return SourceRecord(item.kind or item.stream, item.key, fields, documents)
 
 
 def _reason(fault: ServiceFault) -> str:

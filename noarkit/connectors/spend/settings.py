@@ -1,0 +1,72 @@
+"""What a connection to a spend service is configured with. Production and staging are apart: hosts, keys and grants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from noarkit.connectors.pace import Rate
+from noarkit.connectors.settings import Connection
+from noarkit.errors import ConfigFault
+
+KEYS = frozenset(
+    {"api_url", "auth_url", "auth", "client_id", "client_secret", "refresh_token", "api_key", "company_id",
+     "organization_id", "rates", "export_version", "redirect_url", "scopes", "final_after_days", "mcp_url",
+     "with_internal"}
+)  # fmt: skip
+SCOPES = (
+    "accounting-entries:read",
+    "export-jobs:read",
+    "export-items:read",
+    "users:read",
+    "companies:read",
+    "tag-groups:read",
+    "tax-codes:read",
+    "accounts:read",
+    "vendors:read",
+)
+EXPORT_VERSIONS = (0, 1, 2, 3)
+RETIRING = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpendSettings:
+    """A connection's own settings."""
+
+    api_url: str
+    auth_url: str
+    auth: Literal["oauth", "key"]
+    client_id: str
+    company_id: str
+    organization_id: str
+    rates: tuple[Rate, ...]
+    export_version: int
+    final_after_days: int
+    with_internal: bool
+
+
+def read(to: Connection) -> SpendSettings:
+    """The settings of a connection. Raises `ConfigFault`."""
+    to.refuse_unknown(KEYS)
+    api_url = to.url("api_url")
+    place = f"connections.spend.{to.name}"
+    if not api_url:
+        raise ConfigFault(where=f"{place}.api_url", why="not-set")
+    auth = to.text("auth", "oauth")
+    if auth not in ("oauth", "key"):
+        raise ConfigFault(where=f"{place}.auth", why="bad-value")
+    version = int(to.number("export_version", 2))
+    if version not in EXPORT_VERSIONS:
+        raise ConfigFault(where=f"{place}.export_version", why="bad-value")
+    return SpendSettings(
+        api_url=api_url,
+        auth_url=to.url("auth_url") or api_url,
+        auth="key" if auth == "key" else "oauth",
+        client_id=to.text("client_id"),
+        company_id=to.text("company_id"),
+        organization_id=to.text("organization_id"),
+        rates=to.rates("rates", ("500/minute",)),
+        export_version=version,
+        final_after_days=int(to.number("final_after_days", 0)),
+        with_internal=to.flag("with_internal"),
+    )
