@@ -7,15 +7,14 @@ An AIP says in its PREMIS which AIC it is included in (`DiasOrder.aic`); the AIC
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import noarkit
-from noarkit.errors import PackageFault, UsageFault
+from noarkit.errors import PackageFault, UnsafePath, UsageFault
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.mets import Facts, Sealed, aic_mets
 from noarkit.packages.dias.mets_read import Listed, MetsHeader
@@ -24,6 +23,7 @@ from noarkit.packages.dias.premis_read import PremisReading
 from noarkit.packages.dias.read import DiasPackage, names_tar, open_dias, read_description
 from noarkit.safe.atomic import write_bytes
 from noarkit.safe.digest import hash_of
+from noarkit.safe.paths import inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,11 @@ def _sha256(package: DiasPackage) -> str:
 
 
 def _beside(folder: Path, listed: Listed) -> Path | None:
-    home = folder.resolve()
-    for path in _plain(spec.paths_of(listed.href)):
-        place = Path(os.path.normpath(home / path))
-        if place.is_relative_to(home) and place.is_file() and not place.is_symlink():
+    for path in spec.paths_of(listed.href):
+        try:
+            place = inside(folder, path)
+        except UnsafePath:
+            continue
+        if place.is_file():
             return place
     return None
-
-
-def _plain(paths: Iterator[str]) -> Iterator[str]:
-    return (path for path in paths if "\0" not in path)

@@ -63,6 +63,11 @@ def is_aic(path: Path) -> bool:
     return b'TYPE="AIC"' in head and METS_NAMESPACE.encode() in head
 
 
+def _is_plain(path: Path) -> bool:
+    """True for a file; a description is never read through a link."""
+    return path.is_file() and not path.is_symlink()
+
+
 def _is_tar(path: Path) -> bool:
     return form_of(path) not in (None, "zip")
 
@@ -97,17 +102,17 @@ def _in_folder(folder: Path) -> Located | None:
 def _beside(folder: Path, stem: str, *, tar: bool = True) -> Path | None:
     """The description of a package that is called `stem`. By a tar its name alone makes it that, whatever it holds."""
     own = folder / f"{stem}.xml"
-    if own.is_file() and (tar or _is_mets(own)):
+    if _is_plain(own) and (tar or _is_mets(own)):
         return own
     info = folder / _INFO
-    return info if tar and info.is_file() and _is_mets(info) else None
+    return info if tar and _is_plain(info) and _is_mets(info) else None
 
 
 def _alone(folder: Path) -> Path | None:
     """The only description in a folder that holds a single tar, however one of them was renamed."""
     if len(list(folder.glob("*.tar"))) != 1:
         return None
-    found = [path for path in folder.glob("*.xml") if path.is_file() and _is_mets(path)]
+    found = [path for path in folder.glob("*.xml") if _is_plain(path) and _is_mets(path)]
     return found[0] if len(found) == 1 else None
 
 

@@ -15,6 +15,7 @@ from noarkit.packages.dias.read import open_dias
 from noarkit.safe.unpack import UnpackLimits
 from noarkit.validate.dias.run import validate_dias
 from samples.packages.dias import METS, UUID, DiasDraft, Edit, description, good_dias, tarred
+from samples.packages.dias_aic import write_aic
 from samples.packages.dias_bad import edited
 from tests.packages.dias.trees import content_of
 
@@ -242,3 +243,17 @@ def test_a_folder_stored_as_an_empty_file_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / f"{UUID}.xml").write_text(seal)
     assert content_of(tmp_path) == GOOD
     assert validate_dias(tmp_path).codes == {"D701"}
+
+
+def test_a_description_is_never_read_through_a_link(tmp_path: Path) -> None:
+    place = replace(good_dias(), sealed=False).write(tmp_path / "p")
+    for name in (f"{UUID}.xml", "info.xml", "other.xml"):
+        (place / name).symlink_to("/etc/passwd")
+    assert "D501" in validate_dias(place / f"{UUID}.tar").codes
+
+
+def test_an_aic_that_leads_out_through_a_link_finds_nothing(tmp_path: Path) -> None:
+    path = write_aic(tmp_path / "p")
+    (tmp_path / "p" / UUID).rename(tmp_path / "outside")
+    (tmp_path / "p" / UUID).symlink_to(tmp_path / "outside")
+    assert validate_dias(path).codes == {"D802"}
