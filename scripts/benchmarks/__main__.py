@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-NAMES = ("archive", "bags", "dias", "eark", "ingest", "extract", "read", "validate")
+NAMES = ("archive", "bags", "database", "dias", "eark", "ingest", "extract", "read", "siard", "validate")
 
 
 def main() -> None:
