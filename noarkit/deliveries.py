@@ -35,7 +35,7 @@ _SEALED = frozenset({"bagit", "dias", "eark"})
 _LOSSES = (
     *("BAGIT-3-MISSING", "BAGIT-3-HOLE", "BAGIT-3-CHECKSUM", "BAGIT-3-TAG-CHECKSUM", "BAGIT-3-UNREADABLE"),
     *("D301", "D305", "D306", "D310", "D507", "D508"),
-    *("CSIP27", "CSIP29", "CSIP41", "CSIP43", "CSIP54", "CSIP56", "CSIP69", "CSIP71", "CSIP79"),
+    *("CSIP69", "CSIP71", "CSIP79"),
     *("EARK-MISSING", "EARK-SIZE", "EARK-CHECKSUM", "EARK-UNREADABLE"),
 )
 """Rules whose breach means that bytes were lost or changed."""
@@ -104,18 +104,26 @@ def extract(
 
 
 def convert(
-    source: Place, target: Place, *, form: str, package: Place | None = None, tell: Listener = nobody
+    source: Place,
+    target: Place,
+    *,
+    form: str,
+    package: Place | None = None,
+    despite_damage: bool = False,
+    tell: Listener = nobody,
 ) -> Converted:
     """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
     A SIARD archive is made of a database (its URL, or a SQLite file), and a SQLite file of a SIARD archive.
 
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. Raises
-    `PackageFault` where the source is a package that is not whole, `UsageFault`, and what `safe` refuses.
+    `PackageFault` where the source is a package that is not whole (unless `despite_damage`),
+    `UsageFault`, and what `safe` refuses.
     """
     wanted = Wanted(form, Path(package) if package is not None else _own_facts())
     if form in DATABASES:
         return convert_database(str(source), Path(target), wanted, tell=tell)
-    _refuse_damaged(Path(source), tell)
+    if not despite_damage:
+        _refuse_damaged(Path(source), tell)
     return convert_files(Path(source), Path(target), wanted, tell=tell)
 
 

@@ -19,10 +19,15 @@ from noarkit.extract.databases import DATABASES
 @option("--as", "form", type=click.Choice((*TARGETS, *DATABASES)), required=True)
 @option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT")
 @option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
-def convert_command(session: Session, *, source: str, form: str, output: Path, package: Path | None) -> None:
+@option("--despite-damage", is_flag=True)
+def convert_command(
+    session: Session, *, source: str, form: str, output: Path, package: Path | None, despite_damage: bool
+) -> None:
     """Converts, and says what was made."""
     with working(session) as work:
-        made = deliveries.convert(source, output, form=form, package=package, tell=work.tell)
+        made = deliveries.convert(
+            source, output, form=form, package=package, despite_damage=despite_damage, tell=work.tell
+        )
     told = session.texts
     source_form = told.say(f"form.{made.source_form}")
     count = {"size": size(made.bytes), "source": source_form}
