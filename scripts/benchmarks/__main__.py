@@ -6,16 +6,17 @@ import argparse
 import importlib
 
 NAMES = ("archive", "bags", "database", "dias", "eark", "ingest", "extract", "read", "siard", "validate")
+GROUPS = {"packages": ("bags", "dias", "eark", "siard")}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/bench")
-    parser.add_argument("names", nargs="+", choices=NAMES)
+    parser.add_argument("names", nargs="+", choices=(*NAMES, *GROUPS))
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each figure; the median is told")
     parser.add_argument("--small", action="store_true", help="a tenth of the work: shows that it runs, measures little")
     parser.add_argument("--only", default="", help="only figures whose name holds this")
     arguments = parser.parse_args()
-    for name in arguments.names:
+    for name in (one for name in arguments.names for one in GROUPS.get(name, (name,))):
         module = importlib.import_module(f"scripts.benchmarks.{name}")
         module.run(arguments.rounds, small=arguments.small, only=arguments.only)
 
