@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="a tenth of the work: shows that it runs, measures little")
     parser.add_argument("--only", default="", help="only figures whose name holds this")
     arguments = parser.parse_args()
-    for name in (one for name in arguments.names for one in GROUPS.get(name, (name,))):
+    for name in (each for asked in arguments.names for each in GROUPS.get(asked, (asked,))):
         module = importlib.import_module(f"scripts.benchmarks.{name}")
         module.run(arguments.rounds, small=arguments.small, only=arguments.only)
 
