@@ -11,9 +11,18 @@ import re
 SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\\&<>\x7f-\x9f\ud800-\udfff\ufffe\uffff]|(?<= ) ")
 """What no cell may hold as it is. One search over many cells at once tells whether any of them needs care."""
 
+_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\\&<>\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_ASCII_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\\&<>\x7f]")
+
 _QUOTES = re.compile(r'["\t\n]')
 _ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def needs_care(text: str) -> bool:
+    """True where anything in the text must be escaped: the same question as `SPECIAL`, quicker for a long text."""
+    signs = _ASCII_SIGNS if text.isascii() else _SIGNS
+    return "  " in text or signs.search(text) is not None
 
 
 def escaped(text: str) -> str:

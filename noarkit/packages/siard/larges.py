@@ -112,19 +112,17 @@ class LargeCells:
         """The cell as it stands in the table's XML."""
         kind = cell.type.kind if cell.type is not None else "blob"
         textual = kind in TEXTUAL
-        if isinstance(value, Lob):
-            return self._stream(column, cell, value, textual=textual)
-        if textual:
+        if textual and isinstance(value, str):
             return self._text(column, cell, value)
-        if not isinstance(value, (bytes, bytearray, memoryview)):
+        if textual or not isinstance(value, (bytes, bytearray, memoryview)):
+            if isinstance(value, Lob):
+                return self._stream(column, cell, value, textual=textual)
             raise Unfit(f"{type(value).__name__} as {kind}")
         if len(value) <= self._most:
             return f"<{cell.tag}>{value.hex().upper()}</{cell.tag}>"
         return self._file(column, cell, _blocks(memoryview(value)), len(value))
 
-    def _text(self, column: int, cell: Cell, value: object) -> str:
-        if not isinstance(value, str):
-            raise Unfit(f"{type(value).__name__} as text")
+    def _text(self, column: int, cell: Cell, value: str) -> str:
         if len(value) > self._most:
             try:
                 return self._file(column, cell, _blocks(memoryview(value.encode())), len(value))

@@ -11,7 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from noarkit.errors import PackageFault
 from noarkit.packages.siard.cells import Cell
 from noarkit.packages.siard.escapes import escaped
+from noarkit.packages.siard.types import TEXTUAL
 from noarkit.packages.siard.values import Unfit, told_column, told_value
+
+_NONE = type(None)
 
 LargeCell = Callable[[int, Cell, object], str]
 """Writes a large value: the number of its column, its shape, and what it is."""
@@ -21,11 +24,14 @@ class RowWriter:
     """The rows of one table. `longest` says how many elements the arrays had at most, by column number, and `nulls`
     which columns had a NULL."""
 
-    def __init__(self, where: str, names: Sequence[str], cells: Sequence[Cell], large: LargeCell) -> None:
+    def __init__(
+        self, where: str, names: Sequence[str], cells: Sequence[Cell], large: LargeCell, most_inline: int
+    ) -> None:
         self._where = where
         self._names = names
         self._cells = cells
         self._large = large
+        self._most_inline = most_inline
         self._templates: dict[tuple[bool, ...], str] = {}
         self.longest: dict[int, int] = {}
         self.nulls: set[int] = set()
@@ -36,6 +42,10 @@ class RowWriter:
             columns = tuple(zip(*rows, strict=True))
         except ValueError as error:
             raise PackageFault(where=self._where, why="row-width") from error
+        return self.of_columns(columns)
+
+    def of_columns(self, columns: Sequence[Sequence[object]]) -> str:
+        """The XML of some rows that are given column by column."""
         if len(columns) != len(self._cells):
             raise PackageFault(where=self._where, why="row-width")
         told: list[Sequence[object]] = []
@@ -55,7 +65,7 @@ class RowWriter:
         has_nulls = None in values
         if has_nulls:
             self.nulls.add(number)
-        if cell.shape != "value" or cell.large:
+        if cell.shape != "value" or (cell.large and not self._all_short(cell, values)):
             return ["" if value is None else self._single(number, cell, value) for value in values], False
         kind = cell.type.kind if cell.type is not None else "text"
         if not has_nulls:
@@ -63,6 +73,13 @@ class RowWriter:
         told = iter(told_column(kind, [value for value in values if value is not None]))
         begin, end = f"<{cell.tag}>", f"</{cell.tag}>"
         return ["" if value is None else f"{begin}{next(told)}{end}" for value in values], False
+
+    def _all_short(self, cell: Cell, values: Sequence[object]) -> bool:
+        """True where every value of a large column stands in its cell, as those of other columns do."""
+        wanted = str if cell.type is not None and cell.type.kind in TEXTUAL else bytes
+        if not set(map(type, values)) <= {wanted, _NONE}:
+            return False
+        return max((len(value) for value in values if value is not None), default=0) <= self._most_inline  # type: ignore[arg-type]  # texts or bytes
 
     def _single(self, number: int, cell: Cell, value: object) -> str:
         if cell.large:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
-from noarkit.packages.siard.escapes import SPECIAL, escaped
+from noarkit.packages.siard.escapes import SPECIAL, escaped, needs_care
 from noarkit.packages.siard.types import CellKind
 
 _TRUTH = {True: "true", False: "false"}
@@ -53,15 +53,19 @@ def _proven(kind: CellKind, texts: Sequence[str]) -> Sequence[str]:
     one, every = _SPELT.get(kind, (None, None))
     if one is None or every is None:
         return texts
-    if every.fullmatch("\n".join(texts)) is None or ("" in texts and one.fullmatch("") is None):
+    if every.fullmatch("\n".join((*texts, ""))) is None or ("" in texts and one.fullmatch("") is None):
         wrong = next((text for text in texts if one.fullmatch(text) is None), "")
         raise Unfit(f"{wrong[:40]!r} as {kind}")
     return texts
 
 
 def _clean(texts: Sequence[str]) -> Sequence[str]:
-    if SPECIAL.search("\n".join(texts)) is None:
+    """The texts, escaped where one of them needs it. Few have line feeds in them: those go by themselves."""
+    joined = "\n".join(texts)
+    if not needs_care(joined):
         return texts
+    if joined.count("\n") == len(texts) - 1:
+        return escaped(joined).split("\n")
     return [escaped(text) if SPECIAL.search(text) else text for text in texts]
 
 
@@ -161,7 +165,7 @@ _WORDS: dict[CellKind, str] = {
     "interval": r"-?P(?=[0-9T])(?:[0-9]+Y)?(?:[0-9]+M)?(?:[0-9]+D)?"
     r"(?:T(?=[0-9])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+(?:\.[0-9]+)?S)?)?",
 }
-_SPELT = {kind: (re.compile(words), re.compile(rf"(?:{words}(?:\n|\Z))*")) for kind, words in _WORDS.items()}
+_SPELT = {kind: (re.compile(words), re.compile(rf"(?:(?:{words})\n)*+")) for kind, words in _WORDS.items()}
 
 _FORMS: dict[CellKind, Callable[[object], str | None]] = {
     "integer": _integer,
@@ -222,4 +226,6 @@ _QUICK: dict[tuple[CellKind, type], Callable[..., Sequence[object] | None]] = {
     ("date", date): _dates,
     ("timestamp", datetime): _moments,
     ("hex", bytes): _bytes,
+    ("blob", bytes): _bytes,
+    ("datalink", bytes): _bytes,
 }

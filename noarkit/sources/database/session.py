@@ -123,6 +123,14 @@ class Session:
                 row = self._execute(statement, parameters).first()
         return row[0] if row else None
 
+    def copied(self, query: str) -> Iterator[bytes]:
+        """The lines of PostgreSQL's `COPY … TO` for a query, as its text format has them; in constant memory."""
+        with self.faults():
+            driver = self._connection.connection.driver_connection
+            with driver.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT") as copy:  # type: ignore[union-attr]  # psycopg's own
+                for line in copy:
+                    yield bytes(line)
+
     def open_blob(self, table: str, column: str, rowid: int) -> sqlite3.Blob:
         """SQLite's own way into one value, piece by piece."""
         with self.faults():

@@ -6,10 +6,12 @@ is written, from the same snapshot.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 
 from noarkit.packages.siard.types import TEXTUAL, sql_type
 from noarkit.safe.digest import Readable
@@ -87,6 +89,39 @@ def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
             yield _made(readers, row)
 
 
+def columns_of(fetch: Fetch) -> Iterator[Sequence[Sequence[object]]] | None:
+    """The rows of a table of PostgreSQL column by column, as COPY gives them, which takes a third of the time; None for
+    a table that holds bytes, arrays or large values, and for other servers."""
+    if fetch.session.family != POSTGRESQL:
+        return None
+    readers = [_Reader(fetch, column) for column in fetch.table.columns]
+    if not all(reader.is_plain and reader.is_textual for reader in readers):
+        return None
+    wanted = ", ".join(part for reader in readers for part in reader.copied())
+    return _columns(fetch.session.copied(f"SELECT {wanted} FROM {fetch.where_from}"), len(readers))  # noqa: S608  # quoted
+
+
+def _columns(lines: Iterator[bytes], width: int) -> Iterator[list[list[str | None]]]:
+    while some := list(islice(lines, _BATCH_ROWS)):
+        flat = b"".join(some).decode().replace("\n", "\t").split("\t")
+        yield [_unescaped(flat[at:-1:width]) for at in range(width)]
+
+
+def _unescaped(values: list[str]) -> list[str | None]:
+    """The values of a column: COPY writes a NULL as a lone `\\N`, and control signs behind a backslash."""
+    if "\\" not in "".join(values):
+        return list(values)
+    return [None if one == "\\N" else _ESCAPE.sub(_sign, one) if "\\" in one else one for one in values]
+
+
+def _sign(found: re.Match[str]) -> str:
+    return _SIGNS.get(found[1], found[1])
+
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_SIGNS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
 def _made(readers: Sequence[_Reader], row: Sequence[object]) -> list[object]:
     made: list[object] = []
     at = 0
@@ -123,6 +158,19 @@ class _Reader:
             return ["NULL", f"CAST({self._quoted} AS bigint)"]
         size = _size(session.family, self._column, self._quoted)
         return [f"CASE WHEN {size} <= {_AT_ONCE} THEN {told} END", f"CASE WHEN {size} > {_AT_ONCE} THEN {size} END"]
+
+    @property
+    def is_textual(self) -> bool:
+        """True where COPY's text of a value is the value."""
+        return self._column.kind not in (Kind.BYTES, Kind.ARRAY, Kind.LARGE_OBJECT)
+
+    def copied(self) -> list[str]:
+        """The expressions for COPY, whose flags and infinities have other names."""
+        if self._column.kind is Kind.BOOLEAN:
+            return [f"CAST({self._quoted} AS text)"]
+        if self._column.kind is Kind.FLOAT:
+            return [f"REPLACE(CAST({self._quoted} AS text), 'Infinity', 'INF')"]
+        return self.selected()
 
     def value(self, row: Sequence[object], at: int) -> object:
         """The value of a row."""

@@ -21,7 +21,7 @@ from noarkit.sources.database.address import POSTGRESQL, SQLITE, Address, read_a
 from noarkit.sources.database.schema import Column, Relation, Table, reflect
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.streams import Desks
-from noarkit.sources.siard.fetching import Fetch, judge, rows_of
+from noarkit.sources.siard.fetching import Fetch, columns_of, judge, rows_of
 from noarkit.sources.siard.types import Judged, siard_column
 
 Facts = Mapping[str, str]
@@ -44,17 +44,18 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         self._desks = Desks(address)
         self._address = address
         self._session: Session = self._desks.session()
+        self._facts = facts
         try:
             self._tables = reflect(self._session, schemas)
             self._judged = {
                 label: judge(self._session, table) if not table.is_view else {}
                 for label, table in self._tables.tables.items()
             }
+            self.archive = self._archive()
         except BaseException:
             self._session.close()
             raise
         self.stamp = self._stamp()
-        self._facts = facts
 
     def __enter__(self) -> Self:
         return self
@@ -66,8 +67,7 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         """Lets the session go."""
         self._session.close()
 
-    @property
-    def archive(self) -> model.Archive:
+    def _archive(self) -> model.Archive:
         """What the catalogue tells, in SIARD's words."""
         default = self._default()
         names = dict.fromkeys(table.name.schema or default for table in self._tables.tables.values())
@@ -98,10 +98,16 @@ class LiveSource(AbstractContextManager["LiveSource"]):
 
     def rows(self, schema: model.Schema, table: model.Table) -> Iterator[Sequence[object]]:
         """The rows of a table, in XML's own forms."""
+        return rows_of(self._fetch(schema, table))
+
+    def columns(self, schema: model.Schema, table: model.Table) -> Iterator[Sequence[Sequence[object]]] | None:
+        """The same column by column, where the server can give them so."""
+        return columns_of(self._fetch(schema, table))
+
+    def _fetch(self, schema: model.Schema, table: model.Table) -> Fetch:
         found = self._found(schema.name, table.name)
         types = {column.name: column.type for column in table.columns}
-        fetch = Fetch(self._session, found, types, self._judged[found.label])
-        return rows_of(fetch)
+        return Fetch(self._session, found, types, self._judged[found.label])
 
     def _found(self, schema: str, name: str) -> Table:
         for table in self._tables.tables.values():
@@ -148,7 +154,7 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         if self._address.family == SQLITE:
             return f"SQLite {(self._session.one('SELECT sqlite_version()') or ('',))[0]}"
         name = {POSTGRESQL: "PostgreSQL"}.get(self._address.family, self._address.family)
-        row = self._session.one("SHOW server_version" if self._address.family == POSTGRESQL else "SELECT VERSION()")
+        row = self._session.one(_VERSION.get(self._address.family, "SELECT VERSION()"))
         return f"{name} {row[0] if row else ''}".strip()
 
     def _users(self) -> list[str]:
@@ -162,6 +168,9 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         """An SQLite file that nobody writes to is the same as long as it looks the same."""
         marks = self._desks.marks()
         return f"{self._address.where} {marks}" if marks else ""
+
+
+_VERSION = {POSTGRESQL: "SELECT current_setting('server_version')"}
 
 
 def _foreign(relation: Relation, default: str) -> model.ForeignKey:
