@@ -16,8 +16,9 @@ from noarkit.validate.eark.codes import rules_for
 from noarkit.validate.eark.run import Wish, looks_like_eark, validate_eark
 from noarkit.validate.findings import Report
 from noarkit.words.texts import LANGUAGES, fields, texts
-from samples.packages.eark import OBJID, PROFILES, Draft, good, write_folder, write_tar, write_zip
+from samples.packages.eark import PROFILES, good, write_folder
 from samples.packages.eark_bad import BAD_PACKAGES, BadPackage
+from samples.packages.make_eark import place
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 RULES = rules_for("2.2.0")
@@ -27,19 +28,10 @@ UNJUDGED = {"EARK-XSD-NONE", "EARK-XSD"}
 """What schemas of ours add, or that there are none."""
 
 
-def placed(draft: Draft, folder: Path, packed: str = "folder") -> Path:
-    """The package as a folder or archive file."""
-    if packed == "folder":
-        return write_folder(draft, folder)
-    name = packed if packed.startswith("other") else f"{OBJID}.{packed}"
-    return write_zip(draft, folder / name) if name.endswith("zip") else write_tar(draft, folder / name)
-
-
 def told(report: Report) -> str:
     """All that was found, for whoever reads why a test failed."""
     return "\n".join(
-        f"{one.rule.code} {one.count} "
-        + "; ".join(f"{place.file}:{place.line} {dict(place.data)}" for place in one.places)
+        f"{one.rule.code} {one.count} " + "; ".join(f"{at.file}:{at.line} {dict(at.data)}" for at in one.places)
         for one in report.outcomes
     )
 
@@ -56,7 +48,7 @@ def test_every_rule_has_a_package_that_breaks_it() -> None:
 
 @pytest.mark.parametrize("bad", [bad for bad in BAD_PACKAGES if bad.code != "EARK-XSD"], ids=lambda bad: bad.name)
 def test_a_package_broken_in_one_way_is_told_of_that(bad: BadPackage, tmp_path: Path) -> None:
-    report = validate_eark(placed(bad.draft(), tmp_path, bad.packed))
+    report = validate_eark(place(bad.draft(), tmp_path, bad.packed))
     rules = rules_for(report.version)
     assert bad.code in report.codes, told(report)
     assert report.codes <= {bad.code, *bad.also, *UNJUDGED}, told(report)
@@ -66,9 +58,9 @@ def test_a_package_broken_in_one_way_is_told_of_that(bad: BadPackage, tmp_path: 
         assert not report.valid
     outcome = next(one for one in report.outcomes if one.rule.code == bad.code)
     for lang in LANGUAGES:
-        for place in outcome.places:
+        for found in outcome.places:
             forms = texts(lang).forms("rules", bad.code, "told")
-            assert any(fields(form) <= place.data.keys() for form in forms), f"{bad.code} tells {dict(place.data)}"
+            assert any(fields(form) <= found.data.keys() for form in forms), f"{bad.code} tells {dict(found.data)}"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +69,7 @@ def test_a_package_broken_in_one_way_is_told_of_that(bad: BadPackage, tmp_path: 
 def test_with_the_official_schemas_it_is_told_of_nothing_else_but_by_them(
     bad: BadPackage, tmp_path: Path, reference: Path
 ) -> None:
-    report = validate_eark(placed(bad.draft(), tmp_path, bad.packed), Wish(official(reference)))
+    report = validate_eark(place(bad.draft(), tmp_path, bad.packed), Wish(official(reference)))
     assert bad.code in report.codes, told(report)
     assert report.codes <= {bad.code, *bad.also, "EARK-XSD"}, told(report)
 
@@ -85,7 +77,7 @@ def test_with_the_official_schemas_it_is_told_of_nothing_else_but_by_them(
 @pytest.mark.parametrize(("kind", "version"), PROFILES)
 @pytest.mark.parametrize("packed", ["folder", "zip", "tar"])
 def test_a_good_package_breaks_no_rule(kind: str, version: str, packed: str, tmp_path: Path, reference: Path) -> None:
-    path = placed(good(kind, version), tmp_path, packed)
+    path = place(good(kind, version), tmp_path, packed)
     assert looks_like_eark(path)
     report = validate_eark(path, Wish(official(reference)))
     assert report.codes == frozenset(), told(report)
@@ -99,7 +91,7 @@ def test_a_rule_has_the_level_of_the_version(tmp_path: Path) -> None:
     assert levels == {"2.0.4": "error", "2.1.0": "error", "2.2.0": "warning"}
     assert rules_for("2.1.0")["SIP18"].level == "info"
     bad = next(bad for bad in BAD_PACKAGES if bad.code == "CSIP96")
-    path = placed(bad.draft(), tmp_path)
+    path = place(bad.draft(), tmp_path)
     assert validate_eark(path).valid
     assert not validate_eark(path, Wish(version="2.1.0")).valid
     assert validate_eark(path, Wish(version="2.1.0")).version == "2.1.0"
