@@ -236,6 +236,8 @@ class Spend:
         what = request.path_params["what"]
         if what == "trouble":
             self.control.add(asked)
+        elif what == "consent":
+            return JSONResponse({"refresh_token": self.issuer.first_refresh_token()})
         elif what == "expire":
             self.issuer.expire()
         elif what == "change":

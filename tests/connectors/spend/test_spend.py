@@ -1,0 +1,294 @@
+"""The interface of the spend service, row by row, over real sockets; and each trouble a client of it must bear."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from noarkit.connectors.access.consent import code_of
+from noarkit.connectors.pace import Clock
+from noarkit.connectors.port import Deleted, Item, ServiceItem, Window
+from noarkit.connectors.spend import Spend, open_login, open_service, writing
+from noarkit.connectors.spend.money import shown
+from noarkit.errors import ConsentNeeded, ServiceDenied, ServiceRefused, UsageFault
+from noarkit.events import nobody
+from noarkit.standins.serving import Wish
+from tests.connectors.scripted import Asked, Told, VirtualClock, serving, told
+from tests.connectors.standing import Standing, standing
+
+FREE = ((1_000_000, 60.0),)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """A service that nobody changes."""
+    with standing("spend", tmp_path_factory.mktemp("spend"), Wish(150, limits=FREE)) as found:
+        yield found
+
+
+@pytest.fixture
+def spend(held: Standing, tmp_path: Path) -> Iterator[Spend]:
+    """A connection of its own, by a key that does not change."""
+    yield from connected(held, tmp_path)
+
+
+def connected(to: Standing, folder: Path, **more: object) -> Iterator[Spend]:
+    """A service with a state of its own, whose waits take no time."""
+    clock = VirtualClock(datetime.now(UTC).timestamp())
+    refresh = to.control("consent")["refresh_token"]
+    secret = folder / f"refresh-{len(str(refresh))}"
+    secret.write_text(str(refresh))
+    secret.chmod(0o600)
+    settings = {"state": str(folder / "state"), "refresh_token": {"file": str(secret)}, **more}
+    service = open_service(to.connection(settings), Clock(clock.now_s, clock.sleep_s))
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def all_of(service: Spend, name: str, since: datetime | None = None) -> list[ServiceItem]:
+    """The items of a stream."""
+    stream = next(stream for stream in service.streams() if stream.name == name)
+    return list(service.items(stream, Window(since, LATER), nobody))
+
+
+def test_entries_that_are_final_come_once_with_their_receipts(spend: Spend) -> None:
+    items = [one for one in all_of(spend, "entries") if isinstance(one, Item)]
+    assert len({item.key for item in items}) == len(items) > 80
+    assert {item.kind for item in items} == {"entry", "bill"}
+    assert any(len(item.contents) > 1 for item in items)
+    for item in items:
+        data = item.fields["data"]
+        assert isinstance(data, dict)
+        assert data["status"] == "COMPLETED"
+        assert len(item.contents) == len(data["receiptIds"])
+        assert item.made[0].media_type == "application/json"
+        assert not item.made_first
+
+
+def test_receipts_are_originals_of_the_size_they_promise_and_our_token_does_not_go_there(
+    held: Standing, spend: Spend
+) -> None:
+    items = [one for one in all_of(spend, "entries") if isinstance(one, Item) and one.contents]
+    for item in items[:20]:
+        for content in item.contents:
+            with spend.open(content) as source:
+                assert len(source.read()) == content.size_bytes
+    assert held.control("counts")["troubles_met"] == 0
+
+
+def test_an_address_that_has_run_out_is_asked_for_anew(held: Standing, spend: Spend) -> None:
+    item = next(one for one in all_of(spend, "entries") if isinstance(one, Item) and one.contents)
+    held.control("trouble", path="/files/", status=403, times=1)
+    with spend.open(item.contents[0]) as source:
+        assert source.read()
+
+
+def test_codes_stand_with_their_names(spend: Spend) -> None:
+    item = next(one for one in all_of(spend, "entries") if isinstance(one, Item))
+    data = item.fields["data"]
+    assert isinstance(data, dict)
+    assert data["account"]["name"].startswith("Konto")
+    assert all({"tagId", "code", "name"} <= set(tag) for tag in data["tags"])
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3])
+def test_export_jobs_are_read_in_every_version_and_never_started(held: Standing, tmp_path: Path, version: int) -> None:
+    for service in connected(held, tmp_path, export_version=version):
+        items = [one for one in all_of(service, "jobs") if isinstance(one, Item)]
+        assert {str(item.fields["status"]) for item in items} <= {"completed", "completed_with_errors", "failed"}
+        assert bool(service.introduce().remarks) == (version == 0)
+        pending = [job for job in service.calls.jobs(version) if job["status"] == "pending"]
+        assert pending  # they are there, and are not taken before they ended
+        with pytest.raises(ServiceRefused):
+            service.calls.write("POST", f"/v{version}/export-jobs", {})
+
+
+def test_version_three_keeps_what_it_has_more(held: Standing, tmp_path: Path) -> None:
+    for service in connected(held, tmp_path):
+        job = next(service.calls.jobs(3))
+        assert "vendor" in next(service.calls.job_items(3, str(job["id"])))
+        assert "vendor" not in next(service.calls.job_items(2, str(job["id"])))
+
+
+def test_registers_are_snapshots_of_a_year_and_employees_are_codes_alone(spend: Spend) -> None:
+    items = [one for one in all_of(spend, "registers") if isinstance(one, Item)]
+    assert {str(item.fields["name"]) for item in items} >= {"employees", "vendors", "accounts", "tax-codes", "tags"}
+    (employees,) = (item for item in items if item.fields["name"] == "employees")
+    assert b"@" not in employees.made[0].data
+    assert b"E001" in employees.made[0].data
+
+
+@pytest.mark.parametrize("register", ["tag-groups", "tax-codes", "vendors", "employees", "marketplace-integrations"])
+def test_registers_are_made_changed_and_taken_away(held: Standing, tmp_path: Path, register: str) -> None:
+    for service in connected(held, tmp_path):
+        made = writing.create(service.calls, register, {"name": "Ny", "code": "N1"})
+        one = str(made["id"])
+        assert writing.update(service.calls, register, one, {"name": "Endret"})["name"] == "Endret"
+        assert writing.retrieve(service.calls, register, one)["name"] == "Endret"
+        writing.delete(service.calls, register, one)
+        with pytest.raises(ServiceRefused):
+            writing.retrieve(service.calls, register, one)
+
+
+def test_accounts_are_archived_and_tag_groups_take_their_three_members(held: Standing, tmp_path: Path) -> None:
+    for service in connected(held, tmp_path):
+        account = writing.create(service.calls, "accounts", {"code": "9999", "name": "Prøve"})
+        assert writing.archive(service.calls, "accounts", str(account["id"]))["archived"] is True
+        writing.delete(service.calls, "accounts", str(account["id"]))
+        group = writing.create_tag_group(service.calls, "Prosjekt", "PRO", archived=True)
+        assert (group["name"], group["code"], group["archived"]) == ("Prosjekt", "PRO", True)
+        writing.delete(service.calls, "tag-groups", str(group["id"]))
+        with pytest.raises(UsageFault):
+            writing.create(service.calls, "payments", {})
+
+
+def test_an_api_key_is_a_user_name_without_a_password(tmp_path: Path) -> None:
+    with standing("spend", tmp_path, Wish(30, limits=FREE, options={"auth": "key"})) as keyed:
+        service = open_service(keyed.connection({"state": str(tmp_path / "s")}))
+        shown_key = service.calls.client.key
+        assert shown_key is not None
+        kind, _, pair = shown_key.headers()["Authorization"].partition(" ")
+        assert kind == "Basic"
+        assert base64.b64decode(pair).decode().endswith(":")
+        assert service.introduce().account
+        service.close()
+        with pytest.raises(UsageFault):
+            open_login(keyed.connection())
+
+
+def test_a_refresh_token_is_good_once_and_the_next_is_kept_first(held: Standing, tmp_path: Path) -> None:
+    for service in connected(held, tmp_path):
+        service.introduce()
+        for _ in range(3):
+            held.control("expire")
+            threads = [threading.Thread(target=service.calls.introspect) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert service.introduce().tenant
+
+
+def test_an_answer_lost_while_renewing_asks_for_consent_plainly(held: Standing, tmp_path: Path) -> None:
+    for service in connected(held, tmp_path):
+        held.control("trouble", path="/oauth/token", status=599)
+        with pytest.raises(Exception, match="F35"):
+            service.introduce()
+        with pytest.raises(ConsentNeeded):
+            service.introduce()
+
+
+def test_what_was_granted_in_one_environment_never_reaches_another(held: Standing, tmp_path: Path) -> None:
+    heard: list[Asked] = []
+
+    def other(asked: Asked) -> Told:
+        heard.append(asked)
+        return told({"error": "invalid_grant"}, 400)
+
+    for service in connected(held, tmp_path):
+        service.introduce()
+        token = service.calls.client.key.headers()["Authorization"]  # type: ignore[union-attr]  # it has one
+        with serving(other) as production:
+            state = {"state": str(tmp_path / "state"), "api_url": production.url, "auth_url": production.url}
+            moved = open_service(held.connection(state))
+            with pytest.raises(ConsentNeeded):
+                moved.introduce()
+            moved.close()
+        assert all(token not in str(asked.headers) for asked in heard)
+
+
+def test_a_first_consent_takes_pkce_and_the_secret_in_a_header(held: Standing, tmp_path: Path) -> None:
+    import httpx
+
+    to = held.connection({"state": str(tmp_path / "state")})
+    login = open_login(to)
+    consent = login.begin()
+    answer = httpx.get(consent.url, follow_redirects=False, trust_env=False)
+    login.finish(consent, code_of(answer.headers["location"], consent))
+    login.close()
+    service = open_service(to)
+    assert service.introduce().account
+    service.close()
+
+
+def test_a_token_in_the_query_is_never_sent(spend: Spend, held: Standing) -> None:
+    with pytest.raises(ServiceDenied):
+        spend.calls.read("/v1/introspect?access_token=x")
+
+
+def test_six_hundred_a_minute_is_shared_and_never_passed(tmp_path: Path) -> None:
+    with standing("spend", tmp_path, Wish(40, limits=((15, 1.0),))) as strict:
+        service = open_service(strict.connection({"state": str(tmp_path / "s")}))
+        threads = [threading.Thread(target=lambda: [service.calls.introspect() for _ in range(10)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        counts = strict.control("counts")["limits"]
+        assert counts["refused"] == 0  # type: ignore[index]  # a table
+        assert counts["most"] == [15]  # type: ignore[index]  # a table
+        service.close()
+
+
+def test_webhooks_are_subscribed_signed_and_tried_again(tmp_path: Path) -> None:
+    heard: list[Asked] = []
+    came = threading.Event()
+
+    def receive(asked: Asked) -> Told:
+        heard.append(asked)
+        if len(heard) == 1:
+            return told({}, 500)
+        came.set()
+        return told({})
+
+    options = {"retries": "0,0.05,0.1"}
+    with standing("spend", tmp_path, Wish(30, limits=FREE, options=options)) as held, serving(receive) as receiver:
+        service = open_service(held.connection({"state": str(tmp_path / "s")}))
+        _, secret = writing.subscribe(service.calls, receiver.url)
+        assert secret.startswith("whsec_")
+        held.control("job")
+        assert came.wait(10)
+        assert [asked.headers["webhook-id"] for asked in heard[:2]] == [heard[0].headers["webhook-id"]] * 2
+        assert heard[0].headers["webhook-signature"].startswith("v1,")
+        service.close()
+
+
+def test_deleted_entries_are_told_and_late_receipts_are_new_versions(tmp_path: Path) -> None:
+    with standing("spend", tmp_path, Wish(40, limits=FREE)) as held:
+        service = open_service(held.connection({"state": str(tmp_path / "s")}))
+        before = [one for one in all_of(service, "entries") if isinstance(one, Item)]
+        late = str(before[0].key.rsplit(":", 1)[1])
+        gone = str(before[1].key.rsplit(":", 1)[1])
+        held.control("receipt", entry=late)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        held.control("change", entries=[{"id": gone, "deletedAt": now}])
+        after = all_of(service, "entries")
+        assert [one.key for one in after if isinstance(one, Deleted)] == [before[1].key + ":deleted"]
+        found = next(one for one in after if isinstance(one, Item) and one.key == before[0].key)
+        assert len(found.contents) == len(before[0].contents) + 1
+        service.close()
+
+
+def test_amounts_are_exact_in_every_currency() -> None:
+    assert shown({"currency": "NOK", "minors": 123450}) == "1234.50 NOK"
+    assert shown({"currency": "JPY", "minors": -7}) == "-7 JPY"
+    assert shown({"currency": "KWD", "minors": 5}) == "0.005 KWD"
+    assert shown({"currency": "NOK", "minors": 99999999999999999}) == "999999999999999.99 NOK"
+    assert shown(None) == ""
+
+
+def test_a_window_takes_what_was_settled_in_it(spend: Spend) -> None:
+    everything = [one for one in all_of(spend, "entries") if isinstance(one, Item)]
+    middle = datetime(2025, 1, 1, tzinfo=UTC)
+    later = [one for one in all_of(spend, "entries", middle) if isinstance(one, Item)]
+    assert 0 < len(later) < len(everything)
+    assert {one.key for one in later} < {one.key for one in everything}
+    assert spend.look_back >= timedelta(days=30)
