@@ -23,7 +23,7 @@ from noarkit.extract.run import Terms, extract, work_folder
 from noarkit.extract.writing import Pen, write_structure
 from noarkit.packages.noark5.content import Content, parse
 from scripts.benchmarks.archive import Bench, opened
-from scripts.benchmarks.figures import machine, peak_mb, seconds, tell
+from scripts.benchmarks.figures import machine, medians, peak_mb, processor_seconds, seconds, tell
 
 RECORDS = 20_000
 _IN_A_CASE = 20
@@ -143,6 +143,13 @@ def _writing(bench: Bench, count: int, rounds: int) -> None:
         ratio = statistics.median(one / other for one, other in zip(takes[kind], takes["floor"], strict=True))
         figure = statistics.median(takes[kind])
         tell(f"writing arkivstruktur, {name}", figure, "records/s", floor, "joined by hand, one process", ratio)
+    figures = medians(
+        rounds,
+        lambda: count / processor_seconds(lambda: _written(bench, pen, Team(0))),
+        lambda: count / processor_seconds(lambda: _written_by_hand(bench, store)),
+    )
+    one, other, ratio = figures
+    tell("the same by processor time", one, "records/s", other, "joined by hand, one process", ratio)
 
 
 def _written(bench: Bench, pen: Pen, team: Team) -> None:
