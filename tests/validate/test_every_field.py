@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,35 @@ def test_every_value_of_the_description_is_watched(place: int, tmp_path: Path) -
     said = DESCRIBED[place]
     unwatched = said in FREE_TEXTS or said in ("main", "XML Schema") or said.startswith("//")
     assert (validate(tmp_path).codes == OURS) == unwatched, said
+
+
+# A value that could be right by itself, and is contradicted elsewhere in the package.
+CONTRADICTED = {
+    *(("arkivstruktur.xml", "journalpost", name) for name in ("journalaar", "journalsekvensnummer", "journaldato")),
+    *(("arkivstruktur.xml", "journalpost", name) for name in ("systemID", "journalpostnummer", "dokumentetsDato")),
+    *(("arkivstruktur.xml", "saksmappe", name) for name in ("saksaar", "sakssekvensnummer")),
+    *(("arkivstruktur.xml", "dokumentobjekt", name) for name in ("referanseDokumentfil", "sjekksum", "filstoerrelse")),
+    *(("loependeJournal.xml", "journalpost", name) for name in ("systemID", "journaldato", "dokumentetsDato")),
+    *(("offentligJournal.xml", "journalpost", name) for name in ("systemID", "journalaar", "dokumentetsDato")),
+    *(("offentligJournal.xml", "journalhode", name) for name in ("antallJournalposter", "journalStartDato")),
+    ("endringslogg.xml", "endring", "referanseArkivenhet"),
+}
+
+
+def likely(value: str) -> str:
+    """Another value of the same kind: the next day, the next number, another id, a longer text."""
+    if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", value) or re.fullmatch("[0-9a-f]{64}", value):
+        return value[:-1] + ("0" if value[-1] != "0" else "1")
+    if day := re.fullmatch(r"(\d{4}-\d\d-\d\d)(.*)", value):
+        return (date.fromisoformat(day[1]) + timedelta(days=1)).isoformat() + day[2]
+    return str(int(value) + 1) if value.isdecimal() else f"{value}x"
+
+
+@pytest.mark.parametrize("place", sorted(CONTRADICTED), ids="-".join)
+def test_a_likely_value_is_noticed_where_something_contradicts_it(place: tuple[str, str, str], tmp_path: Path) -> None:
+    field = next(field for field in FIELDS if (field.file, field.group, field.name) == place)
+    draft = good_draft()
+    text = draft.files[field.file].decode()
+    changed_text = text[: field.begin] + likely(text[field.begin : field.end]) + text[field.end :]
+    draft.files[field.file] = changed_text.encode()
+    assert judged(draft, tmp_path).codes > OURS

@@ -140,7 +140,7 @@ class _Entries:
     table = "entries"
     wanted: tuple[str, ...] = (
         *("systemID", "journalaar", "journalsekvensnummer", "journalpostnummer", "tittel", "offentligTittel"),
-        *("journaldato", "skjermingMetadata", "saksaar", "sakssekvensnummer"),
+        *("journaldato", "dokumentetsDato", "skjermingMetadata", "saksaar", "sakssekvensnummer"),
         *("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon"),
     )
 
@@ -186,7 +186,8 @@ class _Entries:
         if day and ((self._first and day < self._first) or (self._last and day > self._last)):
             self.notes.hit("N512", at, key, value=day)
         title, number = told(values.get(self._title)), whole(values.get("journalpostnummer"))
-        self.rows.append((self._journal, packed(key), year, sequence, number, day, title, *self._case, at))
+        written = values.get("dokumentetsDato", "")[:10]
+        self.rows.append((self._journal, packed(key), year, sequence, number, day, written, title, *self._case, at))
 
 
 _NONE: frozenset[str] = frozenset()

@@ -141,6 +141,7 @@ def _agrees(case: Case, number: int) -> bool:
 _AGREEING = """
     SELECT COUNT(*) FROM entries e JOIN posts p ON p.id = e.id LEFT JOIN cases c ON c.case_file = p.case_file
     WHERE e.journal = ?1 AND e.year = p.year AND e.sequence = p.sequence AND e.number = p.number AND e.day = p.day
+      AND e.written IN (p.written, '')
       AND (e.case_year != c.year OR e.case_sequence != c.sequence) IS NOT 1
       AND CASE ?1 WHEN 0 THEN e.title = p.title ELSE (p.hidden = 1 AND e.title = p.title) IS NOT 1 END
 """
@@ -173,7 +174,8 @@ def _judge_entries(case: Case, number: int) -> None:
     twice = """SELECT id, MAX(at) FROM entries WHERE journal = ? GROUP BY id HAVING COUNT(*) > 1 ORDER BY 2"""
     tell(case, "N510", file, ask(twice, (number,)))
     differs = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id WHERE e.journal = ? AND (
-                 e.year != p.year OR e.sequence != p.sequence OR e.number != p.number OR e.day != p.day{}) ORDER BY 2"""
+                 e.year != p.year OR e.sequence != p.sequence OR e.number != p.number OR e.day != p.day
+                 OR (e.written != p.written AND e.written != ''){}) ORDER BY 2"""
     title = " OR e.title != p.title" if number == 0 else ""
     tell(case, "N509", file, ask(differs.format(title), (number,)))
     other_case = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id JOIN cases c USING (case_file)

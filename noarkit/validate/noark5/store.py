@@ -18,12 +18,12 @@ _UUID_BYTES = 16
 _TABLES = {
     "units": "id BLOB, kind INTEGER, at INTEGER, form TEXT",
     "refs": "kind INTEGER, target BLOB, at INTEGER, owner BLOB",
-    "posts": "id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, title INTEGER, hidden INTEGER,"
-    " case_file INTEGER, at INTEGER",
+    "posts": "id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT, title INTEGER,"
+    " hidden INTEGER, case_file INTEGER, at INTEGER",
     "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER",
     "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER",
-    "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, title INTEGER,"
-    " case_year INTEGER, case_sequence INTEGER, at INTEGER",
+    "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT,"
+    " title INTEGER, case_year INTEGER, case_sequence INTEGER, at INTEGER",
     "cases": "case_file INTEGER PRIMARY KEY, year INTEGER, sequence INTEGER",
     "changes": "target BLOB, field TEXT, at INTEGER",
     "classes": "name TEXT, title TEXT, folders INTEGER, records INTEGER",

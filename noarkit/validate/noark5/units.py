@@ -277,6 +277,7 @@ def _entry(sight: Sight, frame: Frame, parent: Frame, status: str) -> None:
             whole(values.get("journalsekvensnummer")),
             whole(values.get("journalpostnummer")),
             values.get("journaldato", "")[:10],
+            values.get("dokumentetsDato", "")[:10],
             told(values.get("tittel")),
             1 if "skjermetTittel" in values else 0,
             parent.at if parent.type == "saksmappe" else None,
