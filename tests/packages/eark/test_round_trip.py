@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,11 +18,12 @@ from noarkit.packages.eark.write import EarkFile, EarkOrder, Representation, fil
 from tests.packages.bagit.test_round_trip import laid, trees
 from tests.packages.eark.oracles import TAILS, disagreements, faults_of, held
 
+EXAMPLES = 200 if os.environ.get("NOARKIT_DEEP") == "1" else 8
 texts = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=20)
 
 
 @pytest.mark.parametrize("tail", TAILS)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     tree=trees(),
     other=trees(),
@@ -53,7 +55,9 @@ def test_any_tree_comes_back_equal(
 
 @pytest.mark.parametrize("kind", KINDS)
 @settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(
     tree=trees(),

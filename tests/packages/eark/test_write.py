@@ -33,7 +33,7 @@ from noarkit.packages.holding.progress import Progress
 from noarkit.validate.eark.run import validate_eark
 from tests.packages.eark.oracles import TAILS, disagreements, faults_of, held, own_schema
 
-FILES = 1_200
+FILES = 1_500
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 WHEN = datetime(2026, 5, 6, 7, 8, 9, tzinfo=UTC)
 
@@ -98,13 +98,13 @@ def all_bytes(path: Path) -> dict[str, bytes]:
     ("tail", "where", "at"),
     [
         ("", "file", 5),
-        ("", "file", 1_150),
+        ("", "file", 1_450),
         ("", "tag", 2),
         ("", "tag", 4),
         ("", "package_made", 1),
-        (".zip", "file", 1_150),
+        (".zip", "file", 1_450),
         (".zip", "tag", 1),
-        (".tar", "file", 1_150),
+        (".tar", "file", 1_450),
         (".tar", "tag", 4),
         (".tar.gz", "tag", 3),
         (".tar.gz", "package_files", 1),
@@ -158,7 +158,7 @@ def test_a_build_that_is_killed_again_and_again_ends_in_the_same_bytes(tmp_path:
 def test_what_changed_between_two_tries_is_taken_anew(tmp_path: Path) -> None:
     source = tree(tmp_path / "source", FILES)
     target = tmp_path / "package"
-    killed(source, target, "file", 1_150)
+    killed(source, target, "file", 1_450)
     (source / "00003.txt").write_bytes(b"another content")
     (source / "00700.txt").unlink()
     make_eark(ordered(source), target)
