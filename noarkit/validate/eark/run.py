@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from lxml import etree
 
@@ -21,6 +23,7 @@ from noarkit.errors import NoarkitError, PackageFault, UnsafePath, UnsafeXml
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.eark import spec
 from noarkit.packages.holding.storage import Storage, open_storage
+from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.judge import judge_opened
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
@@ -39,6 +42,9 @@ from noarkit.validate.findings import Report, Rule, Tally
 FORM = "eark"
 _MOST_SHOWN = 200
 _MOST_ERRORS = 10_000
+_HELD_BYTES = 16 * 1024 * 1024
+Opened = Callable[[], AbstractContextManager[Readable]]
+"""Opens a document from its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +120,9 @@ class _Check:
         self._wish = wish
         self._bench = bench_of(wish.schemas)
         self._package = Told(tally, "")
-        self._fixities = Fixities(storage, inventory, tally, wish.width, in_order=_form(path) not in ("zip", "tar"))
+        self._in_order = path.is_file() and _form(path) not in ("zip", "tar")
+        self._fixities = Fixities(storage, inventory, tally, wish.width, in_order=self._in_order)
         self._root: Judge | None = None
-        self._read = 0
 
     def run(self) -> tuple[str, dict[str, tuple[str, ...]]]:
         """Every rule, in an order in which each has what it needs."""
@@ -178,26 +184,31 @@ class _Check:
         told = Told(self._tally, name)
         judge = Judge(document, self._inventory, told, asked=self._wish.version, at_once=self._fixities.at_once)
         try:
-            with self._storage.open(name) as source:
-                for _ in read_mets(source, name, judge):
-                    yield from self._fixities.keep(judge.take())
-            yield from self._fixities.keep(judge.take())
-            judge.finish(documents=divided)
-            yield from self._fixities.keep(judge.take())
-            if document.level == "package":
-                self._root = judge
-            if document.level != "nested" and self._bench.mets is not None:
-                self._hold(told, self._bench.mets)
+            with self._opener(name) as opened:
+                with opened() as source:
+                    for _ in read_mets(source, name, judge):
+                        yield from self._fixities.keep(judge.take())
+                judge.finish(documents=divided)
+                yield from self._fixities.keep(judge.take())
+                if document.level == "package":
+                    self._root = judge
+                if document.level != "nested" and self._bench.mets is not None:
+                    hold(told, opened, self._bench.mets)
         except (PackageFault, UnsafeXml, OSError) as fault:
             refuse(told, fault)
-        self._read += 1
         self._wish.listener(Event("validating", {"file": name, "bytes": self._inventory.size_of(name) or 0}))
 
-    def _hold(self, told: Told, schema: etree.XMLSchema) -> None:
-        """Holds a document against a schema."""
-        name = told.file
-        for error in judge_opened(lambda: self._storage.open(name), name, schema, most=_MOST_ERRORS):
-            told.hit(XSD, error.line, element=error.element, detail=error.message)
+    @contextmanager
+    def _opener(self, name: str) -> Iterator[Opened]:
+        """How to open a document, from its beginning each time; one in a packed tar is unpacked only once."""
+        if not self._in_order:
+            yield lambda: self._storage.open(name)
+            return
+        with tempfile.SpooledTemporaryFile(max_size=_HELD_BYTES) as held:
+            with self._storage.open(name) as source:
+                while block := source.read(BLOCK_BYTES):
+                    held.write(block)
+            yield lambda: _again(held)
 
     def _preservation(self) -> None:
         aip = self._root is not None and self._root.kind == "AIP"
@@ -207,10 +218,11 @@ class _Check:
             told = Told(self._tally, name)
             judge = Preservation(name, self._inventory, told, self._fixities.keep_one, aip=aip)
             try:
-                with self._storage.open(name) as source:
-                    judge.judge(things(source, name))
-                if judge.namespace == spec.PREMIS and self._bench.premis is not None:
-                    self._hold(told, self._bench.premis)
+                with self._opener(name) as opened:
+                    with opened() as source:
+                        judge.judge(things(source, name))
+                    if judge.namespace == spec.PREMIS and self._bench.premis is not None:
+                        hold(told, opened, self._bench.premis)
             except (PackageFault, UnsafeXml, OSError) as fault:
                 refuse(told, fault)
         self._fixities.flush()
@@ -293,6 +305,18 @@ def _size(storage: Storage, name: str) -> int:
             return os.fstat(file.fileno()).st_size if isinstance(file, io.BufferedReader) else 0
     except (OSError, UnsafePath):
         return 0
+
+
+@contextmanager
+def _again(held: IO[bytes]) -> Iterator[Readable]:
+    held.seek(0)
+    yield held
+
+
+def hold(told: Told, opened: Opened, schema: etree.XMLSchema) -> None:
+    """Holds a document against a schema."""
+    for error in judge_opened(opened, told.file, schema, most=_MOST_ERRORS):
+        told.hit(XSD, error.line, element=error.element, detail=error.message)
 
 
 def refuse(told: Told, fault: PackageFault | UnsafeXml | OSError) -> None:
