@@ -87,7 +87,8 @@ class Pair:
         sync_folder(self._target.parent)
 
     def clear(self) -> None:
-        """Nothing of this is needed any more."""
+        """Nothing of this is needed any more. What is known goes last: until then the build can be gone on with."""
+        shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(self._home, ignore_errors=True)
 
     def close(self) -> None:
