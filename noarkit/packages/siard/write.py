@@ -299,9 +299,10 @@ class _Batches:
         """How much the values of a column are; one that is a stream is nothing yet."""
         values = map(itemgetter(at), rows)
         try:
-            return sum(map(len, filter(None, values)))  # type: ignore[arg-type]  # texts and bytes, nearly always
+            return sum(map(len, filter(None, values)))
         except TypeError:
-            return sum(len(row[at]) for row in rows if isinstance(row[at], (bytes, str)))  # type: ignore[arg-type]  # the same
+            held = (row[at] for row in rows)
+            return sum(len(value) for value in held if isinstance(value, (bytes, str)))
 
 
 def _numbered(archive: Archive, order: SiardOrder) -> Archive:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from xml.parsers.expat import XMLParserType
 
 from noarkit.errors import UnsafeXml
 from noarkit.packages.siard.places import named
@@ -58,31 +59,59 @@ class RowCheck:
         """Reads it all; yields the cells that name files, some at a time. Raises what `safe` refuses."""
         parser = event_parser(where)
         stack = self._stack
-
-        def line() -> int:
-            return parser.CurrentLineNumber
-
-        def start(name: str, attributes: dict[str, str]) -> None:
-            self._start(name.rpartition(" ")[2], attributes, line)
-
-        def end(name: str) -> None:
-            self._end(line)
-
-        def data(text: str) -> None:
-            stack[-1].pieces.append(text)
-
-        parser.StartElementHandler, parser.EndElementHandler = start, end
-        parser.CharacterDataHandler = data
+        short = self._listen(parser)
         for _ in feed(parser, named(source, where), where, limits=_LIMITS):
             if len(stack) > _LIMITS.max_depth:
-                raise UnsafeXml(where=where, why="depth", line=line())
-            if stack and sum(map(len, stack[-1].pieces)) > MOST_TEXT:
-                raise UnsafeXml(where=where, why="limits", line=line())
+                raise UnsafeXml(where=where, why="depth", line=parser.CurrentLineNumber)
+            if sum(map(len, short)) > MOST_TEXT or (stack and sum(map(len, stack[-1].pieces)) > MOST_TEXT):
+                raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
             if self._large:
                 yield self._large
                 self._large = []
         if self._large:
             yield self._large
+
+    def _listen(self, parser: XMLParserType) -> list[str]:
+        """Sets the handlers. A plain cell that stands where it should needs no more than its text, which is returned
+        as it grows; everything else takes the long way."""
+        stack, parts = self._stack, self._row.parts
+        names = [part.name for part in parts]  # as the parser tells them, once it has
+        simple = [bool(part.type) for part in parts]
+        pieces: list[str] = []
+        open_at = -1
+
+        def line() -> int:
+            return parser.CurrentLineNumber
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            nonlocal open_at
+            if open_at >= 0:  # an element inside what looked plain
+                stack.append(_Open(parts[open_at], pieces=pieces.copy()))
+                self._column, open_at = open_at, -1
+            elif len(stack) == 2 and not attributes and stack[1].expected is self._row:
+                at = stack[1].next
+                if at < len(names) and simple[at] and (names[at] == name or _is_local(names, at, name)):
+                    stack[1].next = at + 1
+                    open_at = at
+                    pieces.clear()
+                    return
+            self._start(name.rpartition(" ")[2], attributes, line)
+
+        def end(name: str) -> None:
+            nonlocal open_at
+            if open_at >= 0:
+                at, open_at = open_at, -1
+                self._judge(parts[at], pieces[0] if len(pieces) == 1 else "".join(pieces), line)
+                pieces.clear()
+            else:
+                self._end(line)
+
+        def data(text: str) -> None:
+            (pieces if open_at >= 0 else stack[-1].pieces).append(text)
+
+        parser.StartElementHandler, parser.EndElementHandler = start, end
+        parser.CharacterDataHandler = data
+        return pieces
 
     def _start(self, name: str, attributes: dict[str, str], line: Callable[[], int]) -> None:
         depth = len(self._stack)
@@ -142,7 +171,9 @@ class RowCheck:
             return
         if one.attributes and self._is_elsewhere(one, expected, line):
             return
-        text = "".join(one.pieces)
+        self._judge(expected, "".join(one.pieces), line)
+
+    def _judge(self, expected: Expected, text: str, line: Callable[[], int]) -> None:
         judge = JUDGES.get(expected.type)
         if judge is not None:
             if not judge(text):
@@ -161,6 +192,14 @@ class RowCheck:
             self._complain("SIARD-T_6.0-1", line(), why="file-in-small-cell", name=expected.name)
         self._large.append(LargeCell(self._column, line(), told))
         return True
+
+
+def _is_local(names: list[str], at: int, name: str) -> bool:
+    """True where the name is the one that is expected; it is remembered as the parser tells it."""
+    if name.rpartition(" ")[2] != names[at].rpartition(" ")[2]:
+        return False
+    names[at] = name
+    return True
 
 
 def _code(type_: str, text: str) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import shutil
 import subprocess
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,8 @@ from noarkit.safe.unpack import UnpackLimits
 from noarkit.validate.siard.run import validate_siard
 from tests.packages.siard.databases import CASES, NOTES, Memory, archive_of, case_row, sample
 from tests.validate.siards import good
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def schema_of(content: bytes) -> etree.XMLSchema:
@@ -308,3 +311,37 @@ def test_values_of_every_kind_stand_in_the_form_of_xml(tmp_path: Path) -> None:
         ["2020-01-02T03:04:05.000600Z", "2020-01-02Z", "100", "INF", "true"],
         ["2020-01-02T03:04:05Z", "0001-01-01Z", "-0.50", "NaN", "false"],
     ]
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from noarkit.packages.siard.write import SiardOrder, write_siard
+from tests.packages.siard.test_write import Failing
+
+class Slow(Failing):
+    def rows(self, schema, table):
+        for row in super().rows(schema, table):
+            yield row
+        if table.name == "notes":
+            print("there", flush=True)
+            time.sleep(60)
+
+write_siard(Slow(0, sys.argv[2]), Path(sys.argv[1]), SiardOrder())
+"""
+
+
+@pytest.mark.parametrize("stamp", ["the same", ""])
+def test_a_kill_leaves_nothing_under_the_name_and_the_next_build_ends_whole(stamp: str, tmp_path: Path) -> None:
+    target = tmp_path / "x.siard"
+    command = [sys.executable, "-c", SLOW, str(target), stamp]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as child:
+        assert child.stdout is not None and child.stdout.readline() == b"there\n"
+        child.kill()
+    assert not target.exists()
+    source = Failing(0, stamp)
+    made = write_siard(source, target, SiardOrder())
+    assert made.resumed == bool(stamp)
+    assert source.asked == (["notes"] if stamp else ["cases", "notes"])
+    assert validate_siard(target).codes == set()
+    assert [one.name for one in tmp_path.iterdir()] == ["x.siard"]
