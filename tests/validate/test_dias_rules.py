@@ -18,6 +18,7 @@ from noarkit.packages.holding.storage import Storage
 from noarkit.safe.digest import Readable
 from noarkit.validate.dias.documents import Bench
 from noarkit.validate.dias.run import RULES, Check, looks_like_dias, validate_dias
+from noarkit.validate.dias.seal import Seal
 from noarkit.validate.findings import Report, Tally
 from noarkit.validate.noark5.run import Wish
 from noarkit.words.texts import LANGUAGES, fields, texts
@@ -232,3 +233,15 @@ def test_an_unpacked_package_with_a_description_beside_it_is_compared_with_it(tm
     assert graver(validate_dias(place)) == {"D505"}
     (tmp_path / f"{UUID}.xml").write_text(description("SIP", UUID, f"{UUID}.tar", (b"", b"another")))
     assert graver(validate_dias(tmp_path)) == {"D507", "D508"}
+
+
+def test_who_is_interrupted_does_not_wait_for_the_end_of_a_large_tar(tmp_path: Path) -> None:
+    place = good_dias().write(tmp_path / "p")
+    (tmp_path / "own").mkdir()
+    with (place / f"{UUID}.tar").open("r+b") as file:
+        file.truncate(2**40)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        Seal(locate(place), Bench(tmp_path / "own", None), Tally(RULES)),
+    ):
+        raise KeyboardInterrupt

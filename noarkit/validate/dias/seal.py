@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +15,7 @@ from noarkit.packages.dias import spec
 from noarkit.packages.dias.located import Located
 from noarkit.packages.dias.mets_read import Listed, MetsHeader
 from noarkit.packages.dias.read import names_tar, read_description
-from noarkit.safe.digest import hash_of
+from noarkit.safe.digest import BLOCK_BYTES, hash_of
 from noarkit.validate.dias.documents import Bench, Copied, line_of, why
 from noarkit.validate.findings import Hit, Tally, shown
 
@@ -28,6 +30,7 @@ class Seal:
         self._tally = tally
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="seal")
         self._sums: dict[str, Future[str]] = {}
+        self._stop = Event()
         self._header: MetsHeader | None = None
         self._files: list[Listed] = []
         if located.description is None:
@@ -39,6 +42,7 @@ class Seal:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stop.set()  # who was interrupted does not wait for the end of a large tar
         self._thread.shutdown(cancel_futures=True)
 
     def _read(self, path: Path, bench: Bench) -> None:
@@ -58,7 +62,14 @@ class Seal:
             algorithm = spec.CHECKSUM_TYPES.get(listed.checksum_type.upper())
             if algorithm is not None and names_tar(listed, self._located.place.name):
                 place = self._located.place
-                self._sums.setdefault(algorithm, self._thread.submit(hash_of, place, algorithm))
+                self._sums.setdefault(algorithm, self._thread.submit(self._sum, place, algorithm))
+
+    def _sum(self, place: Path, algorithm: str) -> str:
+        running = hashlib.new(algorithm, usedforsecurity=False)
+        with place.open("rb") as file:
+            while not self._stop.is_set() and (block := file.read(BLOCK_BYTES)):
+                running.update(block)
+        return running.hexdigest()
 
     def judge(self, header: MetsHeader | None, mets: Copied | None) -> None:
         """Compares it with dias-mets.xml, and with the tar."""
