@@ -20,6 +20,8 @@ from noarkit.safe.xml import LIMITS, XmlLimits
 BLOCK_BYTES = 128 * 1024
 """So much is read at once; more would only make the tree larger."""
 
+_PROLOGUE_BYTES = 4096
+
 
 Place = TypeVar("Place")
 
@@ -46,7 +48,7 @@ def read_prologue(file: BinaryIO, where: str) -> Prologue:
 
     parser = event_parser(where)
     parser.XmlDeclHandler, parser.StartElementHandler = declared, begin
-    blocks = feed(parser, file, where)
+    blocks = feed(parser, file, where, block_bytes=_PROLOGUE_BYTES)
     while not begun and next(blocks, None) is not None:
         pass
     file.seek(0)

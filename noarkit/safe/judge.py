@@ -81,7 +81,7 @@ def _refuse_doctype(file: Readable, where: str) -> None:
     parser = event_parser(where)
     parser.StartElementHandler = begin
     try:
-        while not begun and (block := file.read(BLOCK_BYTES)):
+        while not begun and (block := file.read(_PIECE_BYTES)):
             parser.Parse(block)
     except (expat.ExpatError, ValueError, LookupError) as error:
         # what this parser cannot read, it cannot vouch for: no other parser gets to see it

@@ -36,10 +36,17 @@ def event_parser(where: str) -> expat.XMLParserType:
     return parser
 
 
-def feed(parser: expat.XMLParserType, source: BinaryIO, where: str, *, limits: XmlLimits = LIMITS) -> Iterator[int]:
+def feed(
+    parser: expat.XMLParserType,
+    source: BinaryIO,
+    where: str,
+    *,
+    limits: XmlLimits = LIMITS,
+    block_bytes: int = BLOCK_BYTES,
+) -> Iterator[int]:
     """Gives the whole of `source` to the parser; yields after each block how many bytes went in so far."""
     fed = 0
-    while block := source.read(BLOCK_BYTES):
+    while block := source.read(block_bytes):
         fed += len(block)
         if fed > limits.max_bytes:
             raise UnsafeXml(where=where, why="size")
