@@ -202,6 +202,20 @@ def unpack_to(path: Path, folder: Path, *, limits: UnpackLimits = LIMITS, depth:
     return count
 
 
+def expand_to(path: Path, target: Path, *, limits: UnpackLimits = LIMITS) -> None:
+    """Writes the tar that is packed in `path` as it is, no more of it than an honest one holds."""
+    form = form_of(path)
+    if form is None or form == "zip":
+        raise PackageFault(where=str(path), why="not-an-archive-file")
+    most = min(limits.total_bytes, path.stat().st_size * limits.ratio + limits.free_bytes)
+    with _translating(str(path)), _unpacked(path, form) as source, target.open("xb") as file:
+        while block := source.read(BLOCK_BYTES):
+            most -= len(block)
+            if most < 0:
+                raise TooLarge(where=str(path), why="ratio", limit=limits.ratio)
+            file.write(block)
+
+
 def _zip_members(path: Path, names: Names, meter: _Meter) -> Iterator[tuple[Member, Content]]:
     with path.open("rb") as file, path.open("rb") as contents:
         zipped.refuse_overlaps(file)

@@ -7,16 +7,20 @@ must not have changed since: its time is held against it, and a zip's own header
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from noarkit.errors import HostileInput, ItemChanged, ItemUnreadable, ItemVanished, PackageFault
-from noarkit.safe.unpack import Content, Member, Picker
+from noarkit.safe.atomic import no_room
+from noarkit.safe.unpack import Content, Member, Picker, expand_to, form_of
 from noarkit.safe.zipped import Packing
 
-_NONE = "-"
+_MOST_RETURNS = 3
+"""So often a packed tar is read again from its start before it is unpacked as a whole."""
 
 
 def locator_of(member: Member) -> str:
@@ -50,6 +54,10 @@ class Located:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._idle: list[Picker] = []
+        self._owner = os.getpid()
+        self._last = 0
+        self._returns = 0
+        self._expanded: Path | None = None
         weakref.finalize(self, _let_go, self._idle)
 
     def modified_ns(self) -> int:
@@ -64,7 +72,7 @@ class Located:
         """The bytes of a member. Raises `ItemVanished`, `ItemUnreadable`."""
         member = member_at(locator)
         try:
-            picker = self._idle.pop() if self._idle else Picker(self.path)
+            picker = self._picker(member)
         except FileNotFoundError as error:
             raise ItemVanished(key=member.name) from error
         except (OSError, PackageFault) as error:
@@ -76,6 +84,19 @@ class Located:
             raise ItemUnreadable(key=member.name, why=_why(error)) from error
         finally:
             self._idle.append(picker)
+
+    def _picker(self, member: Member) -> Picker:
+        if self._owner != os.getpid():  # a child of whoever opened it: files that two read move under both
+            self._idle = []
+            self._owner, self._last, self._returns, self._expanded = os.getpid(), 0, 0, None
+            weakref.finalize(self, _let_go, self._idle)
+        if member.packing is None and self._expanded is None:
+            self._returns += (member.offset_bytes or 0) < self._last
+            self._last = member.offset_bytes or 0
+            if self._returns > _MOST_RETURNS and form_of(self.path) != "tar":
+                _let_go(self._idle)
+                self._expanded = _expanded(self.path, self)
+        return self._idle.pop() if self._idle else Picker(self._expanded or self.path)
 
     def close(self) -> None:
         """Lets the archive file go; so does the end of whoever holds this."""
@@ -102,6 +123,22 @@ class LocatedStream:
     def still_the_same(self) -> bool:
         """True where nobody wrote to the archive file since the plan was made."""
         return self._modified_ns is None or self._place.modified_ns() == self._modified_ns
+
+
+def _expanded(path: Path, owner: Located) -> Path:
+    """A packed tar, unpacked once into a file of our own: going back in it would unpack it from the start each time."""
+    home = Path(tempfile.mkdtemp(prefix="noarkit-tar-"))
+    weakref.finalize(owner, remove_own, home, os.getpid())
+    plain = home / "plain.tar"
+    with no_room(plain):
+        expand_to(path, plain)
+    return plain
+
+
+def remove_own(folder: Path, process: int) -> None:
+    """Removes a folder of a process; a child that came of it leaves it be."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _let_go(idle: list[Picker]) -> None:

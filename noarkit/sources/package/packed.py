@@ -4,7 +4,7 @@ lie."""
 from __future__ import annotations
 
 import hashlib
-import shutil
+import os
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from noarkit.errors import ItemVanished, PackageFault, SourceGone, UnsafePath
 from noarkit.graph.entity import Content
-from noarkit.packages.holding.located import Located, LocatedStream, locator_of
+from noarkit.packages.holding.located import Located, LocatedStream, locator_of, remove_own
 from noarkit.packages.holding.storage import Storage
 from noarkit.packages.noark5.entities import Untakable
 from noarkit.packages.noark5.held import extract_in, open_packed, spread
@@ -39,7 +39,7 @@ class PackedFiles:
         """A folder with the XML of the extract, there as long as this is."""
         if self._root is None:
             root = Path(tempfile.mkdtemp(prefix="noarkit-extract-"))
-            weakref.finalize(self, shutil.rmtree, root, ignore_errors=True)
+            weakref.finalize(self, remove_own, root, os.getpid())
             spread(self._held(), root)
             self._root = root
         return self._root
