@@ -296,3 +296,74 @@ def test_more_than_a_thousand_files_are_hashed_while_they_are_read_about(tmp_pat
         "CSIP69": ["00000800.bin"],
         "CSIP79": ["00000700.bin"],
     }
+
+
+_PARENT = (
+    '<structMap ID="map-p" TYPE="PHYSICAL" LABEL="parent AIP"><div ID="div-p" LABEL="AIP parent identifier">'
+    '<div ID="div-q"><mptr LOCTYPE="OTHER" OTHERLOCTYPE="UUID" xlink:href="urn:uuid:1"/></div></div></structMap>'
+)
+_LOGICAL = (
+    '<structMap ID="map-l" TYPE="logical"><div ID="div-l"><div ID="div-m"><mptr LOCTYPE="URL" xlink:type="simple" '
+    'xlink:href="{}"/></div></div></structMap>'
+)
+_UNNAMED = '<structMap ID="map-u" TYPE="PHYSICAL"><div ID="div-u"><div LABEL="metadata"/></div></structMap>'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "codes"),
+    [
+        ("<structMap", f"{_PARENT}<structMap", set()),
+        ("</mets>", f"{_PARENT}</mets>", set()),
+        ("</mets>", f"{_LOGICAL.format(f'{REP}/METS.xml')}</mets>", set()),
+        ("</mets>", f"{_LOGICAL.format('representations/rep2/METS.xml')}</mets>", {"CSIP110"}),
+        ("<structMap", f"{_UNNAMED}<structMap", set()),
+        (
+            "</mets>",
+            '<structMap ID="map-2" TYPE="PHYSICAL" LABEL="CSIP"><div ID="div-2"/></structMap></mets>',
+            {"CSIP82"},
+        ),
+        ("</fileSec>", "</fileSec><amdSec/>", {"CSIP31"}),
+        ("</fileSec>", '</fileSec><fileSec ID="files-2"/>', {"CSIP58"}),
+        (
+            '<div ID="div-xsd" LABEL="Schemas">\n',
+            '<div ID="div-xsd" LABEL="Schemas">\n<mptr LOCTYPE="URL"/>',
+            {"CSIP110"},
+        ),
+        ('LABEL="Representations/rep1"', 'LABEL="Representations"', {"CSIP107"}),
+        ("<name>Maker</name>", "<name>Maker</name><name>Other</name>", {"CSIP14"}),
+        ("<metsHdr ", "<?made by?><!-- a note --><metsHdr ", set()),
+    ],
+)
+def test_a_small_change_is_told_as_what_it_is(tmp_path: Path, old: str, new: str, codes: set[str]) -> None:
+    draft = good()
+    draft.edit("METS.xml", old, new)
+    assert validate_eark(write_folder(draft, tmp_path)).codes - {"EARK-XSD"} == codes
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "code"),
+    [("SIZE", "many", "CSIP69"), ("SIZE", "-9", "CSIP69"), ("CHECKSUM", "", "CSIP71"), ("MIMETYPE", "text", "CSIP68")],
+)
+def test_a_value_that_cannot_be_is_told(tmp_path: Path, attribute: str, value: str, code: str) -> None:
+    draft = good()
+    content = draft.files[README]
+    known = {"SIZE": str(len(content)), "CHECKSUM": hashlib.sha256(content).hexdigest(), "MIMETYPE": "text/plain"}
+    begin = '<file ID="file-doc" MIMETYPE="text/plain" ' if attribute != "MIMETYPE" else '<file ID="file-doc" '
+    before = said(content) if attribute != "MIMETYPE" else 'MIMETYPE="text/plain"'
+    after = before.replace(f'{attribute}="{known[attribute]}"', f'{attribute}="{value}"')
+    draft.edit("METS.xml", begin + before, begin + after)
+    report = validate_eark(write_folder(draft, tmp_path))
+    assert report.codes - {"EARK-XSD"} == {code}
+    assert places(report, code)[0].data.get("value", "") == value
+
+
+def test_a_representation_is_judged_on_its_own_level(tmp_path: Path) -> None:
+    draft = good()
+    name = f"{REP}/METS.xml"
+    draft.edit(name, 'OBJID="rep1"', 'OBJID="other"')
+    draft.edit(name, ' LABEL="Metadata"', ' LABEL="metadata"')
+    draft.edit("METS.xml", said(good().files[name]), said(draft.files[name]))
+    report = validate_eark(write_folder(draft, tmp_path))
+    assert errors(report) == {"CSIP1"}
+    assert [(place.file, place.data["value"]) for place in places(report, "CSIP1")] == [(name, "other")]
+    assert [place.data["rule"] for place in places(report, "EARK-REPRESENTATION")] == ["CSIP90"]

@@ -58,11 +58,6 @@ class Maps:
         self._named = 0
         self._judged: StructMap | None = None
 
-    @property
-    def pointed(self) -> int:
-        """How many representations a division points to by their METS."""
-        return self._with_mets
-
     def division(self, found: StructMap, division: Division) -> None:
         """A division below the top of any map."""
         if found.attributes.get("LABEL", "").lower() in _FAMILIES:
@@ -169,7 +164,8 @@ class Maps:
                 self._note(code, line, attribute=attribute, name=min(missing), count=len(missing))
 
     def _nested(self, division: Division) -> None:
-        """Pointers of representations that stand a step deeper than they should."""
+        """Pointers of representations that have no division of their own, or one a step deeper than they should."""
+        self._note("CSIP107", division.line, attribute="LABEL", value=division.label)
         for pointer in division.pointers:
             if self._look(pointer, division.line):
                 self._with_mets += 1
