@@ -165,7 +165,8 @@ class Maps:
 
     def _nested(self, division: Division) -> None:
         """Pointers of representations that have no division of their own, or one a step deeper than they should."""
-        self._note("CSIP107", division.line, attribute="LABEL", value=division.label)
+        if division.label.lower() == spec.LABEL_REPRESENTATIONS.lower():
+            self._note("CSIP107", division.line, attribute="LABEL", value=division.label)
         for pointer in division.pointers:
             if self._look(pointer, division.line):
                 self._with_mets += 1
