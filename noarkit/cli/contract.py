@@ -115,6 +115,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
     },
     "connected": {"connection": "text", "tenant": "text", "account": "text"},
     "consented": {"connection": "text"},
+    "door": {"connection": "text", "path": "text"},
     "forgotten": {"connection": "text"},
     "grant": {"connection": "text", "ends": "text"},
     "stream": {"connection": "text?", "stream": "text", "count": "count?"},

@@ -39,6 +39,7 @@ COMMANDS: tuple[str, ...] = (
     "compare",
     "runs",
     "connect",
+    "listen",
     "standin",
     "help",
     "man",

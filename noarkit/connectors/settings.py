@@ -25,7 +25,8 @@ from noarkit.secrets import Secret, SecretSource, secret_source
 SERVICES = ("crm", "spend", "appsec", "features")
 LINE_KEYS = frozenset(
     {"hosts", "private_hosts", "plain_http", "ca", "cert", "key", "proxy", "connect_timeout_s", "answer_timeout_s",
-     "max_connections", "state"}
+     "max_connections", "state", "webhook_secret", "webhook_secret_old", "webhook_header", "webhook_timestamp_header",
+     "webhook_path"}
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _RATE = re.compile(r"(\d+)\s*/\s*(\d+(?:\.\d+)?)?\s*(s|second|minute|min|m|hour|h|day)?")

@@ -1,0 +1,84 @@
+"""The door for webhooks: raw bytes are capped, proven, kept, and answered at once. No input makes it fail.
+
+A message that is not proven gets 401, one that is too large 413, one for nobody 404; what cannot be kept gets 503, so
+that the service sends it again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from noarkit.connectors.inbox import hints
+from noarkit.connectors.inbox.signatures import Seal, prove
+from noarkit.connectors.inbox.store import Inbox
+from noarkit.errors import JournalFault
+from noarkit.events import Event, Listener, nobody
+
+MAX_BODY_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where messages of one connection come in: a path that nobody guesses where the service signs nothing."""
+
+    connection: str
+    path: str
+    seal: Seal
+
+
+def receiver(
+    doors: Mapping[str, Door], inbox: Inbox, tell: Listener = nobody, now_s: Callable[[], float] = time.time
+) -> Starlette:
+    """The application; `doors` by path."""
+
+    async def take(request: Request) -> Response:
+        door = doors.get(request.url.path)
+        if door is None:
+            return Response(status_code=404)
+        body = await _body(request)
+        if body is None:
+            return Response(status_code=413)
+        headers = {name.casefold(): value for name, value in request.headers.items()}
+        return await run_in_threadpool(_answer, door, headers, body)
+
+    def _answer(door: Door, headers: Mapping[str, str], body: bytes) -> Response:
+        service = door.connection.partition(":")[0]
+        code = hints.verification(body) if door.seal.scheme == "stamped" else ""
+        if code:
+            return JSONResponse({"verification_code": code})
+        proof = prove(door.seal, headers, body, now_s())
+        if proof.why:
+            tell(Event("webhook_refused", {"connection": door.connection, "why": proof.why}))
+            return Response(status_code=401)
+        event, ids = hints.read(service, headers, body)
+        try:
+            fresh = inbox.put(door.connection, proof.id, event, ids, now_s())
+        except JournalFault as fault:
+            tell(Event("webhook_lost", {"connection": door.connection, "why": str(fault.data.get("why"))}))
+            return Response(status_code=503, headers={"Retry-After": "60"})
+        told = {"connection": door.connection, "event": event, "ids": len(ids), "fresh": fresh}
+        tell(Event("webhook_taken", told))
+        return Response(status_code=204)
+
+    return Starlette(routes=[Route("/{rest:path}", take, methods=["POST"])])
+
+
+async def _body(request: Request) -> bytes | None:
+    """The raw bytes; None for more than a message has, or one that broke off."""
+    found = bytearray()
+    try:
+        async for block in request.stream():
+            found += block
+            if len(found) > MAX_BODY_BYTES:
+                return None
+    except ClientDisconnect:
+        return None
+    return bytes(found)

@@ -1,0 +1,137 @@
+"""Who may have sent a message. Signatures are made over the raw bytes, before anything is read of them, and compared in
+constant time; a stamp that is too old or of the future is refused; several secrets are good while one replaces another.
+
+    standard      webhook-id, webhook-timestamp and webhook-signature: v1,BASE64 (several, apart by a blank)
+    token         the body bears a token that was agreed when the channel was opened
+    body          a header with the HMAC of the body, in base64 or hex
+    stamped       a header with v0=HEX over v0:TIMESTAMP:BODY, the timestamp in another header
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from noarkit.secrets import Secret
+
+Scheme = Literal["standard", "token", "body", "stamped"]
+TOLERANCE_S = 300.0
+MILLISECONDS_FROM = 10**11
+_MOST_SIGNATURES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """How messages of a connection are sealed: by which scheme, in which headers, with which secrets."""
+
+    scheme: Scheme
+    secrets: tuple[Secret, ...]
+    header: str = ""
+    timestamp_header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a message proved: `why` is empty for a good one. `id` tells it from every other, over all its retries."""
+
+    why: str
+    id: str = ""
+
+
+def prove(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
+    """Whether a message may be believed. Nothing it can hold makes this fail. Names of headers are in small letters."""
+    if not seal.secrets:
+        return Proof("no-secret")
+    if seal.scheme == "standard":
+        return _standard(seal, headers, body, now_s)
+    if seal.scheme == "token":
+        return _token(seal, body)
+    if seal.scheme == "body":
+        return _body(seal, headers, body)
+    return _stamped(seal, headers, body, now_s)
+
+
+def _standard(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
+    message_id, stamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    if not message_id or len(message_id) > 200 or not _is_fresh(stamp, now_s):
+        return Proof("stale" if message_id else "no-id")
+    signed = f"{message_id}.{stamp}.".encode("utf-8", "surrogateescape") + body
+    shown = headers.get("webhook-signature", "").split(" ")[:_MOST_SIGNATURES]
+    given = [part[3:] for part in shown if part.startswith("v1,")]
+    wanted = [_hmac(key, signed) for secret in seal.secrets if (key := _standard_key(secret)) is not None]
+    return Proof("", message_id) if _any_alike(given, wanted) else Proof("signature")
+
+
+def _token(seal: Seal, body: bytes) -> Proof:
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return Proof("not-json")
+    token = told.get("token") if isinstance(told, Mapping) else None
+    if not isinstance(token, str):
+        return Proof("signature")
+    shown = token.encode("utf-8", "surrogatepass")
+    if not _any(hmac.compare_digest(shown, secret.reveal().encode()) for secret in seal.secrets):
+        return Proof("signature")
+    parts = [told.get("module"), told.get("ids"), told.get("operation"), told.get("server_time")]
+    return Proof("", hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest())
+
+
+def _body(seal: Seal, headers: Mapping[str, str], body: bytes) -> Proof:
+    shown = headers.get(seal.header, "").strip().removeprefix("sha256=")
+    made = [_hmac(secret.reveal().encode(), body) for secret in seal.secrets]
+    found = _any_alike([shown], made) or _any_alike([shown.casefold()], [_hex(one) for one in made])
+    return Proof("", hashlib.sha256(body).hexdigest()) if found else Proof("signature")
+
+
+def _stamped(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
+    stamp = headers.get(seal.timestamp_header, "")
+    if not _is_fresh(stamp, now_s):
+        return Proof("stale")
+    signed = b"v0:" + stamp.encode("ascii") + b":" + body
+    wanted = ["v0=" + _hex(_hmac(secret.reveal().encode(), signed)) for secret in seal.secrets]
+    found = _any_alike([headers.get(seal.header, "")], wanted)
+    return Proof("", hashlib.sha256(body).hexdigest()) if found else Proof("signature")
+
+
+def _is_fresh(stamp: str, now_s: float) -> bool:
+    """A stamp in seconds or milliseconds, not further from now than is tolerated."""
+    if not stamp.isascii() or not stamp.isdigit() or len(stamp) > 16:
+        return False
+    told = int(stamp)
+    seconds = told / 1_000 if told > MILLISECONDS_FROM else float(told)
+    return abs(now_s - seconds) <= TOLERANCE_S
+
+
+def _standard_key(secret: Secret) -> bytes | None:
+    try:
+        return base64.b64decode(secret.reveal().removeprefix("whsec_"), validate=True)
+    except (ValueError, binascii.Error):
+        return None
+
+
+def _hmac(key: bytes, signed: bytes) -> str:
+    return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode("ascii")
+
+
+def _hex(encoded: str) -> str:
+    return base64.b64decode(encoded).hex()
+
+
+def _any_alike(given: Sequence[str], wanted: Sequence[str]) -> bool:
+    pairs = [(one.encode("utf-8", "surrogateescape"), other.encode()) for one in given for other in wanted]
+    return _any(hmac.compare_digest(one, other) for one, other in pairs)
+
+
+def _any(found: object) -> bool:
+    """True where one is, after all of them were looked at."""
+    good = False
+    for one in found:  # type: ignore[attr-defined]  # what it is given is gone through
+        good = bool(one) or good
+    return good

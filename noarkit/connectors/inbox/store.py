@@ -1,0 +1,84 @@
+"""The inbox: each message once, durable before it is answered, until a plan has taken it. Old ones are kept as long as
+a service may send them again, so that a replay is known for one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import JournalFault
+
+KEPT_S = 7 * 86_400.0
+MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a message tells: which things to fetch. `number` is its place in the inbox."""
+
+    number: int
+    connection: str
+    event: str
+    ids: tuple[str, ...]
+    received_s: float
+
+
+class Inbox:
+    """The messages of all connections. Safe for threads."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = threading.Lock()
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS message (number INTEGER PRIMARY KEY, connection TEXT NOT NULL,"
+            " id TEXT NOT NULL, event TEXT NOT NULL, ids TEXT NOT NULL, received REAL NOT NULL,"
+            " taken INTEGER NOT NULL DEFAULT 0, UNIQUE (connection, id))"
+        )
+
+    def put(self, connection: str, message_id: str, event: str, ids: tuple[str, ...], now_s: float) -> bool:
+        """Keeps a message; False for one that came before. Raises `JournalFault` where it cannot be kept, or the inbox
+        is full: the service will send it again."""
+        try:
+            with self._lock:
+                if self._db.execute("SELECT count(*) FROM message WHERE NOT taken").fetchone()[0] >= MOST:
+                    raise JournalFault(where="inbox", why="full")
+                row = (connection, message_id, event, json.dumps(ids), now_s)
+                found = self._db.execute(
+                    "INSERT OR IGNORE INTO message (connection, id, event, ids, received) VALUES (?, ?, ?, ?, ?)", row
+                )
+                return found.rowcount > 0
+        except sqlite3.Error as error:
+            raise JournalFault(where="inbox", why=type(error).__name__) from error
+
+    def hints(self, connection: str) -> Iterator[Hint]:
+        """What came for a connection and was not taken yet, oldest first."""
+        query = "SELECT number, event, ids, received FROM message WHERE connection = ? AND NOT taken ORDER BY number"
+        with self._lock:
+            rows = self._db.execute(query, (connection,)).fetchall()
+        for number, event, ids, received in rows:
+            yield Hint(number, connection, event, tuple(json.loads(ids)), received)
+
+    def take(self, connection: str, up_to: int, now_s: float) -> int:
+        """What these told is archived; says how many. Those that are too old to come again are forgotten."""
+        with self._lock:
+            query = "UPDATE message SET taken = 1 WHERE connection = ? AND number <= ? AND NOT taken"
+            found = self._db.execute(query, (connection, up_to))
+            self._db.execute("DELETE FROM message WHERE taken AND received < ?", (now_s - KEPT_S,))
+            return found.rowcount
+
+    def counts(self) -> Mapping[str, int]:
+        """How many messages wait, by connection."""
+        query = "SELECT connection, count(*) FROM message WHERE NOT taken GROUP BY connection"
+        with self._lock:
+            return dict(self._db.execute(query).fetchall())
+
+    def close(self) -> None:
+        """Lets the file go."""
+        self._db.close()
