@@ -15,6 +15,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -31,10 +32,13 @@ def may_be_apart() -> bool:
     return sys.platform.startswith("linux") and len(os.sched_getaffinity(0)) > 1
 
 
-def be_a_child(parent: int, own: int) -> None:
+def be_a_child(parent: int, own: int, *, at_once: bool = True) -> None:
     """What a forked child does first: it dies with its parent, leaves signals to it, and holds on to no file, socket
-    or lock of it but its `own` descriptor and the standard ones."""
-    if sys.platform.startswith("linux"):
+    or lock of it but its `own` descriptor and the standard ones.
+
+    `at_once`: the system kills it when the thread that forked it ends; else it ends when its pipe breaks.
+    """
+    if at_once and sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
@@ -50,9 +54,11 @@ def apart(make: Callable[[], Iterator[tuple[object, ...]]], where: str) -> Itera
     """What `make()` yields, made in a child. Raises what it raises, `PackageFault` where the child is gone."""
     context = multiprocessing.get_context("fork")
     coming, going = context.Pipe(duplex=False)
+    # another thread may end while the values are wanted still
+    at_once = threading.current_thread() is threading.main_thread()
     with suppress(OSError):  # more than this user may have: the usual size will do
         fcntl.fcntl(going.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)  # room for some portions, so that neither waits
-    child = context.Process(target=_live, args=(make, going, os.getpid()), daemon=True)
+    child = context.Process(target=_live, args=(make, going, (os.getpid(), at_once)), daemon=True)
     child.start()
     going.close()
     try:
@@ -73,9 +79,9 @@ def apart(make: Callable[[], Iterator[tuple[object, ...]]], where: str) -> Itera
         child.join()
 
 
-def _live(make: Callable[[], Iterator[tuple[object, ...]]], going: Connection, parent: int) -> None:
+def _live(make: Callable[[], Iterator[tuple[object, ...]]], going: Connection, life: tuple[int, bool]) -> None:
     """The child: portions out, until all are told or nobody listens."""
-    be_a_child(parent, going.fileno())
+    be_a_child(life[0], going.fileno(), at_once=life[1])
     try:
         try:
             _tell(make(), going)

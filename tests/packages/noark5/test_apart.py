@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -69,6 +70,14 @@ def test_who_stops_listening_leaves_no_child() -> None:
     assert multiprocessing.active_children()
     del values
     assert not multiprocessing.active_children()
+
+
+def test_a_child_outlives_the_thread_that_first_asked() -> None:
+    values = apart(lambda: ((number,) for number in range(5000)), "x")
+    thread = threading.Thread(target=next, args=(values,))
+    thread.start()
+    thread.join()
+    assert len(list(values)) == 4999
 
 
 def test_a_child_holds_no_file_of_its_parent_open(tmp_path: Path) -> None:
