@@ -5,8 +5,20 @@ from __future__ import annotations
 import argparse
 import importlib
 
-NAMES = ("archive", "bags", "database", "dias", "eark", "ingest", "extract", "read", "siard", "validate")
-GROUPS = {"packages": ("bags", "dias", "eark", "siard")}
+NAMES = (
+    "archive",
+    "bags",
+    "database",
+    "dias",
+    "eark",
+    "eark_validate",
+    "ingest",
+    "extract",
+    "read",
+    "siard",
+    "validate",
+)
+GROUPS = {"packages": ("bags", "dias", "eark", "eark_validate", "siard")}
 
 
 def main() -> None:
