@@ -233,3 +233,39 @@ def test_an_sqlite_file_that_is_written_to_cannot_be_gone_on_with(tmp_path: Path
             assert source.stamp == ""
             write_siard(source, tmp_path / "x.siard", SiardOrder())
     assert validate_siard(tmp_path / "x.siard").summary["rows"] == ("1",)
+
+
+CODE = {
+    "sqlite": (
+        "CREATE TABLE kode (a INTEGER CONSTRAINT liten CHECK (a < 100))",
+        "CREATE TRIGGER ved_ny AFTER INSERT ON kode BEGIN DELETE FROM kode WHERE a IS NULL; END",
+    ),
+    "postgresql": (
+        "CREATE TABLE kode (a integer CONSTRAINT liten CHECK (a < 100))",
+        "CREATE FUNCTION gjor() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$",
+        "CREATE TRIGGER ved_ny AFTER INSERT OR UPDATE ON kode FOR EACH ROW EXECUTE FUNCTION gjor()",
+        "CREATE VIEW utsyn AS SELECT a FROM kode",
+    ),
+    "mysql": (
+        "CREATE TABLE kode (a integer, CONSTRAINT liten CHECK (a < 100))",
+        "CREATE FUNCTION gjor() RETURNS integer DETERMINISTIC RETURN 1",
+        "CREATE TRIGGER ved_ny BEFORE INSERT ON kode FOR EACH ROW SET NEW.a = 1",
+        "CREATE VIEW utsyn AS SELECT a FROM kode",
+    ),
+}
+
+
+def test_routines_triggers_conditions_and_views_are_kept_as_they_stand(sample: Sample) -> None:
+    sample.run(*CODE[sample.family])
+    target = archived(sample, SiardOrder())
+    assert validate_siard(target).codes == set()
+    with open_siard(target) as siard:
+        (table,) = [table for _, table in siard.archive.tables() if table.name == "kode"]
+        views = {view.name: view for schema in siard.archive.schemas for view in schema.views}
+        found = {routine.name: routine for schema in siard.archive.schemas for routine in schema.routines}
+    assert [(one.name, "100" in one.condition) for one in table.checks] == [("liten", True)]
+    (trigger,) = table.triggers
+    assert (trigger.name, trigger.action_time) == ("ved_ny", "BEFORE" if sample.family == "mysql" else "AFTER")
+    if sample.family != "sqlite":
+        assert "RETURN" in found["gjor"].source.upper() and found["gjor"].return_type
+        assert "kode" in views["utsyn"].query_original and views["utsyn"].columns[0].name == "a"

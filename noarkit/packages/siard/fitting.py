@@ -30,7 +30,11 @@ def fitted(one: T, version: str) -> T:
         for kind in one.types
     )
     views = tuple(replace(view, columns=tuple(map(_column, view.columns))) for view in one.views)
-    return replace(one, types=types, views=views)
+    routines = tuple(
+        replace(routine, parameters=tuple(replace(some, type=_type(some.type)) for some in routine.parameters))
+        for routine in one.routines
+    )
+    return replace(one, types=types, views=views, routines=routines)
 
 
 def _column(column: Column) -> Column:

@@ -2,6 +2,7 @@
 
 source    an archive as a source of records             live      a database as a `SiardSource`
 types     what its columns are in SQL:2008              fetching  its rows, in constant memory
+catalogue its routines, triggers and conditions
 """
 
 from __future__ import annotations

@@ -10,10 +10,14 @@ of PostgreSQL and SQLite are fetched piece by piece; those of other servers come
 from __future__ import annotations
 
 import socket
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Self
+
+from sqlalchemy.exc import SAWarning
 
 from noarkit.errors import UsageFault
 from noarkit.packages.siard import model
@@ -21,6 +25,7 @@ from noarkit.sources.database.address import POSTGRESQL, SQLITE, Address, read_a
 from noarkit.sources.database.schema import Column, Relation, Table, reflect
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.streams import Desks
+from noarkit.sources.siard.catalogue import checks, routines, triggers
 from noarkit.sources.siard.fetching import Fetch, columns_of, judge, rows_of
 from noarkit.sources.siard.types import Judged, siard_column
 
@@ -51,7 +56,9 @@ class LiveSource(AbstractContextManager["LiveSource"]):
                 label: judge(self._session, table) if not table.is_view else {}
                 for label, table in self._tables.tables.items()
             }
-            self.archive = self._archive()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SAWarning)  # of types it does not know: ours are told by the name
+                self.archive = self._archive()
         except BaseException:
             self._session.close()
             raise
@@ -74,8 +81,9 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         schemas = tuple(
             model.Schema(
                 name,
-                tables=tuple(self._table(table, default) for table in self._of(name, default) if not table.is_view),
+                tables=tuple(self._tables_of(name, default)),
                 views=tuple(self._view(table) for table in self._of(name, default) if table.is_view),
+                routines=routines(self._session, name),
             )
             for name in names or {default: None}
         )
@@ -122,6 +130,16 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         return [
             table for table in self._tables.tables.values() if (table.name.schema or default) == name and table.columns
         ]
+
+    def _tables_of(self, name: str, default: str) -> Iterator[model.Table]:
+        told = triggers(self._session, name)
+        for table in self._of(name, default):
+            if not table.is_view:
+                yield replace(
+                    self._table(table, default),
+                    triggers=told.get(table.name.name, ()),
+                    checks=checks(self._session, table.name),
+                )
 
     def _table(self, table: Table, default: str) -> model.Table:
         judged = self._judged[table.label]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from noarkit.errors import PackageFault
 from noarkit.events import Event, Listener, nobody
+from noarkit.packages.siard import danish
 from noarkit.packages.siard.model import Schema, Table
 from noarkit.packages.siard.places import Place, ZipPlace, named
 from noarkit.packages.siard.read import LIMITS, Siard, place_of
@@ -79,6 +80,8 @@ def validate_siard(
 
 
 def _judge(path: Path, place: Place, tally: Tally, counted: _Counted, tell: Listener) -> None:
+    if place.size_of(METADATA) is None and place.size_of(danish.INDEX) is not None:
+        raise PackageFault(where=str(path), why="siard-variant-not-judged")
     structure.check_packing(path, place, tally)
     structure.check_files(place, tally)
     if place.size_of(METADATA) is None:

@@ -14,6 +14,7 @@ from noarkit.packages.siard.escapes import escaped, escaped_attribute, text_of
 from noarkit.packages.siard.read import looks_like_siard, open_siard
 from noarkit.packages.siard.sqlite import sqlite_of
 from noarkit.packages.siard.types import sql_type
+from noarkit.validate.siard.run import validate_siard
 
 NS = "http://www.bar.admin.ch/xmlns/siard/2/metadata.xsd"
 OLD = "http://www.bar.admin.ch/xmlns/siard/1.0/metadata.xsd"
@@ -166,6 +167,9 @@ def test_the_tables_of_the_danish_variant_are_read(tmp_path: Path) -> None:
         '<row><c1>2</c1><c2 xsi:nil="true"/></row></table>'
     )
     assert looks_like_siard(home)
+    with pytest.raises(PackageFault) as caught:
+        validate_siard(home)
+    assert caught.value.data["why"] == "siard-variant-not-judged"
     with open_siard(home) as siard:
         ((schema, found),) = siard.archive.tables()
         assert list(siard.rows(schema, found)) == [[["1", "Sag"], ["2", None]]]
