@@ -48,7 +48,7 @@ def read_prologue(file: BinaryIO, where: str) -> Prologue:
 
     parser = event_parser(where)
     parser.XmlDeclHandler, parser.StartElementHandler = declared, begin
-    blocks = feed(parser, file, where, block_bytes=_PROLOGUE_BYTES)
+    blocks = feed(parser, file, where, first_bytes=_PROLOGUE_BYTES)
     while not begun and next(blocks, None) is not None:
         pass
     file.seek(0)

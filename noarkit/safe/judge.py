@@ -81,8 +81,10 @@ def _refuse_doctype(file: Readable, where: str) -> None:
     parser = event_parser(where)
     parser.StartElementHandler = begin
     try:
-        while not begun and (block := file.read(_PIECE_BYTES)):
+        size = _PIECE_BYTES  # most prologues are no longer
+        while not begun and (block := file.read(size)):
             parser.Parse(block)
+            size = BLOCK_BYTES
     except (expat.ExpatError, ValueError, LookupError) as error:
         # what this parser cannot read, it cannot vouch for: no other parser gets to see it
         raise PackageFault(where=where, why="malformed-xml", detail=str(error)) from error

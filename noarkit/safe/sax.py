@@ -42,11 +42,11 @@ def feed(
     where: str,
     *,
     limits: XmlLimits = LIMITS,
-    block_bytes: int = BLOCK_BYTES,
+    first_bytes: int = BLOCK_BYTES,
 ) -> Iterator[int]:
     """Gives the whole of `source` to the parser; yields after each block how many bytes went in so far."""
     fed = 0
-    while block := source.read(block_bytes):
+    while block := source.read(BLOCK_BYTES if fed else first_bytes):
         fed += len(block)
         if fed > limits.max_bytes:
             raise UnsafeXml(where=where, why="size")
