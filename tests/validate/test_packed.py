@@ -11,6 +11,7 @@ import pytest
 from noarkit.errors import NoarkitError, TooLarge
 from noarkit.safe.unpack import UnpackLimits
 from noarkit.validate import Report, validate
+from noarkit.validate.compare import compare_extracts
 from samples.packages.bad import BAD, Bad
 from samples.packages.make import drafts_with, write_good
 
@@ -60,3 +61,14 @@ def test_the_limits_hold_for_a_packed_extract(tmp_path: Path) -> None:
     write_good(tmp_path / "uttrekk", "5.0")
     with pytest.raises(TooLarge):
         validate(packed(tmp_path / "uttrekk", "zip"), limits=UnpackLimits(members=3))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_packed_extracts_are_compared_byte_for_byte(tmp_path: Path, kind: str) -> None:
+    write_good(tmp_path / "uttrekk", "5.0")
+    write_good(tmp_path / "annet", "5.0")
+    assert compare_extracts(packed(tmp_path / "uttrekk", kind), tmp_path / "annet").equal
+    document = min(path for path in (tmp_path / "annet" / "dokumenter").rglob("*") if path.is_file())
+    document.write_bytes(document.read_bytes()[::-1])
+    found = compare_extracts(packed(tmp_path / "uttrekk", kind), packed(tmp_path / "annet", kind))
+    assert [(one.kind, one.field) for one in found.differences] == [("differs", "sha256")]

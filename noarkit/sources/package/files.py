@@ -49,6 +49,10 @@ class DocumentFiles:
             return Content(locator, parts[-1], status.st_size, status.st_mtime_ns, sha256)
         raise Untakable(ItemVanished.code, key=path)
 
+    def file(self, name: str) -> BinaryIO:
+        """A file by its name."""
+        return open_inside(self.root, name)
+
     @contextmanager
     def open(self, content: Content) -> Iterator[DocumentStream]:
         """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged."""

@@ -8,7 +8,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from noarkit.errors import ItemVanished, PackageFault, SourceGone, UnsafePath
@@ -18,6 +18,7 @@ from noarkit.packages.holding.storage import Storage
 from noarkit.packages.noark5.entities import Untakable
 from noarkit.packages.noark5.held import extract_in, open_packed, spread
 from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
+from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.sources.package.files import ALGORITHMS
 from noarkit.sources.port import ContentStream
@@ -70,6 +71,13 @@ class PackedFiles:
                 proof = f"{old}:{checksum}" if old else ":"
                 return Content(f"{proof}:{locator_of(member)}", parts[-1], member.size_bytes, self._modified_ns, sha256)
         raise Untakable(ItemVanished.code, key=path)
+
+    def file(self, name: str) -> AbstractContextManager[Readable]:
+        """A file by its name."""
+        member = self._held().member("/".join(checked_parts(name)))
+        if member is None:
+            raise FileNotFoundError(name)
+        return self._located.open(locator_of(member))
 
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:

@@ -27,6 +27,7 @@ from noarkit.packages.noark5.readers import Readers
 from noarkit.packages.noark5.spec import CHANGE_LOG, STRUCTURE
 from noarkit.packages.noark5.spine import Spine
 from noarkit.packages.noark5.values import Codes
+from noarkit.safe.digest import Readable
 from noarkit.sources.package.files import DocumentFiles, SeenInDatabase
 from noarkit.sources.package.packed import PackedFiles
 from noarkit.sources.package.place import extract_root
@@ -103,6 +104,10 @@ class ExtractSource:
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a document. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
         return self._files.open(content)
+
+    def file(self, name: str) -> AbstractContextManager[Readable]:
+        """A file of the extract by its name. Raises `FileNotFoundError`, and what `safe` refuses."""
+        return self._files.file(name)
 
     def mapper(self) -> ExtractMapper:
         """What hands the fixed entities on."""

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from noarkit.archive.port import Archive
 from noarkit.errors import PackageFault
 from noarkit.graph.entity import Entity
+from noarkit.sources.opening import find_package
 from noarkit.sources.package import ExtractSource, find_extract
 from noarkit.sources.port import Groundwork
 from noarkit.validate.compare.elements import element_rows
@@ -57,7 +58,7 @@ class Compared:
 def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
     """Two extracts, element by element. Raises PackageFault where one is none, UnsafeXml."""
     sides = _extract(left), _extract(right)  # held until all was read: what is packed has its XML in folders of theirs
-    return _compare(element_rows(sides[0].root), element_rows(sides[1].root), by)
+    return _compare(element_rows(sides[0]), element_rows(sides[1]), by)
 
 
 def compare_with_archive(package: Path, archive: Archive, by: By = "id", zone: str = "Europe/Oslo") -> Compared:
@@ -82,7 +83,10 @@ def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> Compared:
 
 
 def _extract(place: Path) -> ExtractSource:
-    source = find_extract(str(place))
+    """The extract at a place, also in a package of another form."""
+    source = find_package(str(place))
+    if not isinstance(source, ExtractSource):
+        source = find_extract(str(place))
     if source is None:
         raise PackageFault(where=str(place), why="no-package")
     return source

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
-from noarkit.errors import UnsafePath
+from noarkit.errors import SourceFault, UnsafePath
+from noarkit.graph.entity import Content
 from noarkit.packages.noark5.nodes import Node, nodes, text
 from noarkit.packages.noark5.read import UUID, units
 from noarkit.packages.noark5.spec import STRUCTURE
 from noarkit.safe.digest import sha256_of_stream
-from noarkit.safe.paths import open_inside
+from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
 from noarkit.validate.compare.ledger import Row
 
@@ -19,38 +19,47 @@ _WITHIN = ("dokumentbeskrivelse", "dokumentobjekt")
 _IDENTS = ("mappeID", "registreringsID", "klasseID", "arkivskaperID", "dokumentnummer", "versjonsnummer", "tittel")
 
 
-def element_rows(root: Path) -> Iterator[Row]:
+def element_rows(source: ExtractSource) -> Iterator[Row]:
     """Every unit, document and version. Raises PackageFault, UnsafeXml."""
     with closing(SeenInDatabase()) as seen:
-        for unit in units(root / f"{STRUCTURE}.xml", seen.first):
+        for unit in units(source.root / f"{STRUCTURE}.xml", seen.first):
             kind = unit.type or unit.kind
             yield _row(kind, unit.key, unit.above, unit.node)
-            yield from _documents(root, unit.key, unit.node)
+            yield from _documents(source, unit.key, unit.node)
 
 
-def _documents(root: Path, above: str, node: Node) -> Iterator[Row]:
+def _documents(source: ExtractSource, above: str, node: Node) -> Iterator[Row]:
     for place, one in enumerate(nodes(node, "dokumentbeskrivelse"), 1):
         key = f"{above}#{place}"
         yield _row("dokumentbeskrivelse", key, above, one)
-        yield from _versions(root, key, one)
-    yield from _versions(root, above, node)
+        yield from _versions(source, key, one)
+    yield from _versions(source, above, node)
 
 
-def _versions(root: Path, above: str, node: Node) -> Iterator[Row]:
+def _versions(source: ExtractSource, above: str, node: Node) -> Iterator[Row]:
     for place, one in enumerate(nodes(node, "dokumentobjekt"), 1):
         row = _row("dokumentobjekt", f"{above}v{place}", above, one)
         told = {name: value for name, value in row.fields.items() if name != "in"}
-        yield row._replace(fields={**told, "sha256": sha256_in(root, text(one, "referanseDokumentfil"))})
+        yield row._replace(fields={**told, "sha256": sha256_in(source, text(one, "referanseDokumentfil"))})
 
 
-def sha256_in(root: Path, path: str | None) -> str:
+def sha256_in(source: ExtractSource, path: str | None) -> str:
     """The sha256 of a file of a package; a word where it cannot be had."""
     if path is None:
         return "none"
     try:
-        with open_inside(root, path.replace("\\", "/")) as file:
+        with source.file(path.replace("\\", "/")) as file:
             return sha256_of_stream(file)
-    except (OSError, UnsafePath):
+    except (OSError, UnsafePath, SourceFault):
+        return "missing"
+
+
+def sha256_of(source: ExtractSource, content: Content) -> str:
+    """The sha256 of a document of a package; a word where it cannot be had."""
+    try:
+        with source.open(content) as stream:
+            return sha256_of_stream(stream)
+    except SourceFault:
         return "missing"
 
 

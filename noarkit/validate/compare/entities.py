@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from noarkit.archive.administration import Administration
@@ -19,7 +18,7 @@ from noarkit.model.mapping import mapping
 from noarkit.packages.noark5.values import Codes
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.port import Groundwork, SourceRecord
-from noarkit.validate.compare.elements import sha256_in
+from noarkit.validate.compare.elements import sha256_of
 from noarkit.validate.compare.ledger import Row
 
 GUARDS = "noarkit: run guards (not part of any series)"
@@ -55,7 +54,7 @@ def extract_rows(source: ExtractSource, zone: ZoneInfo) -> Iterator[Row]:
         found = item.entities if isinstance(item, Groundwork) else _entities(item)
         for entity in found:
             if entity.type in _TYPES:
-                yield _entity_row(source.root, entity, zone)
+                yield _entity_row(source, entity, zone)
 
 
 def _entities(item: object) -> tuple[Entity, ...]:
@@ -63,10 +62,10 @@ def _entities(item: object) -> tuple[Entity, ...]:
     return held if isinstance(held, tuple) else ()
 
 
-def _entity_row(root: Path, entity: Entity, zone: ZoneInfo) -> Row:
+def _entity_row(source: ExtractSource, entity: Entity, zone: ZoneInfo) -> Row:
     fields = _told(entity.type, entity.fields, zone, lambda name, code: code)
     if entity.content is not None:
-        fields["sha256"] = sha256_in(root, entity.content.locator.split(":", 2)[2])
+        fields["sha256"] = sha256_of(source, entity.content)
     uuid = str(entity.fields.get("uuid") or "")
     above = next((key for name, key in entity.links if name == "refForelderKlasse"), entity.parent or "")
     return Row(entity.key, entity.type, above, uuid, _ident(entity.type, fields), fields)
