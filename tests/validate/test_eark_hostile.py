@@ -16,6 +16,8 @@ import pytest
 
 from noarkit.errors import HostileInput, NoarkitError, PackageFault, TooLarge, UnsafeMember, UnsafePath
 from noarkit.safe.unpack import UnpackLimits
+from noarkit.validate.eark.inventory import Inventory
+from noarkit.validate.eark.places import Places
 from noarkit.validate.eark.run import Wish, validate_eark
 from noarkit.validate.findings import Place, Report
 from samples.packages.eark import OBJID, REP, Draft, good, premis, seal, write_folder, write_tar, write_zip
@@ -39,6 +41,7 @@ CLIMBING = (
 )
 ABSOLUTE = (
     "/etc/passwd",
+    "/outside.txt",
     "file:///etc/passwd",
     "file:/etc/passwd",
     "%2Fetc%2Fpasswd",
@@ -112,6 +115,20 @@ def test_no_reference_to_metadata_or_mets_and_no_object_of_premis_leads_out(tmp_
     report = validate_eark(write_folder(draft, tmp_path / "b"))
     assert {place.file for place in places(report, "EARK-HREF")} == {"metadata/preservation/premis.xml"}
     assert "EARK-PREMIS-CHECKSUM" not in report.codes
+
+
+@pytest.mark.parametrize("href", ["/outside.txt", "/", "x/", "a//b", "..", "../x", "./x", "", "a b", "a%2fb", "C:x"])
+def test_no_name_passes_as_plain_but_one_that_means_itself(href: str) -> None:
+    """In a large folder plain names are handed to whoever reads the files without being looked for."""
+    with Inventory(len) as inventory:
+        places = Places(inventory)
+        try:
+            assert not places.is_plain(href)
+        except UnsafePath:
+            assert href == ".."
+        assert places.is_plain("a/b.txt") and places.is_plain("a/c.txt")
+        with pytest.raises(UnsafePath):
+            places.is_plain("a/..")
 
 
 def test_names_that_only_look_odd_are_names(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ class Places:
 
         The folder is judged once for all files that follow each other in it.
         """
-        if _PLAIN.fullmatch(href) is None or "./" in href or "//" in href:
+        if _PLAIN.fullmatch(href) is None or "./" in href or "//" in href or "/" in (href[0], href[-1]):
             return False
         folder, _, last = href.rpartition("/")
         if folder == self._folder:
