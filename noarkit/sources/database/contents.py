@@ -14,7 +14,6 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -241,8 +240,9 @@ class BlobStream:
 class FileStream:
     """The bytes of a file that a column names."""
 
-    def __init__(self, file: BinaryIO, same: Callable[[], bool]) -> None:
+    def __init__(self, file: BinaryIO, again: Callable[[], BinaryIO], same: Callable[[], bool]) -> None:
         self._file = file
+        self._again = again
         self._same = same
         self._before = _marks(os.fstat(file.fileno()))
 
@@ -251,10 +251,13 @@ class FileStream:
         return self._file.read(size)
 
     def still_the_same(self) -> bool:
-        """True where file and row are as they were when they were opened."""
-        with suppress(OSError):
-            return _marks(os.fstat(self._file.fileno())) == self._before and self._same()
-        return False
+        """True where file and row are as they were when they were opened, and the name still leads to that file."""
+        try:
+            with self._again() as named:
+                now = _marks(os.fstat(named.fileno()))
+        except (OSError, SourceFault):
+            return False
+        return now == self._before and self._same()
 
 
 def opened_file(base: Path, value: str, key: str) -> BinaryIO:

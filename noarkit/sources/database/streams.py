@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from noarkit.errors import ItemChanged, ItemVanished, SourceFault
@@ -138,10 +139,11 @@ def opened(desk: Desk, documents: MakeDocuments, content: Content, base: Path) -
     held = row.held()
     session, one = desk.session, row.document
     if one.form == "file":
-        with opened_file(base, str(held.value), content.locator) as file:
+        again = partial(opened_file, base, str(held.value), content.locator)
+        with again() as file:
             status = os.fstat(file.fileno())
             row.compare(status.st_size, status.st_mtime_ns)
-            yield FileStream(file, row.is_the_same)
+            yield FileStream(file, again, row.is_the_same)
         return
     row.compare(held.size, content.modified_ns)
     if session.family == SQLITE and row.rowid is not None and one.form == "bytes":

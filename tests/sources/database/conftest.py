@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +15,7 @@ import sqlalchemy as sa
 
 from tests.sources.database import sample as samples
 from tests.sources.database.sample import Sample
+from tests.sources.database.servers import PrivateServer, installed
 
 FAMILIES = ("sqlite", "postgresql", "mysql")
 
@@ -41,18 +46,31 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sample]:
 
 
 def made(family: str, place: Path, more: str = "") -> Iterator[Sample]:
-    """A sample; skipped where its server is not there."""
+    """A sample; skipped where there is no server for it, and none can be made."""
     if family == "sqlite":
         yield samples.sqlite_sample(place / "kilde")
         return
-    url = samples.server_urls()[family]
+    url = _server_url(family)
     name = f"noarkit_{os.getpid()}{more}"
-    try:
-        with samples.engine(url).connect():
-            pass
-    except sa.exc.OperationalError:
-        pytest.skip(f"no {family} server at {url}: name one in NOARKIT_TEST_POSTGRESQL or NOARKIT_TEST_MARIADB")
     try:
         yield samples.server_sample(url, name, place / "kilde")
     finally:
         samples.drop(url, name)
+
+
+@functools.cache
+def _server_url(family: str) -> str:
+    """The server that the environment names or this machine runs; else one of our own, until the tests end."""
+    url = samples.server_urls()[family]
+    try:
+        with samples.engine(url).connect():
+            return url
+    except sa.exc.OperationalError:
+        if not installed(family):
+            pytest.skip(f"no {family} server at {url}: name one in NOARKIT_TEST_POSTGRESQL or NOARKIT_TEST_MARIADB")
+    home = tempfile.mkdtemp(prefix="noarkit-server-")
+    server = PrivateServer(family, Path(home) / "d")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    atexit.register(server.stop)
+    server.make()
+    return server.url

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import pickle
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.cli.main import main
 from noarkit.errors import (
     ItemChanged,
     ItemUnreadable,
@@ -31,7 +34,7 @@ from noarkit.sources.database.source import DatabaseSource
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.port import SourceIdentity, SourceRecord
 from noarkit.sources.recipe import read_recipe
-from tests.sources.database.sample import Sample, engine, server_urls
+from tests.sources.database.sample import NUMBER, Sample, engine, server_urls
 
 
 def opened(sample: Sample) -> DatabaseSource:
@@ -201,6 +204,48 @@ def test_a_file_outside_the_base_folder_or_not_there_sets_its_row_aside(sample: 
         "vedlegg:1,1": ItemUnreadable.code,
         "vedlegg:2,1": ItemVanished.code,
     }
+
+
+def test_a_file_that_is_replaced_under_its_name_while_it_is_read_is_told(sample: Sample) -> None:
+    source = opened(sample)
+    content = contents(source)["vedlegg:1,1#filsti"]
+    path = sample.place / "filer" / "2024" / "vedlegg-1.txt"
+    twin = path.with_name("twin")
+    shutil.copy2(path, twin)
+    with source.open(content) as stream:
+        assert stream.read() == sample.documents["vedlegg:1,1#filsti"]
+        twin.replace(path)
+        assert not stream.still_the_same()
+    path.write_bytes(b"kortere")
+    with pytest.raises(ItemChanged), source.open(content):
+        pass
+    path.unlink()
+    with pytest.raises(ItemVanished), source.open(content):
+        pass
+
+
+def test_a_scan_shows_keys_relations_documents_and_what_may_be_personal_data(
+    shared: Sample, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["scan", shared.url, "--json", "--progress", "none"], {"HOME": str(shared.place)}) == 0
+    told = next(json.loads(line) for line in capsys.readouterr().out.splitlines() if '"tables"' in line)
+    tables = {table["name"]: table for table in told["tables"]}
+    assert (
+        told["records"] == sum(shared.rows.values()) and {name: tables[name]["rows"] for name in tables} == shared.rows
+    )
+    assert tables["sak"]["key"] == ["aar", "nr"]
+    assert {one["name"] for one in tables["brev"]["relations"]} == {"sak", "mottaker"}
+    assert {one["name"] for one in tables["brev"]["columns"] if one["document"]} >= {"innhold"}
+    personal = {one["name"]: one["personal"] for one in tables["person"]["columns"]}
+    assert (personal["fodselsnummer"], personal["epost"], personal["navn"], personal["id"]) == (
+        "identity-number",
+        "email",
+        "name",
+        "",
+    )
+    assert main(["scan", shared.url, "--progress", "none"], {"HOME": str(shared.place)}) == 0
+    shown = capsys.readouterr().out
+    assert "national identity numbers" in shown and NUMBER not in shown and "Nordmann" not in shown
 
 
 def test_a_source_can_be_sent_to_another_process_and_found_again_by_what_a_plan_keeps(shared: Sample) -> None:
