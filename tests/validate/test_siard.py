@@ -13,6 +13,7 @@ import pytest
 from noarkit.errors import HostileInput, NoarkitError, PackageFault, TooLarge, UnsafeMember, UnsafePath, UnsafeXml
 from noarkit.packages.siard.read import open_siard
 from noarkit.packages.siard.spec import WRITTEN, Version
+from noarkit.report.validated import REPORT_FORMATS, ReportFormat, write_validation
 from noarkit.safe.unpack import UnpackLimits
 from noarkit.validate import Report
 from noarkit.validate.siard.run import RULES, validate_siard
@@ -212,3 +213,13 @@ def test_without_metadata_only_the_files_are_judged(files: Files, tmp_path: Path
     assert isinstance(report, Report)
     with pytest.raises(NoarkitError):
         open_siard(tmp_path / "x.siard")
+
+
+@pytest.mark.parametrize("kind", REPORT_FORMATS)
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_report_tells_of_it_in_both_languages(
+    kind: ReportFormat, lang: str, files: Files, tmp_path: Path
+) -> None:
+    report = judged(tmp_path, packed(less(f"{T1}.xml")(files)))
+    write_validation(report, tmp_path / "told", kind, lang)
+    assert "P_4.3-1" in (tmp_path / "told").read_text("utf-8-sig")
