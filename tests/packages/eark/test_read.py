@@ -147,6 +147,25 @@ def test_a_representation_may_tell_its_files_from_its_own_folder_or_from_the_roo
         assert list(package.unlisted()) == []
 
 
+def test_the_root_may_tell_of_all_files_and_what_they_are(tmp_path: Path) -> None:
+    root = mets("representations/r/data/a").replace(
+        b'USE="Data"', b'USE="Representations/r/data" csip:CONTENTINFORMATIONTYPE="citssiard_v1_0"'
+    )
+    with open_eark(laid(tmp_path / "p", **{"METS.xml": root, "representations/r/data/a": b""})) as package:
+        (part,) = package.representations
+        assert (part.name, part.label, part.heading, part.content_type) == ("r", "r", None, "citssiard_v1_0")
+        assert [entry.use for entry in package.files("r")] == ["Representations/r/data"]
+
+
+def test_a_representation_nobody_points_to_is_read_all_the_same(tmp_path: Path) -> None:
+    files = {"METS.xml": mets(), "representations/r/METS.xml": mets("data/a"), "representations/r/data/a": b""}
+    with open_eark(laid(tmp_path / "p", **files)) as package:
+        assert [entry.name for entry in package.files("r")] == ["representations/r/data/a"]
+        assert list(package.unlisted()) == ["representations/r/METS.xml"]
+        with pytest.raises(KeyError):
+            list(package.files("q"))
+
+
 def test_a_package_within_the_data_of_a_package_is_data(tmp_path: Path) -> None:
     inner = make_eark([Representation("inner", [EarkFile("a", b"a")])], tmp_path / "inner").path
     files = [EarkFile(path.relative_to(inner).as_posix(), path) for path in sorted(inner.rglob("*")) if path.is_file()]
