@@ -112,7 +112,9 @@ def password_of(address: Address, environment: Mapping[str, str]) -> Secret | No
     Raises `SecretFault` where it cannot be read.
     """
     try:
-        settings = config.load(config.Sources(environment=environment))
+        named = environment.get(f"{config.PREFIX}CONFIG")
+        file = Path(named) if named else None
+        settings = config.load(config.Sources(environment=environment, file=file))
     except NoarkitError:
         return None  # a config that cannot be read is told by the command itself
     for name, connection in settings.connections.items():

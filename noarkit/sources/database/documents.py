@@ -2,7 +2,7 @@
 
 [source]
 kind = "database"
-tables = ["sak", "brev"]            # left out: all tables; in the order of their keys, parents first
+tables = ["sak", "brev"]            # in this order; left out: all tables, those that others refer to first
 views = ["oversikt"]                # views to be read as tables; left out: none
 schemas = ["public"]                # left out: all that are not the server's own
 base = "/srv/filer"                 # where file names in columns begin

@@ -140,15 +140,20 @@ class _Proposal:
         return "\n".join(told)
 
     def _source(self) -> dict[str, object]:
+        # what something hangs under comes before it, also where foreign keys lead in circles
+        first = [label for label in self._schema.tables if label in self._roles.cases]
+        tables = dict.fromkeys((*first, *self._roles.documents, *self._schema.tables))
         readable = tuple(
-            label for label, table in self._schema.tables.items() if not table.is_view and self._seen[label].readable
+            label for label in tables if not self._schema.tables[label].is_view and self._seen[label].readable
         )
         documents = self._roles.documents
         made: dict[str, object] = {
             "kind": "database",
             **Terms(tables=readable, base=self._roles.base, documents=documents).settings(),
         }
-        self._comments["source", "tables"] = "Only these tables are read; what is not named here is not looked at."
+        self._comments["source", "tables"] = (
+            "Only these tables are read, in this order: case files before what belongs to them."
+        )
         if self._roles.base:
             self._comments["source", "base"] = "The folder where the file names in columns begin."
         told = [

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SAWarning, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from noarkit.errors import SourceDenied, SourceFault, UsageFault
+from noarkit.errors import SourceDenied, SourceFault, SourceGone, UsageFault
 from noarkit.sources.database.address import (
     MYSQL,
     POSTGRESQL,
@@ -215,6 +215,8 @@ class Session:
             raise fault_of(self.address, error.orig or error) from error
         except (sqlite3.Error, SQLAlchemyError) as error:
             raise fault_of(self.address, error) from error
+        except UnicodeDecodeError as error:
+            raise SourceGone(where=self.address.where, why="database-text") from error
         except _driver_errors(self.family) as error:
             raise fault_of(self.address, error) from error
 

@@ -129,10 +129,9 @@ class DatabaseSource:
             return as_json(schema, profile(session, schema, tell))
 
     def read_order(self, schema: Schema) -> list[str]:
-        """The tables that are read, in their order."""
+        """The tables that are read: in the order that the terms have them, else those that others refer to first."""
         chosen = self.terms.tables or tuple(label for label, table in schema.tables.items() if not table.is_view)
-        wanted = {*chosen, *self.terms.views}
-        return [label for label in schema.tables if label in wanted]
+        return list(dict.fromkeys((*chosen, *self.terms.views)))
 
     def documents_of(self, table: Table) -> tuple[DocumentColumn, ...]:
         """The document columns of a table: as the terms say, else all that may hold bytes of any length."""

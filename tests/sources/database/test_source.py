@@ -206,6 +206,31 @@ def test_a_file_outside_the_base_folder_or_not_there_sets_its_row_aside(sample: 
     }
 
 
+def test_a_column_that_tells_of_changes_is_gone_by_alone_where_the_recipe_names_it(sample: Sample) -> None:
+    source = opened(sample)
+    terms = {**source.terms.settings(), "changed": {"brev": "mottatt"}}
+    marked = source.fitted(terms)
+    content = contents(marked)["brev:2#innhold"]
+    sample.run("UPDATE brev SET emne = 'annet' WHERE id = 2")
+    assert read(marked, content) == sample.documents["brev:2#innhold"]
+    sample.run("UPDATE brev SET mottatt = '2030-01-01 00:00:00' WHERE id = 2")
+    with pytest.raises(ItemChanged), marked.open(content):
+        pass
+
+
+def test_case_files_come_before_what_hangs_under_them_also_where_keys_lead_in_circles(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as db:
+        db.execute("CREATE TABLE a_sak (id INTEGER PRIMARY KEY, tittel TEXT, siste_id INTEGER REFERENCES brev (id))")
+        db.execute("CREATE TABLE brev (id INTEGER PRIMARY KEY, a_sak_id INTEGER REFERENCES a_sak (id), innhold BLOB)")
+        db.execute("INSERT INTO a_sak VALUES (1, 'Sak', 7)")
+        db.execute("INSERT INTO brev VALUES (7, 1, ?)", (b"x" * 500,))
+        db.commit()
+    source = open_source(f"sqlite:///{tmp_path / 'a.db'}")
+    assert isinstance(source, DatabaseSource)
+    terms = read_recipe(source.proposal(nobody), "r").data["source"]
+    assert [*rows(source.fitted(terms))] == ["a_sak:1", "brev:7"]  # type: ignore[arg-type]  # as the proposal has it
+
+
 def test_a_file_that_is_replaced_under_its_name_while_it_is_read_is_told(sample: Sample) -> None:
     source = opened(sample)
     content = contents(source)["vedlegg:1,1#filsti"]
