@@ -14,7 +14,7 @@ from noarkit.extract.convert import TARGETS
 from noarkit.extract.databases import DATABASES
 
 
-@command("convert", exits=(3, 4, 9, 10))
+@command("convert", exits=(4, 5, 6, 8, 9, 10, 130, 143))
 @click.argument("source", metavar="SOURCE")
 @option("--as", "form", type=click.Choice((*TARGETS, *DATABASES)), required=True)
 @option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from noarkit.errors import PackageFault, UsageFault
+from noarkit.errors import PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.extract.payload import Part, Payload, payload_of
 from noarkit.packages.dias.order import DiasOrder, Party, read_order
@@ -61,8 +61,8 @@ class Converted:
 def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:
     """Makes the package `target` of what `source` holds.
 
-    Raises `UsageFault` where `target` is there or the form is unknown, `PackageFault` for what cannot be carried, a
-    `SourceFault` for a file that cannot be taken, and whatever `safe` refuses of the source.
+    Raises `UsageFault` where `target` is there or the form is unknown, `PackageFault` for what cannot be carried or
+    a file that cannot be taken (what was done is kept for the next call), and whatever `safe` refuses of the source.
     """
     if wanted.form not in TARGETS:
         raise UsageFault(what="unknown-form", where=wanted.form, do=", ".join(TARGETS))
@@ -70,7 +70,13 @@ def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobo
     counted = _Counted()
     with payload_of(source, wanted.limits) as payload:
         counting = replace(payload, parts=tuple(map(counted.part, payload.parts)), whole=counted.part(payload.whole))
-        made = _WRITERS[wanted.form](counting, target, wanted, tell)
+        try:
+            made = _WRITERS[wanted.form](counting, target, wanted, tell)
+        except SourceFault as fault:
+            if fault.exit_code != SourceFault.exit_code:
+                raise
+            # a load sets one file aside and goes on; a package that lacks a file is none
+            raise PackageFault(where=fault.data.get("key"), why=fault.data.get("why"), detail=fault.code) from fault
     defaults = wanted.package is None and wanted.form != NOARK
     return Converted(made.path, payload.form, counted.files, counted.bytes, made.resumed, defaults)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -86,6 +87,18 @@ def test_what_cannot_be_done_is_told_and_leaves_nothing(
     before = sorted(Path().rglob("*"))
     assert main(["convert", *line], {}) == code
     assert sorted(Path().rglob("*")) == before
+
+
+def test_a_file_that_cannot_be_taken_stops_it_and_a_second_call_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mapper", "lenke").symlink_to("tom.txt")
+    assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut"], {}) == 4
+    Path("mapper", "lenke").unlink()
+    if os.geteuid() != 0:
+        Path("mapper", "tom.txt").chmod(0)
+        assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut"], {}) == 4
+        Path("mapper", "tom.txt").chmod(0o644)
+    assert not Path("ut").exists()
+    assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut"], {}) == 0
 
 
 def test_a_database_becomes_a_siard_archive_and_that_a_database(capsys: pytest.CaptureFixture[str]) -> None:
