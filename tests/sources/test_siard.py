@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.errors import SourceGone, UsageFault
+from noarkit.errors import SourceAway, SourceGone, UsageFault
 from noarkit.events import nobody
 from noarkit.packages.siard.read import open_siard
 from noarkit.packages.siard.spec import WRITTEN, Version
@@ -157,6 +157,17 @@ def test_a_copy_that_was_made_before_the_run_is_moved_there(tmp_path: Path) -> N
     again = pickle.loads(pickle.dumps(fitted))  # noqa: S301  # ours, as workers are given it
     assert records(again).keys() == found.keys()
     assert list((tmp_path / "run").rglob("*.db")) == [copy]
+
+
+def test_an_archive_that_changes_while_it_is_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.siard"
+    write_siard(memory(), path, SiardOrder())
+    source = SiardArchiveSource(path)
+    source.settle(tmp_path / "run")
+    with pytest.raises(SourceAway) as caught:
+        next(source.records(lambda event: os.utime(path, ns=(1, 1))))
+    assert caught.value.data["why"] == "changed-while-read"
+    assert list((tmp_path / "run").rglob("*.db")) == []
 
 
 def test_what_is_no_archive_is_not_found_as_one(tmp_path: Path) -> None:

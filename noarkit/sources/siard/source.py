@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from noarkit.errors import SourceGone, UsageFault
+from noarkit.errors import SourceAway, SourceGone, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.graph.entity import Content
 from noarkit.packages.siard.sqlite import sqlite_of
@@ -138,6 +138,7 @@ class SiardArchiveSource:
 
     def _copy(self, tell: Listener) -> Path:
         """The archive as SQLite: that of the run where it stands, else a new one."""
+        before = self.mark()
         target = self._place()
         if not target.exists():
             try:
@@ -145,6 +146,9 @@ class SiardArchiveSource:
             except UsageFault:
                 if not target.exists():  # else another process was quicker, and made the same
                     raise
+            if self.mark() != before:
+                target.unlink()
+                raise SourceAway(where=str(self.path), why="changed-while-read")
         return target
 
     def _place(self) -> Path:
