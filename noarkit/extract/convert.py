@@ -8,16 +8,25 @@ call after a kill goes on. A bag takes a package as it stands, so that nothing o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from noarkit.errors import PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.payload import Part, Payload, payload_of
+from noarkit.extract.payload import Part, Payload, Told, payload_of
 from noarkit.packages.dias.order import DiasOrder, Party, read_order
-from noarkit.packages.eark.order import Agent, EarkFile, EarkOrder, Representation, contact, creator, preservation
+from noarkit.packages.eark.order import (
+    Agent,
+    EarkFile,
+    EarkOrder,
+    MetadataFile,
+    Representation,
+    contact,
+    creator,
+    preservation,
+)
 from noarkit.packages.eark.order import submitter as submitting
 from noarkit.packages.eark.spec import Kind
 from noarkit.packages.holding.building import File
@@ -135,13 +144,33 @@ def _bag_info(told: DiasOrder) -> tuple[tuple[str, str], ...]:
 def _eark(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Made:
     from noarkit.packages.eark.write import make_eark
 
-    return make_eark(map(_representation, payload.parts), target, _eark_order(wanted), tell=tell)
+    parts = (_representation(part, payload) for part in payload.parts)
+    names = {part.name for part in payload.parts}
+    told = [one for one in payload.told if one.part not in names]
+    order = replace(_eark_order(wanted), metadata=_metadata(told), documentation=_documentation(told))
+    return make_eark(parts, target, order, tell=tell)
 
 
-def _representation(part: Part) -> Representation:
+def _representation(part: Part, payload: Payload) -> Representation:
     kind, other, category = _CONTENT_TYPES[part.content]
     files = (EarkFile(name, source, size, stamp) for name, source, size, stamp in part.files())
-    return Representation(part.name, files, kind, other, category)
+    told = [one for one in payload.told if one.part == part.name]
+    return Representation(
+        part.name, files, kind, other, category, metadata=_metadata(told), documentation=_documentation(told)
+    )
+
+
+def _metadata(told: Sequence[Told]) -> tuple[MetadataFile, ...]:
+    return tuple(
+        MetadataFile(name, source, folder=one.kind, size_bytes=size, stamp=stamp)
+        for one in told
+        if one.kind != "documentation"
+        for name, source, size, stamp in [one.file]
+    )
+
+
+def _documentation(told: Sequence[Told]) -> tuple[EarkFile, ...]:
+    return tuple(EarkFile(*one.file) for one in told if one.kind == "documentation")
 
 
 def _eark_order(wanted: Wanted) -> EarkOrder:

@@ -9,11 +9,13 @@ What is packed is read where it lies, file by file in the order in which they li
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -34,6 +36,18 @@ Content = Literal["noark5", "siard", "files"]
 _REPRESENTATIONS = "representations"
 _DATA = "data"
 _CONTENT = "content"
+_MOST_TOLD = 10_000
+_KINDS_TOLD: Mapping[str, Literal["descriptive", "other", "documentation"]] = {
+    "metadata/descriptive": "descriptive",
+    "descriptive_metadata": "descriptive",
+    "metadata/other": "other",
+    "documentation": "documentation",
+}
+_TOLD = re.compile(
+    r"(?:representations/(?P<part>[^/]+)/)?"
+    r"(?P<kind>metadata/descriptive|descriptive_metadata|metadata/other|documentation)/(?P<name>.+(?<!\.xsd))",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +60,24 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A file that describes what is carried: of which kind, and below which name. `part` is empty for all of it."""
+
+    kind: Literal["descriptive", "other", "documentation"]
+    part: str
+    file: File
+
+
+@dataclass(frozen=True, slots=True)
 class Payload:
-    """What is to be carried over. `form` is what it came in, `title` what the place is called."""
+    """What is to be carried over. `form` is what it came in, `title` what the place is called; `told` are descriptions
+    that other forms have a place for, too."""
 
     form: Form
     title: str
     parts: tuple[Part, ...]
     whole: Part
+    told: tuple[Told, ...] = ()
 
 
 @contextmanager
@@ -71,7 +96,8 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
         storage = _storage(found, path, limits)
         stack.callback(storage.close)
         parts = tuple(_parts(found.form, storage, _Opening(stack, limits)))
-        yield Payload(found.form, found.root.name, parts, _part("", "files", _wrapped(found, path, storage)))
+        whole = _part("", "files", _wrapped(found, path, storage))
+        yield Payload(found.form, found.root.name, parts, whole, tuple(_told(found.form, storage)))
 
 
 def _storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
@@ -199,6 +225,17 @@ def _representations(storage: Storage) -> Iterator[Part]:
         files = {stored.name for stored in _near(data)}
         kind: Content = "noark5" if {"arkivstruktur.xml", "arkivuttrekk.xml"} & files else "files"
         yield _part(name, kind, data, _any if has_data else _is_content)
+
+
+def _told(form: Form, storage: Storage) -> Iterator[Told]:
+    """Descriptions and documentation; few, however many files they describe."""
+    if form not in ("eark", "dias"):
+        return
+    described = _files(storage, lambda name: _TOLD.fullmatch(name) is not None)
+    for file in islice(described, _MOST_TOLD):
+        found = _TOLD.fullmatch(file[0])
+        if found is not None:
+            yield Told(_KINDS_TOLD[found["kind"].lower()], found["part"] or "", (found["name"], *file[1:]))
 
 
 def _any(name: str) -> bool:

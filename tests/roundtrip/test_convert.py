@@ -20,6 +20,7 @@ from noarkit.extract.convert import PACKED_EXTRACTS, TARGETS, Wanted, convert
 from noarkit.extract.delivery import deliver, delivery_folder
 from noarkit.extract.payload import payload_of
 from noarkit.extract.run import Terms
+from noarkit.packages.eark.write import EarkFile, EarkOrder, MetadataFile, Representation, files_below, make_eark
 from noarkit.validate import validate
 from noarkit.validate.compare import compare_extracts
 from samples.packages.make import write_good
@@ -166,3 +167,22 @@ def test_only_an_extract_is_taken_out_and_nothing_is_written_over(tmp_path: Path
         convert(source, tmp_path / "ut", Wanted("bagit"))
     with pytest.raises(PackageFault):
         convert(tmp_path / "borte", tmp_path / "ny", Wanted("bagit"))
+
+
+def test_descriptions_go_along_from_one_package_to_another(tmp_path: Path) -> None:
+    source = laid(tmp_path / "kilde", {"a.txt": b"a"})
+    ead, note = tmp_path / "ead.xml", tmp_path / "notat.txt"
+    ead.write_text("<ead/>")
+    note.write_text("om")
+    part = Representation("rep1", files_below(source), documentation=(EarkFile("notat.txt", note),))
+    order = EarkOrder(metadata=(MetadataFile("ead.xml", ead),))
+    make_eark([part], tmp_path / "sip.zip", order)
+    convert(tmp_path / "sip.zip", tmp_path / "aip", Wanted("eark-aip"))
+    assert (tmp_path / "aip" / "metadata" / "descriptive" / "ead.xml").read_text() == "<ead/>"
+    assert (tmp_path / "aip" / "representations" / "rep1" / "documentation" / "notat.txt").read_text() == "om"
+    assert held(tmp_path / "aip") == {"a.txt": b"a"}
+    assert validate(tmp_path / "aip").valid
+    convert(laid(tmp_path / "annen", {"b.txt": b"b"}), tmp_path / "dias", Wanted("dias-aip"))
+    convert(tmp_path / "dias", tmp_path / "dip", Wanted("eark-dip"))
+    assert {path.name for path in (tmp_path / "dip" / "metadata" / "descriptive").iterdir()} >= {"ead.xml"}
+    assert validate(tmp_path / "dip").valid
