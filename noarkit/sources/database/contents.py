@@ -31,6 +31,7 @@ from noarkit.sources.files.detect import MediaTypes
 
 _HEAD_BYTES = 2048
 _SLICE_BYTES = 8 * 1024 * 1024
+_WHOLE_BYTES = 12 * 1024 * 1024  # MySQL reads the whole value for every slice of it
 _PLACES = {"ctid": "CAST(ctid AS text)", "rowid": "_rowid_", "key, rowid": "_rowid_"}
 _WITHOUT_ROWID = re.compile(r"without\s+rowid", re.IGNORECASE)
 _TEXTS = ("text/html", "text/xml", "application/xml", "application/json", "text/rtf", "message/rfc822")
@@ -298,7 +299,8 @@ def slice_bytes(session: Session, size: int | None) -> int:
         return _SLICE_BYTES
     row = session.one("SELECT @@max_allowed_packet")
     most = int(str(row[0])) if row else _SLICE_BYTES
-    return max(64 * 1024, min(max(_SLICE_BYTES, (size or 0) // 32), most - 64 * 1024, 32 * 1024 * 1024))
+    wanted = max(_WHOLE_BYTES, (size or 0) // 32)
+    return max(64 * 1024, min(wanted, most - 64 * 1024, 32 * 1024 * 1024))
 
 
 def fetcher(
