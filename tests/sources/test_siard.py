@@ -6,11 +6,14 @@ import hashlib
 import os
 import pickle
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from noarkit.errors import SourceAway, SourceGone, UsageFault
 from noarkit.events import nobody
@@ -280,3 +283,46 @@ def test_routines_triggers_conditions_and_views_are_kept_as_they_stand(sample: S
     if sample.family != "sqlite":
         assert "RETURN" in found["gjor"].source.upper() and found["gjor"].return_type
         assert "kode" in views["utsyn"].query_original and views["utsyn"].columns[0].name == "a"
+
+
+DECLARED = ("", "INTEGER", "REAL", "TEXT", "BLOB", "BOOLEAN", "NUMERIC", "VARCHAR(9)", "DATE")
+cells = st.one_of(
+    st.none(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+    st.binary(max_size=9),
+)
+
+
+def kept(value: object, held: set[type]) -> object:
+    """What a value is after all, by the classes of values that its column holds."""
+    if value is None or len(held) == 1:
+        return value
+    if held <= {int, float}:
+        return float(value)  # type: ignore[arg-type]  # one of the two
+    text = repr(value) if isinstance(value, (int, float)) else value
+    return text.encode() if bytes in held and isinstance(text, str) else text
+
+
+@given(st.lists(st.sampled_from(DECLARED), min_size=1, max_size=5), st.data())
+@settings(max_examples=300 if os.environ.get("NOARKIT_DEEP") == "1" else 10, deadline=None)
+def test_whatever_stands_in_an_sqlite_file_comes_back_by_the_rules_of_types(
+    kinds: list[str], data: st.DataObject
+) -> None:
+    rows = data.draw(st.lists(st.tuples(*[cells] * len(kinds)), max_size=8))
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        with closing(sqlite3.connect(home / "s.db")) as db:
+            db.execute(f"CREATE TABLE t ({', '.join(f'c{number} {kind}' for number, kind in enumerate(kinds))})")
+            db.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(kinds))})", rows)
+            db.commit()
+            stored = db.execute("SELECT * FROM t").fetchall()
+        with live_source(f"sqlite:///{home / 's.db'}") as source:
+            write_siard(source, home / "x.siard", SiardOrder())
+        assert validate_siard(home / "x.siard").codes == set()
+        sqlite_of(home / "x.siard", home / "out.db")
+        with closing(sqlite3.connect(home / "out.db")) as out:
+            got = out.execute("SELECT * FROM t").fetchall()
+    held = [{type(row[at]) for row in stored if row[at] is not None} for at in range(len(kinds))]
+    assert got == [tuple(kept(value, held[at]) for at, value in enumerate(row)) for row in stored]

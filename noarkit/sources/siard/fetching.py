@@ -19,7 +19,7 @@ from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.schema import Column, Table
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, converter
-from noarkit.sources.siard.types import BYTES, Judged, expression, oddness
+from noarkit.sources.siard.types import BYTES, TEXT, Judged, expression, oddness
 
 _AT_ONCE = 1024 * 1024
 _SLICE = 8 * 1024 * 1024
@@ -183,8 +183,11 @@ class _Reader:
 
     def _converter(self) -> Callable[[object], object] | None:
         family = self._fetch.session.family
-        if self._type == BYTES and self._column.kind is not Kind.LARGE_OBJECT:
-            return _to_bytes if family == SQLITE else None
+        held = self._fetch.judged.get(self._column.name, Judged()).held
+        if family == SQLITE and self._type == BYTES and held != {"blob"}:
+            return _to_bytes
+        if family == SQLITE and self._type == TEXT and held != {"text"}:
+            return _to_text
         if self._column.kind is Kind.ARRAY and family == POSTGRESQL:
             return converter(family, Kind.ARRAY)
         if family == SQLITE and self._type == "BOOLEAN":
@@ -305,5 +308,11 @@ def _any(family: str, question: str) -> str:
     return f"bool_or({question})" if family == POSTGRESQL else f"MAX({question})"
 
 
+def _to_text(value: object) -> object:
+    """A number as the shortest text that is it."""
+    return repr(value) if isinstance(value, (int, float)) else value
+
+
 def _to_bytes(value: object) -> object:
-    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+    told = _to_text(value)
+    return told.encode("utf-8", "surrogateescape") if isinstance(told, str) else told

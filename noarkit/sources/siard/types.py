@@ -191,9 +191,7 @@ def _sqlite(column: Column, type_name: str, quoted: str) -> str:
         return f"{quoted} || 'Z'"
     if type_name == "TIMESTAMP":
         return f"REPLACE({quoted}, ' ', 'T') || 'Z'"
-    if type_name == TEXT:
-        return f"CAST({quoted} AS TEXT)"
-    return f"CAST({quoted} AS BLOB)" if type_name == BYTES else quoted
+    return quoted  # what is of several classes is made of one here: SQLite would cut its numbers
 
 
 def oddness(family: str, column: Column, quoted: str) -> str | None:
