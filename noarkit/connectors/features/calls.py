@@ -1,0 +1,153 @@
+"""One method for each call we make of a feature-management service. What changes something goes through a client of
+its own, paced by the service's two windows; `keys` and the people of segments have no method at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from urllib.parse import quote
+
+import orjson
+
+from noarkit.connectors.client import Client
+from noarkit.connectors.paging import Page, Row, pages, rows
+from noarkit.connectors.wire import Answer, Method, Request
+from noarkit.errors import ServiceRefused, ServiceStrange
+
+PER_PAGE = 100
+_ROOT = "/console/v1"
+_NOT_THERE = frozenset({404})
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Which version of the console's interface is spoken; the service will ask for it one day."""
+
+    header: str
+    value: str
+
+
+class Calls:
+    """The calls of one connection."""
+
+    def __init__(self, reading: Client, writing: Client, version: Version) -> None:
+        self.reading = reading
+        self.writing = writing
+        self._headers = {version.header: version.value} if version.value else {}
+
+    def project(self) -> Row:
+        """Whose key this is."""
+        return _one(self._get("/project"))
+
+    def company(self) -> Row:
+        """Whose project it is."""
+        return _one(self._get("/company"))
+
+    def definitions(self, kind: str) -> Iterator[Row]:
+        """Every definition of a kind, archived ones too, in the service's own order."""
+        more = (("includeArchiveMetadata", "true"),) if kind == "gates" else ()
+        yield from self._list(f"/{kind}/list" if kind == "metrics" else f"/{kind}", more)
+
+    def definition(self, kind: str, one: str) -> Row | None:
+        """One definition; None where there is none."""
+        answer = self._get(f"/{kind}/{_part(one)}", accepts=_NOT_THERE)
+        return None if answer.status in _NOT_THERE else _one(answer)
+
+    def versions(self, kind: str, one: str) -> Iterator[Row]:
+        """All versions of a definition, whole."""
+        yield from self._list(f"/{kind}/{_part(one)}/versions", key="version")
+
+    def reviews(self, kind: str, one: str) -> Iterator[Row]:
+        """The reviews of a definition, newest first."""
+        yield from self._list(f"/{kind}/{_part(one)}/reviews", key="review_id")
+
+    def pulse(self, experiment: str, group: str) -> Row | None:
+        """What an experiment found out about a group; None where it keeps nothing."""
+        path = f"/experiments/{_part(experiment)}/pulse_results/{_part(group)}"
+        answer = self._get(path, accepts=_NOT_THERE)
+        return None if answer.status in _NOT_THERE else _one(answer)
+
+    def audit(self, begin: date | None, end: date) -> Iterator[Row]:
+        """The audit log of whole days, both ends too."""
+        window = (("startDate", begin.isoformat()),) if begin is not None else ()
+        yield from self._list("/audit_logs", (*window, ("endDate", end.isoformat())))
+
+    def logs(self, query: str, begin_ms: int, end_ms: int) -> Iterator[Row]:
+        """Log exploration, for a person who asks; people stand in it, and no archive job reads it."""
+
+        def page(cursor: str | None) -> Page:
+            params = (("query", query), ("start_ts", str(begin_ms)), ("end_ts", str(end_ms)), ("limit", "1000"))
+            answer = self._get("/logs", params if cursor is None else (*params, ("after", cursor)))
+            found = answer.members()
+            told = found.get("pagination")
+            following = told.get("next_cursor") if isinstance(told, Mapping) else None
+            return Page(_rows(answer, found), str(following) if following else None)
+
+        yield from rows(pages(page, "logs"), lambda row: str(row.get("id")), "logs")
+
+    def read(self, path: str) -> Row:
+        """One thing of the console."""
+        return _one(self._get(path))
+
+    def write(self, method: Method, path: str, body: Row | None = None, *, repeatable: bool = False) -> Row:
+        """A change; what is there afterwards. It is not sent again where its fate is unknown, unless that is safe."""
+        asked = Request(
+            method,
+            self.writing.url(_ROOT + path),
+            headers=self._headers,
+            body=None if body is None else orjson.dumps(body),
+            media_type="application/json" if body is not None else "",
+            repeatable=repeatable,
+        )
+        data = self.writing.ask(asked).members().get("data")
+        return data if isinstance(data, Mapping) else {}
+
+    def _get(
+        self, path: str, params: tuple[tuple[str, str], ...] = (), *, accepts: frozenset[int] = frozenset()
+    ) -> Answer:
+        url = self.reading.url(_ROOT + path)
+        return self.reading.ask(Request("GET", url, params, self._headers, accepts=accepts))
+
+    def _list(self, path: str, params: tuple[tuple[str, str], ...] = (), key: str = "id") -> Iterator[Row]:
+        def page(cursor: str | None) -> Page:
+            number = int(cursor or "1")
+            answer = self._get(path, (*params, ("limit", str(PER_PAGE)), ("page", str(number))))
+            members = answer.members()
+            found, told = _rows(answer, members), members.get("pagination")
+            # nextPage says whether there is more; as an address it leads anywhere
+            more = isinstance(told, Mapping) and bool(told.get("nextPage")) and bool(found)
+            total = told.get("totalItems") if isinstance(told, Mapping) else None
+            return Page(found, str(number + 1) if more else None, total if isinstance(total, int) else None)
+
+        yield from rows(pages(page, path), lambda row: _id(row, key, path), path, exact=True)
+
+
+def _id(row: Row, key: str, where: str) -> str:
+    found = row.get(key) if row.get(key) is not None else row.get("name")
+    if not isinstance(found, str | int) or isinstance(found, bool):
+        raise ServiceStrange(where=where, why="no-id")
+    return str(found)
+
+
+def _rows(answer: Answer, members: Row) -> list[Row]:
+    data = members.get("data")
+    if isinstance(data, Mapping):
+        return [data]
+    if not isinstance(data, list) or not all(isinstance(row, Mapping) for row in data):
+        raise ServiceStrange(where=answer.where, why="not-an-object")
+    return data
+
+
+def _one(answer: Answer) -> Row:
+    data = answer.members().get("data")
+    if not isinstance(data, Mapping):
+        raise ServiceStrange(where=answer.where, why="not-an-object")
+    return data
+
+
+def _part(text: str) -> str:
+    """An id as a part of a path. One that would be read as a path of its own is refused."""
+    if text in ("", ".", ".."):
+        raise ServiceRefused(where=text, why="no-id")
+    return quote(text, safe="")

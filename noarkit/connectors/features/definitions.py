@@ -1,0 +1,125 @@
+"""What of a definition is archived: its own members, no secrets, nothing that changes by itself, and people as names
+that cannot be guessed where a key for that is configured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+
+from noarkit.connectors.canonical import canonical, fingerprint, redacted, without_secrets
+from noarkit.connectors.paging import Row
+
+SINGULAR = {
+    "gates": "gate", "dynamic_configs": "dynamic_config", "experiments": "experiment", "layers": "layer",
+    "segments": "segment", "param_stores": "param_store", "autotunes": "autotune", "holdouts": "holdout",
+    "metrics": "metric",
+}  # fmt: skip
+_PEOPLE = frozenset({"targetvalue", "overrides", "ids", "passinguserids", "failinguserids", "useroverrides"})
+_LISTED_PEOPLE = frozenset({"ids", "id_list", "idlist"})
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1
+    )
+}
+_DATE = re.compile(r"[A-Za-z]{3} ([A-Za-z]{3}) (\d{1,2}) (\d{4})", re.ASCII)
+_TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2}) GMT([+-])(\d{2}):?(\d{2})(?: .*)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What is left out, and by which key people are named instead."""
+
+    volatile: frozenset[str]
+    drop: tuple[str, ...] = ()
+    pseudonym_key: bytes = b""
+
+    def kept(self, told: Row) -> Mapping[str, object]:
+        """What is archived of it."""
+        clean = without_secrets({name: told[name] for name in told if name not in self.volatile}, self.drop)
+        found = dict(clean) if isinstance(clean, Mapping) else {}
+        if str(told.get("type")).endswith("id_list"):
+            found = {name: value for name, value in found.items() if name.casefold() not in _LISTED_PEOPLE}
+        hidden = self._hidden(found, people=False)
+        return hidden if isinstance(hidden, Mapping) else {}
+
+    def _hidden(self, value: object, *, people: bool) -> object:
+        if not self.pseudonym_key:
+            return value
+        if isinstance(value, Mapping):
+            return {
+                name: self._hidden(inner, people=people or str(name).casefold() in _PEOPLE)
+                for name, inner in value.items()
+            }
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [self._hidden(inner, people=people) for inner in value]
+        return redacted(value, self.pseudonym_key) if people and isinstance(value, str) else value
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A definition at one moment: `tail` is the part of its key that tells this state from others."""
+
+    kind: str
+    id: str
+    tail: str
+    data: Mapping[str, object]
+    changed: datetime | None
+
+    @property
+    def document(self) -> bytes:
+        """Its bytes."""
+        return canonical(self.data)
+
+
+def state(kind: str, told: Row, manner: Manner) -> State:
+    """The state that a definition is in. Its version names it, else when it was changed, else its own bytes."""
+    data = manner.kept(told)
+    changed, version = moment(told.get("lastModifiedTime")), told.get("version")
+    if isinstance(version, int) and not isinstance(version, bool):
+        tail = f"v{version}"
+    elif changed is not None:
+        tail = str(told["lastModifiedTime"])
+    else:
+        tail = fingerprint(data)[:16]
+    return State(kind, ident(told), tail, data, changed)
+
+
+def ident(told: Row) -> str:
+    """The id of a definition; some are known by their name alone."""
+    return str(told["id"] if told.get("id") is not None else told.get("name"))
+
+
+def moment(value: object) -> datetime | None:
+    """A time in milliseconds since 1970, as a number or a text of one."""
+    try:
+        return datetime.fromtimestamp(int(str(value)) / 1_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def audit_moment(date: object, time: object) -> datetime | None:
+    """A time of the audit log, whatever the language of this machine; None for one that is written otherwise.
+
+    >>> audit_moment("Mon Sep 26 2022", "23:46:14 GMT+0200 (Central European Summer Time)").isoformat()
+    '2022-09-26T21:46:14+00:00'
+    """
+    day, hour = _DATE.fullmatch(str(date).strip()), _TIME.fullmatch(str(time).strip())
+    if day is None or hour is None or day[1] not in _MONTHS:
+        return None
+    offset = timedelta(hours=int(hour[5]), minutes=int(hour[6]))
+    try:
+        zone = timezone(-offset if hour[4] == "-" else offset)
+        begin = datetime(int(day[3]), _MONTHS[day[1]], int(day[2]), tzinfo=zone)
+        return begin.replace(hour=int(hour[1]), minute=int(hour[2]), second=int(hour[3])).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def names(value: object) -> list[str]:
+    """A list of texts that may be told as one text."""
+    if isinstance(value, str):
+        return [value] if value else []
+    return [str(one) for one in value if isinstance(one, str | int)] if isinstance(value, Iterable) else []

@@ -1,0 +1,105 @@
+"""A feature-management service: who we are, what can be read, and how each stream is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from functools import cached_property
+
+from noarkit.connectors.access.login import Login
+from noarkit.connectors.access.tokens import KeyPass, Style
+from noarkit.connectors.client import Client, Persistence
+from noarkit.connectors.features.calls import Calls, Version
+from noarkit.connectors.features.definitions import Manner
+from noarkit.connectors.features.settings import read
+from noarkit.connectors.features.streams import REVIEWED, Book
+from noarkit.connectors.pace import Clock, MemoryLog, Pace, Rate, SharedLog
+from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
+from noarkit.connectors.scrub import Scrubber
+from noarkit.connectors.settings import Connection, open_wire
+from noarkit.errors import ConfigFault, ItemVanished, UsageFault
+from noarkit.events import Listener
+from noarkit.graph.entity import Content
+from noarkit.safe.digest import Readable
+
+# 429 says nothing: ten seconds, thirty, … up to a quarter of an hour
+_PERSISTENCE = Persistence(attempts=7, busy_s=10.0, longest_busy_s=900.0, total_s=3_600.0)
+
+
+def open_service(to: Connection, clock: Clock | None = None) -> Features:
+    """The service behind a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
+    return Features(to, clock or Clock())
+
+
+def open_login(to: Connection) -> Login:
+    """There is no consent to give: a key is all. Raises `UsageFault`."""
+    raise UsageFault(what="no-consent-needed", where=to.where)
+
+
+class Features:
+    """One connection to a feature-management service."""
+
+    # clocks differ, and a version may show up some time after its change
+    look_back = timedelta(days=1)
+
+    def __init__(self, to: Connection, clock: Clock) -> None:
+        self.to = to
+        self.settings = read(to)
+        self.scrubber = Scrubber()
+        self.clock = clock
+        urls = [self.settings.console_url, self.settings.http_url, self.settings.mcp_url]
+        self.wire = open_wire(to, urls, self.scrubber)
+        key = to.secret("api_key")
+        if key is None:
+            raise ConfigFault(where=f"connections.features.{to.name}.api_key", why="not-set")
+        self.key = KeyPass(key, self.scrubber, Style("", self.settings.key_header))
+        changing = self._pace(self.settings.rates, "pace.db")
+        own = self.settings.read_rates
+        reading = changing if own is None else self._pace(own, "pace-reads.db")
+        version = Version(self.settings.version_header, self.settings.api_version)
+        self.calls = Calls(self._client(reading), self._client(changing), version)
+
+    @cached_property
+    def tenant(self) -> str:
+        """The project, as it is configured or as the service tells it."""
+        return self.settings.project_id or str(self.calls.project().get("id") or "")
+
+    def introduce(self) -> Introduction:
+        """Tries the connection."""
+        project, company = self.calls.project(), self.calls.company()
+        account = " / ".join(str(one["name"]) for one in (company, project) if one.get("name"))
+        return Introduction(self.tenant, account)
+
+    def streams(self) -> tuple[Stream, ...]:
+        """Definitions by their kind, reviews, the audit log."""
+        kinds = tuple(Stream(kind, kind) for kind in self.settings.kinds)
+        reviews = (Stream("reviews", "reviews", REVIEWED),) if set(REVIEWED) & set(self.settings.kinds) else ()
+        return (*kinds, *reviews, Stream("audit", "audit"))
+
+    def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
+        """Every item of a stream."""
+        if stream.name == "reviews":
+            return self._book.reviews(window)
+        return self._book.audit(window) if stream.name == "audit" else self._book.definitions(stream.name, window)
+
+    def open(self, content: Content) -> AbstractContextManager[Readable]:
+        """Every document was made of a listing; there is nothing to open later."""
+        raise ItemVanished(key=content.locator, why="not-there")
+
+    def close(self) -> None:
+        """Ends all connections."""
+        self.wire.close()
+
+    @cached_property
+    def _book(self) -> Book:
+        secret = self.to.secret("pseudonym_key")
+        key = secret.reveal().encode() if secret is not None else b""
+        return Book(self.calls, Manner(self.settings.volatile, self.settings.drop, key), self.tenant)
+
+    def _pace(self, rates: tuple[Rate, ...], tail: str) -> Pace:
+        log = SharedLog(self.to.state_file(tail)) if rates else MemoryLog()
+        return Pace(rates, log, self.clock, longest_wait_s=self.settings.wait_most_s)
+
+    def _client(self, pace: Pace) -> Client:
+        return Client(self.wire, self.settings.console_url, self.key, pace, persistence=_PERSISTENCE, clock=self.clock)

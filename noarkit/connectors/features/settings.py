@@ -1,0 +1,74 @@
+"""What a connection to a feature-management service is configured with. Hosts and names of headers are settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from noarkit.connectors.pace import Rate
+from noarkit.connectors.settings import Connection
+from noarkit.errors import ConfigFault
+
+KEYS = frozenset(
+    {"console_api_url", "http_api_url", "api_key", "key_header", "version_header", "api_version", "server_key",
+     "server_key_header", "metadata_name", "project_id", "rates", "read_rates", "wait_most_s", "volatile", "drop",
+     "pseudonym_key", "kinds", "mcp_url"}
+)  # fmt: skip
+# the service's own limits are told as "about", and are shared with people in the console
+RATES = ("90/10s", "850/900s")
+# what changes without anybody changing the definition
+VOLATILE = ("checksPerHour", "healthChecks", "healthCheckStatus", "count", "typeReason", "activeReview")
+KINDS = (
+    "gates", "dynamic_configs", "experiments", "layers", "segments", "param_stores", "autotunes", "holdouts", "metrics",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturesSettings:
+    """A connection's own settings. `read_rates` is None where reads share the windows of changes."""
+
+    console_url: str
+    http_url: str
+    mcp_url: str
+    key_header: str
+    version_header: str
+    api_version: str
+    server_key_header: str
+    metadata_name: str
+    project_id: str
+    rates: tuple[Rate, ...]
+    read_rates: tuple[Rate, ...] | None
+    wait_most_s: float
+    volatile: frozenset[str]
+    drop: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+def read(to: Connection) -> FeaturesSettings:
+    """The settings of a connection. Raises `ConfigFault`."""
+    to.refuse_unknown(KEYS)
+    place = f"connections.features.{to.name}"
+    console_url = to.url("console_api_url")
+    if not console_url:
+        raise ConfigFault(where=f"{place}.console_api_url", why="not-set")
+    kinds = to.texts("kinds", KINDS)
+    if not set(kinds) <= set(KINDS):
+        raise ConfigFault(where=f"{place}.kinds", why="bad-value")
+    http_url = to.url("http_api_url")
+    own = to.texts("read_rates", ("shared",))
+    return FeaturesSettings(
+        console_url=console_url,
+        http_url=http_url,
+        mcp_url=to.url("mcp_url") or (f"{http_url}/v1/mcp" if http_url else ""),
+        key_header=to.text("key_header", "SERVICE-API-KEY"),
+        version_header=to.text("version_header", "SERVICE-API-VERSION"),
+        api_version=to.text("api_version", "20240601"),
+        server_key_header=to.text("server_key_header", "service-api-key"),
+        metadata_name=to.text("metadata_name", "serviceMetadata"),
+        project_id=to.text("project_id"),
+        rates=to.rates("rates", RATES),
+        read_rates=None if own == ("shared",) else to.rates("read_rates"),
+        wait_most_s=to.number("wait_most_s", 1_000.0),
+        volatile=frozenset(to.texts("volatile", VOLATILE)),
+        drop=to.texts("drop"),
+        kinds=kinds,
+    )

@@ -1,0 +1,217 @@
+"""Definitions, their versions, decisions and reviews, and the audit log as items.
+
+Nothing there tells what changed since: definitions are listed whole each time, and a state that was archived before is
+known by its key and its bytes. Where the service keeps no versions, what we saw is what there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from noarkit.connectors.canonical import canonical
+from noarkit.connectors.features.calls import Calls
+from noarkit.connectors.features.definitions import (
+    SINGULAR,
+    Manner,
+    State,
+    audit_moment,
+    ident,
+    moment,
+    names,
+    state,
+)
+from noarkit.connectors.paging import Row
+from noarkit.connectors.port import Deleted, Item, Made, NotFetched, ServiceItem, Window
+from noarkit.errors import ServiceBroken, ServiceRefused, ServiceStrange
+
+VERSIONED = frozenset({"gates", "dynamic_configs"})
+REVIEWED = ("gates", "dynamic_configs", "experiments")
+_JSON = "application/json"
+_KINDS = {kind: kinds for kinds, kind in SINGULAR.items()}
+_DAY = timedelta(days=1)
+
+
+class Book:
+    """Makes items of what a project holds."""
+
+    def __init__(self, calls: Calls, manner: Manner, project: str) -> None:
+        self._calls = calls
+        self._manner = manner
+        self._project = project
+
+    def key(self, *parts: object) -> str:
+        """A key of the service's own ids."""
+        return ":".join(quote(str(part), safe="") for part in (self._project, *parts))
+
+    def definitions(self, kind: str, window: Window) -> Iterator[ServiceItem]:
+        """Every state of every definition of a kind that we can see, and every decision."""
+        for told in self._calls.definitions(kind):
+            current = state(kind, told, self._manner)
+            if kind in VERSIONED and _is_due(current, window):
+                yield from self._earlier(current, told)
+            yield self._state(current, told)
+            if kind == "experiments" and told.get("decisionTime"):
+                yield from self._decision(current, told)
+
+    def reviews(self, window: Window) -> Iterator[ServiceItem]:
+        """Every review; one whose state changed is a new version of its document."""
+        for kind in REVIEWED:
+            for told in self._calls.definitions(kind):
+                for review in self._calls.reviews(kind, ident(told)):
+                    yield self._review(kind, told, review)
+
+    def audit(self, window: Window) -> Iterator[ServiceItem]:
+        """The audit log from a day before the mark: its days are in a zone that nobody tells."""
+        begin = None if window.since is None else (window.since - _DAY).date()
+        for told in self._calls.audit(begin, (window.until + _DAY).date()):
+            when = audit_moment(told.get("date"), told.get("time"))
+            if when is not None and when >= window.until:
+                continue
+            yield self._entry(told, when)
+            yield from self._gone(told, when)
+
+    def _earlier(self, current: State, told: Row) -> Iterator[ServiceItem]:
+        """What a definition was before. One that was not asked for in time can be had later: it is kept there."""
+        try:
+            for version in self._calls.versions(current.kind, current.id):
+                found = state(current.kind, {**version, "id": current.id}, self._manner)
+                if found.tail != current.tail:
+                    yield self._state(found, {**version, "createdTime": told.get("createdTime")})
+        except (ServiceRefused, ServiceBroken, ServiceStrange) as fault:
+            key = self.key(SINGULAR[current.kind], current.id, "versions")
+            yield NotFetched(current.kind, key, str(fault.data.get("why") or fault.code))
+
+    def _state(self, found: State, told: Row) -> Item:
+        kind = SINGULAR[found.kind]
+        document = Made(f"{kind} {found.id} {found.tail}.json", _JSON, found.document)
+        fields = {
+            **self._fields(found.kind, found.id, told),
+            "title": f"{_TITLES[kind]} {_name(told)}, {_told(found)}",
+            "version": told.get("version"),
+            "state": str(told.get("status") or ""),
+            "author": _text(told.get("lastModifierName")) or _text(told.get("creatorName")),
+            "changed": _iso(found.changed),
+            "data": found.data,
+        }
+        key = self.key(kind, found.id, found.tail)
+        return Item(found.kind, key, fields, found.changed, (document,), kind="version")
+
+    def _decision(self, found: State, told: Row) -> Iterator[ServiceItem]:
+        decided = moment(told.get("decisionTime"))
+        group = _text(told.get("launchedGroupID"))
+        data = {
+            name: found.data.get(name)
+            for name in ("decisionTime", "decisionReason", "launchedGroupID", "groups", "hypothesis", "status")
+        }
+        made = [Made(f"beslutning {found.id}.json", _JSON, canonical(data))]
+        pulse = self._calls.pulse(found.id, group) if group else None
+        if pulse is not None:
+            made.append(Made(f"resultat {found.id} {group}.json", _JSON, canonical(self._manner.kept(pulse))))
+        fields = {
+            **self._fields(found.kind, found.id, told),
+            "title": f"Beslutning om {_name(told)}",
+            "reason": _text(told.get("decisionReason")),
+            "group": group,
+            "author": _text(told.get("lastModifierName")),
+            "changed": _iso(decided),
+            "data": data,
+        }
+        key = self.key("experiment", found.id, "decision", told["decisionTime"])
+        yield Item("experiments", key, fields, decided, tuple(made), kind="decision")
+
+    def _review(self, kind: str, told: Row, review: Row) -> Item:
+        data, made = self._manner.kept(review), moment(review.get("created_at"))
+        author = review.get("author")
+        fields = {
+            **self._fields(kind, ident(told), told),
+            "title": f"Gjennomgang av {_name(told)}",
+            "state": str(review.get("status") or ""),
+            "author": _text(author.get("email")) if isinstance(author, Mapping) else "",
+            "changed": _iso(made),
+            "data": data,
+        }
+        document = Made(f"gjennomgang {review['review_id']}.json", _JSON, canonical(data))
+        return Item("reviews", self.key("review", review["review_id"]), fields, made, (document,), kind="review")
+
+    def _entry(self, told: Row, when: datetime | None) -> Item:
+        data = self._manner.kept(told)
+        action = str(told.get("actionType") or "")
+        fields = {
+            "project": self._project,
+            "year": str(when.year) if when is not None else "ukjent",
+            "title": f"{action or 'endring'} {_name(told)}",
+            "action": action,
+            "author": _text(told.get("updatedBy")),
+            "changed": _iso(when),
+            "data": data,
+        }
+        document = Made(f"endring {told['id']}.json", _JSON, canonical(data))
+        return Item("audit", self.key("audit", told["id"]), fields, when, (document,), kind="audit")
+
+    def _gone(self, told: Row, when: datetime | None) -> Iterator[Deleted]:
+        """What the log says is deleted, and is not there any more. What was archived only is still there."""
+        what, _, act = str(told.get("actionType") or "").rpartition("_")
+        if act != "deleted" or what not in _KINDS:
+            return
+        one = str(told.get("name") or "")
+        if one and self._calls.definition(_KINDS[what], one) is None:
+            yield Deleted(_KINDS[what], self.key(what, one, "deleted"), when)
+
+    def _fields(self, kind: str, one: str, told: Row) -> dict[str, object]:
+        """What a definition is, for the folder of it: nothing that its next version may say otherwise but its name."""
+        return {
+            "project": self._project,
+            "definition": one,
+            "kind": SINGULAR[kind],
+            "kind_title": _TITLES[SINGULAR[kind]],
+            "name": _name(told),
+            "created": _iso(moment(told.get("createdTime"))),
+            "owner": _owner(told),
+            "tags": names(told.get("tags")),
+            "apps": names(told.get("targetApps")),
+            "unit": _text(told.get("idType")),
+        }
+
+
+_TITLES = {
+    "gate": "Funksjonsbryter",
+    "dynamic_config": "Dynamisk oppsett",
+    "experiment": "Forsøk",
+    "layer": "Lag",
+    "segment": "Segment",
+    "param_store": "Parametersamling",
+    "autotune": "Selvjustering",
+    "holdout": "Kontrollutvalg",
+    "metric": "Måltall",
+}
+
+
+def _is_due(found: State, window: Window) -> bool:
+    """Whether earlier versions may be new to us: one that did not change since the mark was read whole before."""
+    return window.since is None or found.changed is None or found.changed >= window.since
+
+
+def _told(found: State) -> str:
+    if found.tail.startswith("v") and found.tail[1:].isdigit():
+        return f"versjon {found.tail[1:]}"
+    return found.changed.strftime("%Y-%m-%d %H:%M") if found.changed is not None else f"tilstand {found.tail}"
+
+
+def _name(told: Row) -> str:
+    return _text(told.get("name")) or str(told.get("id") or "")
+
+
+def _owner(told: Row) -> str:
+    owner = told.get("owner")
+    named = _text(owner.get("ownerName")) if isinstance(owner, Mapping) else ""
+    return named or _text(told.get("creatorName"))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _iso(when: datetime | None) -> str | None:
+    return None if when is None else when.isoformat(timespec="milliseconds").replace("+00:00", "Z")

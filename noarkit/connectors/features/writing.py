@@ -1,0 +1,131 @@
+"""What is changed on request: definitions made, changed, taken away and acted on, gates checked, events told. No
+archive job comes here.
+
+Nothing of it may be sent twice by chance: a definition whose making was not answered is looked for by its name, and a
+change that was not answered is compared with what is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
+
+import orjson
+
+from noarkit.connectors.access.tokens import KeyPass, Style
+from noarkit.connectors.client import Client
+from noarkit.connectors.features.calls import Calls
+from noarkit.connectors.features.service import Features
+from noarkit.connectors.paging import Row
+from noarkit.connectors.wire import Request
+from noarkit.errors import ConfigFault, ServiceAway, ServiceBroken, ServiceRefused, UsageFault
+
+GROUPS = ("gates", "dynamic_configs", "segments", "experiments", "layers", "param_stores", "holdouts", "autotunes")
+ACTS = {
+    "gates": frozenset({"enable", "disable", "launch", "archive", "unarchive"}),
+    "dynamic_configs": frozenset({"enable", "disable", "archive", "unarchive"}),
+    "experiments": frozenset({"start", "reset", "make_decision", "abandon", "archive"}),
+    "segments": frozenset({"archive"}),
+}
+MOST_CHECKED = 100
+
+
+def find(calls: Calls, group: str) -> Iterator[Row]:
+    """Every definition of a group."""
+    return calls.definitions(_known(group))
+
+
+def get(calls: Calls, group: str, one: str) -> Row | None:
+    """One definition; None where there is none."""
+    return calls.definition(_known(group), one)
+
+
+def create(calls: Calls, group: str, told: Row) -> Row:
+    """Makes a definition. Only its `name` is needed. One whose answer was lost is looked for by that name."""
+    name = told.get("name")
+    if not isinstance(name, str) or not name:
+        raise UsageFault(what="bad-value", where="name")
+    try:
+        return calls.write("POST", f"/{_known(group)}", told)
+    except (ServiceAway, ServiceBroken) as fault:
+        found = None if _was_not_sent(fault) else _named(calls, group, name)
+        if found is None:
+            raise
+        return found
+
+
+def update(calls: Calls, group: str, one: str, told: Row, *, whole: bool = False) -> Row:
+    """Changes some members of a definition, or with `whole` all of them. The same change may be sent twice."""
+    return calls.write("POST" if whole else "PATCH", f"/{_known(group)}/{_part(one)}", told, repeatable=True)
+
+
+def delete(calls: Calls, group: str, one: str) -> None:
+    """Takes a definition away. One that is gone once the answer was lost is what was wanted."""
+    try:
+        calls.write("DELETE", f"/{_known(group)}/{_part(one)}")
+    except (ServiceAway, ServiceBroken) as fault:
+        if _was_not_sent(fault) or calls.definition(group, one) is not None:
+            raise
+
+
+def act(calls: Calls, group: str, one: str, what: str, told: Row | None = None) -> Row:
+    """What can be done with a definition: a gate is enabled, launched, archived; an experiment is decided."""
+    if what not in ACTS.get(_known(group), ()):
+        raise UsageFault(what="bad-value", where=what)
+    return calls.write("PUT", f"/{group}/{_part(one)}/{what}", told or {})
+
+
+def check(service: Features, gate: str | Sequence[str], user: Row, *, exposed: bool = False) -> Row:
+    """What a gate, or some of them, say to a user. It leaves an exposure behind only where that is asked for.
+
+    Raises `UsageFault` for none or more than a hundred, `ConfigFault` without the address or the key for it.
+    """
+    names = [gate] if isinstance(gate, str) else list(gate)
+    if not 0 < len(names) <= MOST_CHECKED:
+        raise UsageFault(what="bad-value", where="gate")
+    asked: dict[str, object] = {"gateName": gate} if isinstance(gate, str) else {"gateNames": names}
+    asked |= {"user": dict(user), service.settings.metadata_name: {"exposureLoggingDisabled": not exposed}}
+    return _evaluated(service, "/v1/check_gate", asked)
+
+
+def send_event(service: Features, event: str, user: Row, value: object = None, metadata: Row | None = None) -> Row:
+    """Tells an event as a server does. It is sent once: an event told twice counts twice."""
+    told = {"event": event, "user": dict(user), "value": value, "metadata": dict(metadata or {})}
+    return _evaluated(service, "/v1/webhooks/event_webhook", told)
+
+
+def _evaluated(service: Features, path: str, told: Mapping[str, object]) -> Row:
+    place = f"connections.features.{service.to.name}"
+    if not service.settings.http_url:
+        raise ConfigFault(where=f"{place}.http_api_url", why="not-set")
+    key = service.to.secret("server_key")
+    if key is None:
+        raise ConfigFault(where=f"{place}.server_key", why="not-set")
+    style = Style("", service.settings.server_key_header)
+    changing = service.calls.writing
+    client = Client(
+        changing.wire, service.settings.http_url, KeyPass(key, service.scrubber, style), changing.pace,
+        persistence=changing.persistence, clock=changing.clock,
+    )  # fmt: skip
+    asked = Request("POST", client.url(path), body=orjson.dumps(told), media_type="application/json")
+    return client.ask(asked).members()
+
+
+def _named(calls: Calls, group: str, name: str) -> Row | None:
+    return next((row for row in calls.definitions(group) if name in (row.get("name"), row.get("id"))), None)
+
+
+def _was_not_sent(fault: ServiceAway | ServiceBroken) -> bool:
+    return isinstance(fault, ServiceAway) and not fault.data.get("sent")
+
+
+def _known(group: str) -> str:
+    if group not in GROUPS:
+        raise UsageFault(what="bad-value", where=group)
+    return group
+
+
+def _part(one: str) -> str:
+    if one in ("", ".", ".."):
+        raise ServiceRefused(where=one, why="no-id")
+    return quote(one, safe="")

@@ -1,0 +1,5 @@
+"""The stand-in of a feature-management service: definitions with versions, reviews, audit log, evaluation, webhooks."""
+
+from noarkit.standins.features.service import standin
+
+__all__ = ["standin"]

@@ -1,0 +1,76 @@
+"""Lists as the service tells them: pages from 1, at most a hundred, and a `nextPage` that says no more than whether
+there is one, in five spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from starlette.responses import JSONResponse, Response
+
+from noarkit.standins.features.shapes import Record
+
+MOST = 100
+
+
+class Refusal(Exception):
+    """What the service says no with."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+def refused(refusal: Refusal) -> Response:
+    """A refusal as an answer."""
+    return JSONResponse({"status": refusal.status, "message": refusal.message}, refusal.status)
+
+
+def one_of(data: Mapping[str, object] | None, message: str, status: int = 200) -> Response:
+    """One object. Raises `Refusal` where there is none."""
+    if data is None:
+        raise Refusal(404, "Not found")
+    return JSONResponse({"message": message, "data": dict(data)}, status)
+
+
+def listed(found: Sequence[str], asked: Mapping[str, str], path: str, show: Callable[[str], Record | None]) -> Response:
+    """One page of what is shown by its id."""
+    limit, page = min(_count(asked, "limit", MOST), MOST), _count(asked, "page", 1)
+    begin = (page - 1) * limit
+    data = [told for one in found[begin : begin + limit] if (told := show(one)) is not None]
+    more = begin + limit < len(found)
+    pagination = {
+        "itemsPerPage": limit,
+        "pageNumber": page,
+        "nextPage": _next(path, page + 1, limit) if more else None,
+        "previousPage": f"?page={page - 1}&limit={limit}" if page > 1 else None,
+        "totalItems": len(found),
+    }
+    return JSONResponse({"message": "Listed.", "data": data, "pagination": pagination})
+
+
+def whole(rows: Sequence[Record], *, per_page: int | None = None) -> Response:
+    """A list in one piece: without any pagination, or with one of its own idea."""
+    told: Record = {"message": "Listed.", "data": list(rows)}
+    if per_page is not None:
+        told["pagination"] = {"itemsPerPage": per_page, "pageNumber": 1, "nextPage": None, "previousPage": None}
+    return JSONResponse(told)
+
+
+def _next(path: str, page: int, limit: int) -> str:
+    query = f"?page={page}&limit={limit}"
+    spelt = (
+        f"service.example{path}{query}",
+        f"{path}{query}",
+        query,
+        f"/console/v1/wrong{query}",
+        f"https://elsewhere.example{path}{query}",
+    )
+    return spelt[page % len(spelt)]
+
+
+def _count(asked: Mapping[str, str], name: str, default: int) -> int:
+    told = asked.get(name) or str(default)
+    if not told.isascii() or not told.isdigit() or not 0 < int(told) < 10**9:
+        raise Refusal(400, f"{name} must be a positive number")
+    return int(told)

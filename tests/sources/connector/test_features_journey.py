@@ -1,0 +1,47 @@
+"""A feature-management service through the whole road: definitions with their history, archived once, then exactly
+what is new."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import noarkit
+from noarkit.standins.serving import Wish
+from tests.connectors.standing import Standing, standing
+
+WISH = Wish(15, limits=(), options={"audit": "40"})
+
+
+def load(held: Standing, folder: Path, name: str, archive: str) -> noarkit.IngestResult:
+    """One plan, loaded."""
+    noarkit.plan("features:standin", folder / name, archive=archive, settings=held.site(archive))
+    return noarkit.ingest(folder / name, archive=archive, workers=1, settings=held.site(archive))
+
+
+def test_all_definitions_are_archived_once_and_then_only_what_is_new(tmp_path: Path) -> None:
+    archive = f"embedded:{tmp_path / 'archive'}"
+    with standing("features", tmp_path, WISH) as held:
+        first = load(held, tmp_path, "first", archive)
+        assert (first.exit_code, first.numbers.read) == (0, first.numbers.archived)
+        assert first.numbers.read > 15 + 40
+        assert noarkit.verify(tmp_path / "first", depth="bytes", settings=held.site(archive)).good
+
+        second = load(held, tmp_path, "second", archive)
+        assert (second.numbers.archived, second.numbers.new_versions) == (0, 0)
+
+        held.control("change", definitions=[{"kind": "gates", "id": "ny_bryter", "members": {"isEnabled": True}}])
+        held.control("change", definitions=[{"kind": "gates", "id": "ny_bryter", "members": {"isEnabled": False}}])
+        third = load(held, tmp_path, "third", archive)
+        # two versions, and what the log says about each
+        assert (third.exit_code, third.numbers.archived, third.numbers.new_versions) == (0, 4, 0)
+        assert third.numbers.add_up
+        counts = held.control("counts")
+        assert [counts[name] for name in ("checks", "exposures", "keys_read", "people_read")] == [0, 0, 0, 0]
+
+    for run in ("first", "third"):
+        noarkit.close(tmp_path / run, archive=archive)
+    made = noarkit.extract(tmp_path / "package", archive=archive)
+    assert made.files > 50
+    report = noarkit.validate(tmp_path / "package")
+    assert [outcome.rule.code for outcome in report.outcomes if outcome.rule.level == "error"] == []
+    assert not any(b"canary" in path.read_bytes() for path in (tmp_path / "package").rglob("*") if path.is_file())
