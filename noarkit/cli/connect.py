@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import webbrowser
 from contextlib import closing
@@ -12,9 +13,11 @@ import click
 from noarkit.cli.options import Session, command, option
 from noarkit.connectors.access.consent import code_of, wait_for_code
 from noarkit.connectors.access.keep import Keep
+from noarkit.connectors.mcp.opening import open_tools
 from noarkit.connectors.settings import Connection, connection
 from noarkit.errors import UsageFault
 from noarkit.sources.connector.services import open_login, open_service
+from noarkit.words.texts import plain
 
 _VERBS = ("try", "login", "status", "forget")
 
@@ -24,12 +27,21 @@ _VERBS = ("try", "login", "status", "forget")
 @click.argument("verb", metavar="[VERB]", type=click.Choice(_VERBS), default="try")
 @option("--paste", is_flag=True)
 @option("--wait", type=click.FloatRange(1, 3_600), default=300.0, metavar="SECONDS")
-def connect_command(session: Session, *, name: str, verb: str, paste: bool, wait: float) -> None:
-    """Without a verb: who we are there, and what can be read."""
+@option("--mcp", is_flag=True)
+@option("--call", "tool", metavar="TOOL", default="")
+@option("--arguments", metavar="JSON", default="")
+def connect_command(
+    session: Session, *, name: str, verb: str, paste: bool, wait: float, mcp: bool, tool: str, arguments: str
+) -> None:
+    """Without a verb: who we are there, and what can be read; with --mcp, its tools."""
+    if (tool and not mcp) or (arguments and not tool) or (mcp and verb != "try"):
+        raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
     to = connection(name, session.config(), session.environment)
     if to is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
-    if verb == "login":
+    if mcp:
+        _mcp(session, to, tool, arguments)
+    elif verb == "login":
         _login(session, to, paste, wait)
     elif verb == "status":
         _status(session, to)
@@ -50,6 +62,37 @@ def _try(session: Session, to: Connection) -> None:
             shown = session.texts.say("connect.stream", name=stream.name)
             session.face.result("stream", shown, connection=to.where, stream=stream.name)
         session.face.tell("connect.next", where=to.where)
+
+
+def _mcp(session: Session, to: Connection, tool: str, arguments: str) -> None:
+    with open_tools(to) as tools:
+        if tool:
+            found = tools.call(tool, _members(arguments))
+            session.face.result("tool_result", _shown(found), connection=to.where, tool=tool, result=found)
+            return
+        for one in tools.listed():
+            may = session.texts.say(f"connect.tool.{'may' if one.may else one.judgement}")
+            line = session.texts.say("connect.tool", name=plain(one.name), may=may, told=one.told)
+            session.face.result(
+                "tool", line, connection=to.where, server=one.door.where, tool=one.name, kind=one.judgement, may=one.may
+            )
+        session.face.tell("connect.tool.next", where=to.where)
+
+
+def _members(text: str) -> dict[str, object]:
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UsageFault(what="not-an-object", where="--arguments", do='--arguments \'{"name": "value"}\'')
+    return found
+
+
+def _shown(value: object) -> str:
+    """JSON for a person's terminal, which no sign in it can steer."""
+    told = json.dumps(value, ensure_ascii=False, indent=2)
+    return "".join(sign if sign.isprintable() or sign == "\n" else f"\\u{ord(sign):04x}" for sign in told)
 
 
 def _login(session: Session, to: Connection, paste: bool, wait_s: float) -> None:

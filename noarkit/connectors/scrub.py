@@ -33,11 +33,15 @@ class Scrubber:
         with self._lock:
             self._known = tuple(sorted({*self._known, *spelt}, key=len, reverse=True))
 
-    def clean(self, text: str) -> str:
-        """The text without any of them, on one line, cut to what a person reads."""
+    def hide(self, text: str) -> str:
+        """The text without any of them, whole."""
         for secret in self._known:
             text = text.replace(secret, HIDDEN)
-        text = _LOOKS_SECRET.sub(HIDDEN, text)
+        return _LOOKS_SECRET.sub(HIDDEN, text)
+
+    def clean(self, text: str) -> str:
+        """The text without any of them, on one line, cut to what a person reads."""
+        text = self.hide(text)
         shown = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
         return shown if len(shown) <= MAX_TOLD else shown[: MAX_TOLD - 1] + "…"
 

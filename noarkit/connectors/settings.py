@@ -31,7 +31,7 @@ LINE_KEYS = frozenset(
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _RATE = re.compile(r"(\d+)\s*/\s*(\d+(?:\.\d+)?)?\s*(s|second|minute|min|m|hour|h|day)?")
 _SPANS = {"s": 1, "second": 1, "minute": 60, "min": 60, "m": 60, "hour": 3_600, "h": 3_600, "day": 86_400, None: 1}
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,17 @@ class Connection:
         entry = self.values.get(key)
         return None if entry is None else secret_source(entry, self._place(key)).read(self.environment)
 
+    def secrets(self, key: str) -> tuple[Secret, ...]:
+        """A list of secrets; those of a variable are apart by spaces. Raises `ConfigFault`, `SecretFault`."""
+        variable = self._variable(key)
+        if self.environment.get(variable):
+            told = SecretSource("env", (variable,)).read(self.environment)
+            return tuple(Secret(part) for part in told.reveal().split())
+        entries = self.values.get(key, [])
+        if not isinstance(entries, list):
+            raise ConfigFault(where=self._place(key), why="not-a-list")
+        return tuple(secret_source(entry, self._place(key)).read(self.environment) for entry in entries)
+
     def rates(self, key: str, default: Iterable[str] = ()) -> tuple[Rate, ...]:
         """Limits such as `600/minute`, `100/10s` or `5000/day`. Raises `ConfigFault`."""
         return tuple(_rate(text, self._place(key)) for text in self.texts(key, default))
@@ -178,9 +189,9 @@ def open_wire(to: Connection, urls: Iterable[str], scrubber: Scrubber) -> Wire:
     """
     split = [urlsplit(url) for url in urls if url]
     names = {part.hostname or "" for part in split} | set(to.texts("hosts"))
-    private = (names & _LOOPBACK) | set(to.texts("private_hosts"))
+    private = (names & LOOPBACK) | set(to.texts("private_hosts"))
     plain = {part.hostname or "" for part in split if part.scheme == "http"}
-    if plain - _LOOPBACK and not to.flag("plain_http"):
+    if plain - LOOPBACK and not to.flag("plain_http"):
         raise ConfigFault(where=f"connections.{to.service}.{to.name}", why="plain-http")
     schemes = frozenset({"https", "http"} if plain else {"https"})
     paths = [Path(to.text(key)).expanduser() if to.text(key) else None for key in ("ca", "cert", "key")]

@@ -49,8 +49,8 @@ class Standin(Protocol):
         """What a connection to it is configured with."""
         ...
 
-    def secrets(self) -> Mapping[str, str]:
-        """Secrets of the connection by key."""
+    def secrets(self) -> Mapping[str, str | tuple[str, ...]]:
+        """Secrets of the connection by key; several where the key names a list of them."""
         ...
 
     def close(self) -> None:
@@ -108,9 +108,12 @@ def write_config(path: Path, service: str, made: Standin) -> None:
     lines = [f"[connections.{service}.standin]"]
     lines += [f"{key} = {_toml(value)}" for key, value in made.settings().items()]
     for key, secret in made.secrets().items():
-        place = folder / f"{path.stem}-{service}-{key}.secret"
-        write_text(place, secret + "\n", mode=0o600)
-        lines.append(f"{key} = {{ file = {_toml(str(place))} }}")
+        entries = []
+        for number, one in enumerate((secret,) if isinstance(secret, str) else secret):
+            place = folder / f"{path.stem}-{service}-{key}{number or ''}.secret"
+            write_text(place, one + "\n", mode=0o600)
+            entries.append(f"{{ file = {_toml(str(place))} }}")
+        lines.append(f"{key} = " + (entries[0] if isinstance(secret, str) else f"[{', '.join(entries)}]"))
     write_text(path, "\n".join(lines) + "\n", mode=0o600)
 
 
@@ -136,7 +139,7 @@ def _bound(port: int) -> Iterator[socket.socket]:
 
 
 def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None) -> None:
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_keep_alive=5)
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="auto", timeout_keep_alive=5)
     server = uvicorn.Server(config)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 

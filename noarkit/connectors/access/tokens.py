@@ -72,6 +72,10 @@ class TokenPass:
         self._lock = threading.Lock()
         self._held: Grant | None = None
 
+    def restyled(self, style: Style) -> TokenPass:
+        """The same consent, shown in another way."""
+        return TokenPass(self._renewal, self._keep, self._scrubber, style)
+
     def headers(self) -> Mapping[str, str]:
         """A token that should be good."""
         return self._style.shown(self.grant().access_token)

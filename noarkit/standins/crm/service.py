@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from noarkit.standins.control import Control
 from noarkit.standins.crm.bulk import Bulk
@@ -25,6 +25,11 @@ from noarkit.standins.crm.watching import Watching
 from noarkit.standins.issuer import Issuer, Refused, Terms
 from noarkit.standins.serving import Wish
 from noarkit.standins.windows import Windows
+
+try:
+    from noarkit.standins.crm import mcp_servers
+except ModuleNotFoundError:  # without the extra there are no tool servers
+    mcp_servers = None  # type: ignore[assignment]  # asked before each use
 
 PREFIX = "Service-oauthtoken "
 _SCOPES = "modules.READ,settings.READ,coql.READ,bulk.READ,files.READ,org.READ,notifications.ALL"
@@ -58,6 +63,9 @@ class Crm:
     credits: int = 1_000_000
     spent: int = 0
     _refresh_token: str = ""
+    _rest: Answering = field(init=False)
+    _bulk: Answering = field(init=False)
+    _mcp_key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
     def __post_init__(self) -> None:
         self.store = Store(self.wish.records, self.wish.seed)
@@ -75,25 +83,33 @@ class Crm:
             "client_id": self.issuer.terms.client_id,
         }
 
-    def secrets(self) -> Mapping[str, str]:
-        """The client's secret, and a refresh token as consent gave it."""
-        return {"client_secret": self.issuer.terms.client_secret, "refresh_token": self._refresh_token}
+    def secrets(self) -> Mapping[str, str | tuple[str, ...]]:
+        """The client's secret, a refresh token as consent gave it, and the addresses of the tool servers."""
+        known = {"client_secret": self.issuer.terms.client_secret, "refresh_token": self._refresh_token}
+        return {**known, "mcp_urls": mcp_servers.addresses(self.url, self._mcp_key)} if mcp_servers else known
 
     @property
     def app(self) -> Starlette:
         """The service."""
         records = Records(self.store, self.watching)
         papers, bulk = Papers(self.store), Bulk(self.store, self.url, self.wish.options)
-        routes = [
+        self._rest, self._bulk = _first(papers.answer, records.answer), bulk.answer
+        gate = mcp_servers.gate(self, self._mcp_key) if mcp_servers else None
+        routes: list[BaseRoute] = [*gate.routes()] if gate else []
+        routes += [
             Route("/oauth/v2/auth", self._consent, methods=["GET"]),
             Route("/oauth/v2/token", self._token, methods=["POST"]),
             Route("/oauth/v2/token/revoke", self._revoke, methods=["POST"]),
             Route("/standin/{what}", self._control, methods=["GET", "POST"]),
-            Route("/crm/bulk/v8/{rest:path}", self._let_in(bulk.answer), methods=["GET", "POST"]),
+            Route("/crm/bulk/v8/{rest:path}", self._let_in(self._bulk), methods=["GET", "POST"]),
             Route("/crm/v8/actions/watch", self._let_in(self.watching.answer), methods=_ALL),
-            Route("/crm/v8/{rest:path}", self._let_in(_first(papers.answer, records.answer)), methods=_ALL),
+            Route("/crm/v8/{rest:path}", self._let_in(self._rest), methods=_ALL),
         ]
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, lifespan=gate.running if gate else None)
+
+    def answered(self, call: Call) -> Response:
+        """The answer to a call that came through a tool server: what it costs, and what refuses it, is the same."""
+        return self.answered_by(call, self._bulk if call.path.startswith("/crm/bulk/") else self._rest)
 
     def close(self) -> None:
         """Ends the webhooks' thread."""
@@ -122,11 +138,12 @@ class Crm:
             body = await request.body()
             headers = {name.casefold(): value for name, value in request.headers.items()}
             call = Call(request.method, request.url.path, dict(request.query_params), headers, body)
-            return await run_in_threadpool(self._answered, call, answering)
+            return await run_in_threadpool(self.answered_by, call, answering)
 
         return endpoint
 
-    def _answered(self, call: Call, answering: Answering) -> Response:
+    def answered_by(self, call: Call, answering: Answering) -> Response:
+        """The answer to a call by the part it is for, if it is let in."""
         answer = self.admitted(call)
         if answer is None:
             try:
@@ -186,6 +203,8 @@ class Crm:
                 self.store.put(told["module"], record, by)
             for record_id in told.get("delete", []):
                 self.store.delete(told["module"], record_id, by)
+        elif what == "fields":
+            self.store.reshape(told["module"], told["fields"])
         elif what == "note":
             note_id = self.store.new_id()
             now = self.store.now()

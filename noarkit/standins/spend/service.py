@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from noarkit.standins.control import Control
 from noarkit.standins.hooks import Delivery, Hooks
@@ -28,6 +28,11 @@ from noarkit.standins.spend.calls import Calls
 from noarkit.standins.spend.data import Store
 from noarkit.standins.spend.lists import Refusal, refused
 from noarkit.standins.windows import Windows
+
+try:
+    from noarkit.standins.spend import mcp_servers
+except ModuleNotFoundError:  # without the extra there is no tool server
+    mcp_servers = None  # type: ignore[assignment]  # asked before each use
 
 _LIMIT = ((600, 60.0),)
 _ALL = ["GET", "POST", "PUT", "DELETE"]
@@ -71,6 +76,7 @@ class Spend:
     signing_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     webhook_secrets: dict[str, str] = field(default_factory=dict)
     _refresh_token: str = ""
+    _mcp_key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
     def __post_init__(self) -> None:
         self.store = Store(self.wish.records, self.wish.seed)
@@ -95,13 +101,16 @@ class Spend:
         """A key, or a client's secret and a refresh token as consent gave it."""
         if self.wish.options.get("auth") == "key":
             return {"api_key": self.api_key}
-        return {"client_secret": self.issuer.terms.client_secret, "refresh_token": self._refresh_token}
+        known = {"client_secret": self.issuer.terms.client_secret, "refresh_token": self._refresh_token}
+        return {**known, "mcp_url": mcp_servers.address(self.url, self._mcp_key)} if mcp_servers else known
 
     @property
     def app(self) -> Starlette:
         """The service."""
         calls = Calls(self)
-        routes = [
+        gate = mcp_servers.gate(self, self._mcp_key) if mcp_servers else None
+        routes: list[BaseRoute] = [*gate.routes()] if gate else []
+        routes += [
             Route("/oauth/authorize", self._consent, methods=["GET"]),
             Route("/oauth/token", self._token, methods=["POST"]),
             Route("/oauth/token/introspect", self._introspect, methods=["POST"]),
@@ -109,7 +118,7 @@ class Spend:
             Route("/standin/{what}", self._control, methods=["GET", "POST"]),
             Route("/{rest:path}", self._let_in(calls.answer), methods=_ALL),
         ]
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, lifespan=gate.running if gate else None)
 
     def close(self) -> None:
         """Ends the webhooks' thread."""

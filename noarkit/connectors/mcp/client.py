@@ -1,0 +1,347 @@
+"""Lists and calls the tools of a service over Streamable HTTP, with the connection's own consent, pace and allowance.
+
+Each question is a session of its own. Whatever breaks, however deep in the library, is told as one fault of the
+service; nothing that is told or logged bears the address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import anyio.to_thread
+import httpx2
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult, TextContent
+from mcp.types import Tool as ToolThere
+
+from noarkit.connectors.canonical import parse
+from noarkit.connectors.client import Pass
+from noarkit.connectors.mcp.doors import Door
+from noarkit.connectors.mcp.judging import Hints, Judgement, Rules
+from noarkit.connectors.pace import Allowance, Clock, Pace
+from noarkit.connectors.scrub import Scrubber
+from noarkit.connectors.wire import Line, retry_after_s
+from noarkit.errors import (
+    NoarkitError,
+    ServiceAway,
+    ServiceBroken,
+    ServiceBusy,
+    ServiceDenied,
+    ServiceFault,
+    ServiceRefused,
+    ServiceStrange,
+    TooLarge,
+    UnsafeUrl,
+    UsageFault,
+)
+from noarkit.safe.urls import check_url
+
+T = TypeVar("T")
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
+_MOST_PAGES = 100
+_BUSY = 429
+_LOST = 503  # what the library is told when there is no answer; the fault itself is kept in the trace
+# these write addresses at their lower levels
+for _name in ("mcp", "httpx2", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a connection lends to its tool servers."""
+
+    line: Line
+    scrubber: Scrubber
+    key: Pass | None
+    pace: Pace
+    allowance: Allowance = field(default_factory=Allowance)
+    clock: Clock = field(default_factory=Clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as its server tells it, and how we judge it."""
+
+    door: Door
+    name: str
+    told: str
+    judgement: Judgement
+    may: bool
+
+
+class Tools:
+    """The tools of one connection."""
+
+    def __init__(self, doors: Sequence[Door], rules: Rules, means: Means) -> None:
+        self._doors = tuple(doors)
+        self._rules = rules
+        self._means = means
+
+    def listed(self) -> tuple[Tool, ...]:
+        """All tools of all servers. Raises a ServiceFault."""
+        return tuple(tool for door in self._doors for tool in self._of(door))
+
+    def call(self, name: str, arguments: Mapping[str, object]) -> object:
+        """What a tool answers, as a JSON value without our secrets.
+
+        Raises `UsageFault` for a tool that is not there, that may change something, or that is never called, and a
+        ServiceFault.
+        """
+        if self._rules.judge(name) == "never":
+            raise UsageFault(what="tool-never", where=self._means.scrubber.clean(name))
+        for door in self._doors:
+            found = next((tool for tool in self._of(door) if tool.name == name), None)
+            if found is None:
+                continue
+            if not found.may:
+                raise UsageFault(what=f"tool-{found.judgement}", where=f"{door.where} {name}")
+            return self._called(door, name, arguments)
+        raise UsageFault(what="no-such-tool", where=self._means.scrubber.clean(name))
+
+    def _of(self, door: Door) -> tuple[Tool, ...]:
+        async def listing(client: Client) -> list[ToolThere]:
+            found: list[ToolThere] = []
+            cursor: str | None = None
+            for _ in range(_MOST_PAGES):
+                page = await client.list_tools(cursor=cursor)
+                found += page.tools
+                cursor = page.next_cursor
+                if cursor is None:
+                    return found
+            raise ServiceStrange(where=door.where, why="no-end")
+
+        return tuple(self._tool(door, tool) for tool in self._asked(door, listing))
+
+    def _tool(self, door: Door, there: ToolThere) -> Tool:
+        said = there.annotations
+        hints = Hints(said.read_only_hint, said.destructive_hint) if said is not None else None
+        if hints is not None and hints.read_only is True:
+            hints = Hints(True, None)  # the second hint means nothing for a tool that only reads
+        judgement = self._rules.judge(there.name, hints)
+        told = self._means.scrubber.clean(there.description or "")
+        return Tool(door, there.name, told, judgement, self._rules.may(judgement))
+
+    def _called(self, door: Door, name: str, arguments: Mapping[str, object]) -> object:
+        self._means.allowance.spend(door.where, 1)
+
+        async def calling(client: Client) -> CallToolResult:
+            return await client.call_tool(name, dict(arguments))
+
+        result = self._asked(door, calling)
+        where = f"{door.where} {name}"
+        if result.is_error:
+            raise ServiceRefused(where=where, why=self._means.scrubber.clean(_text(result)) or "tool-said-nothing")
+        return _hidden(_value(result, where), self._means.scrubber)
+
+    def _asked(self, door: Door, ask: Callable[[Client], Awaitable[T]]) -> T:
+        means, trace = self._means, _Trace()
+        if means.key is not None:
+            means.key.headers()  # who needs consent first hears of it here, and not from within the library
+
+        async def session() -> T:
+            http = httpx2.AsyncClient(
+                auth=_Shown(means.key, trace) if means.key is not None else None,
+                transport=_Watched(door, means, trace),
+                timeout=httpx2.Timeout(means.line.answer_timeout_s, connect=means.line.connect_timeout_s),
+                headers={"User-Agent": "noarkit"},
+                follow_redirects=False,
+                trust_env=False,
+            )
+            async with http:
+                way = streamable_http_client(door.address.reveal(), http_client=http)
+                async with Client(way, read_timeout_seconds=means.line.answer_timeout_s) as client:
+                    return await ask(client)
+
+        try:
+            return asyncio.run(session())
+        except (MCPError, httpx2.HTTPError, ExceptionGroup, NoarkitError, TimeoutError) as error:
+            # not chained: what the library raises may repeat the address
+            fault = _fault(error, trace, door, means)
+        raise fault
+
+
+@dataclass(slots=True)
+class _Trace:
+    """What was seen on the line: a fault of ours, or the last answer that was no good one."""
+
+    fault: NoarkitError | None = None
+    status: int = 0
+    retry_after: str = ""
+
+    def heard(self, answer: httpx2.Response) -> None:
+        good = answer.status_code < 300
+        self.status = 0 if good else answer.status_code
+        self.retry_after = "" if good else answer.headers.get("retry-after", "")
+
+
+class _Shown(httpx2.Auth):
+    """Shows who we are, and renews a token that is refused once."""
+
+    def __init__(self, key: Pass, trace: _Trace) -> None:
+        self._key = key
+        self._trace = trace
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        try:
+            shown = await anyio.to_thread.run_sync(self._key.headers)
+            request.headers.update(shown)
+            answer = yield request
+            if answer.status_code != 401:
+                return
+            others = await anyio.to_thread.run_sync(self._key.after_refusal, shown)
+        except NoarkitError as fault:
+            self._trace.fault = fault
+            return
+        if others is not None:
+            request.headers.update(others)
+            yield request
+
+
+class _Watched(httpx2.AsyncBaseTransport):
+    """The line itself: to the one host, in the pace of the connection, never redirected, always bounded."""
+
+    def __init__(self, door: Door, means: Means, trace: _Trace) -> None:
+        self._door = door
+        self._means = means
+        self._trace = trace
+        line = means.line
+        limits = httpx2.Limits(max_connections=line.max_connections)
+        verify = line.tls if line.tls is not None else True
+        self._inner = httpx2.AsyncHTTPTransport(verify=verify, proxy=line.proxy, limits=limits, trust_env=False)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        where = self._door.where
+        if self._trace.fault is not None:
+            return httpx2.Response(_LOST, request=request)
+        try:
+            check_url(str(request.url), self._door.policy)
+            with ExitStack() as stack:
+                await anyio.to_thread.run_sync(stack.enter_context, self._means.pace.call(where))
+                answer = await self._inner.handle_async_request(request)
+        except UnsafeUrl as unsafe:
+            return self._lost(request, UnsafeUrl(where=where, why=unsafe.data.get("why")))
+        except NoarkitError as fault:
+            return self._lost(request, fault)
+        except httpx2.ConnectTimeout:
+            return self._lost(request, ServiceAway(where=where, why="connect-timeout", sent=False))
+        except httpx2.ConnectError:
+            return self._lost(request, ServiceAway(where=where, why="no-connection", sent=False))
+        except httpx2.TimeoutException:
+            return self._lost(request, ServiceAway(where=where, why="timeout", sent=True))
+        except httpx2.HTTPError:
+            return self._lost(request, ServiceAway(where=where, why="broke-off", sent=True))
+        if request.method == "POST":
+            self._trace.heard(answer)
+            if answer.status_code == _BUSY:
+                # whoever is asked to come later does not try another dialect at once, as the library would
+                self._trace.fault = _of_status(self._trace, self._door, self._means)
+        stream = answer.stream
+        assert isinstance(stream, httpx2.AsyncByteStream)  # noqa: S101  # an asynchronous transport gives no other
+        answer.stream = _Bounded(stream, where, self._trace)
+        return answer
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def _lost(self, request: httpx2.Request, fault: NoarkitError) -> httpx2.Response:
+        if request.method == "POST":
+            self._trace.fault = fault
+        return httpx2.Response(_LOST, request=request)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """An answer that may not go on for ever."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, where: str, trace: _Trace) -> None:
+        self._inner = inner
+        self._where = where
+        self._trace = trace
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        count = 0
+        async for block in self._inner:
+            count += len(block)
+            if count > MAX_ANSWER_BYTES:
+                self._trace.fault = TooLarge(where=self._where, why="total-bytes")
+                raise httpx2.ReadError("too large")
+            yield block
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _fault(error: BaseException, trace: _Trace, door: Door, means: Means) -> NoarkitError:
+    """The one fault that all of it comes to: our own first, then what the service answered, then what it said."""
+    leaves = list(_leaves(error))
+    ours = next((leaf for leaf in leaves if isinstance(leaf, NoarkitError)), trace.fault)
+    if ours is not None:
+        return ours
+    if trace.status:
+        return _of_status(trace, door, means)
+    said = next((leaf for leaf in leaves if isinstance(leaf, MCPError)), None)
+    if said is None or "timed out" in str(said):
+        return ServiceAway(where=door.where, why="timeout" if said is not None else "broke-off", sent=True)
+    return ServiceRefused(where=door.where, why=means.scrubber.clean(str(said)))
+
+
+def _of_status(trace: _Trace, door: Door, means: Means) -> ServiceFault:
+    where, status = door.where, trace.status
+    wait_s = retry_after_s(trace.retry_after, means.clock.now_s())
+    told = {} if wait_s is None else {"retry_after_s": wait_s}
+    if status == _BUSY:
+        if wait_s is not None:
+            means.pace.penalty(wait_s)
+        return ServiceBusy(where=where, status=status, **told)
+    if status in (401, 403):
+        return ServiceDenied(where=where, status=status, why=f"HTTP {status}")
+    if status < 400:
+        return ServiceStrange(where=where, status=status, why="redirects")
+    return (
+        ServiceBroken(where=where, status=status, **told)
+        if status >= 500
+        else ServiceRefused(
+            where=where, status=status, why="no-tool-server" if status in (404, 405, 421) else f"HTTP {status}"
+        )
+    )
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for one in error.exceptions for leaf in _leaves(one)]
+    return [error]
+
+
+def _text(result: CallToolResult) -> str:
+    return " ".join(part.text for part in result.content if isinstance(part, TextContent))
+
+
+def _value(result: CallToolResult, where: str) -> object:
+    """What was answered: the structured value where there is one, else the text, read as JSON where it is that."""
+    if result.structured_content is not None:
+        return result.structured_content
+    parts: list[object] = []
+    for part in result.content:
+        if not isinstance(part, TextContent):
+            parts.append(part.model_dump(mode="json", exclude_none=True))
+            continue
+        try:
+            parts.append(parse(part.text.encode(), where))
+        except ServiceStrange:
+            parts.append(part.text)
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _hidden(value: object, scrubber: Scrubber) -> object:
+    if isinstance(value, str):
+        return scrubber.hide(value)
+    if isinstance(value, Mapping):
+        return {scrubber.hide(str(name)): _hidden(inner, scrubber) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_hidden(inner, scrubber) for inner in value]
+    return value

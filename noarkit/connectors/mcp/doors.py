@@ -1,0 +1,80 @@
+"""Where the tool servers of a connection are. Such an address often bears a key, so all of it is a secret: it is told
+by its place in the config, never as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from noarkit.connectors.scrub import Scrubber
+from noarkit.connectors.settings import LOOPBACK, Connection
+from noarkit.errors import ConfigFault
+from noarkit.safe.urls import UrlPolicy
+from noarkit.secrets import Secret
+
+KEYS = frozenset({"mcp_url", "mcp_urls", "mcp_write", "mcp_tools", "mcp_auth_prefix"})
+_LONG = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One tool server: how it is told, and its address."""
+
+    where: str
+    address: Secret
+
+    @property
+    def policy(self) -> UrlPolicy:
+        """What may be asked through it: its own host, no other."""
+        split = urlsplit(self.address.reveal())
+        host = frozenset({split.hostname or ""})
+        return UrlPolicy(host, frozenset({split.scheme}), host & LOOPBACK)
+
+
+def doors(to: Connection, scrubber: Scrubber) -> tuple[Door, ...]:
+    """The tool servers of a connection, in the order of the config. Raises `ConfigFault`, `SecretFault`."""
+    place = f"connections.{to.service}.{to.name}"
+    one = to.secret("mcp_url")
+    found = (*((one,) if one is not None else ()), *to.secrets("mcp_urls"))
+    if not found:
+        raise ConfigFault(where=f"{place}.mcp_url", why="not-set")
+    made = []
+    for number, address in enumerate(found, 1):
+        where = f"{to.where} mcp {number}"
+        scrubber.learn(*_telling(address.reveal()))
+        _refuse_strange(to, address.reveal(), f"{place}.mcp ({number})")
+        made.append(Door(where, address))
+    return tuple(made)
+
+
+def _refuse_strange(to: Connection, url: str, place: str) -> None:
+    """Raises `ConfigFault`, which never repeats the address."""
+    try:
+        split = urlsplit(url)
+        _ = split.port
+    except ValueError:
+        raise ConfigFault(where=place, why="not-an-address") from None
+    if split.scheme not in ("http", "https") or not split.hostname or split.username is not None:
+        raise ConfigFault(where=place, why="not-an-address")
+    if split.scheme == "http" and split.hostname not in LOOPBACK and not to.flag("plain_http"):
+        raise ConfigFault(where=place, why="plain-http")
+
+
+def _telling(url: str) -> Iterable[str]:
+    """The parts of an address that tell its secret: all of it, what follows the host, and each long part of that."""
+    split = urlsplit(url)
+    yield url
+    yield url.rstrip("/")
+    if split.hostname and split.hostname not in LOOPBACK:
+        yield split.netloc
+        yield split.hostname
+    if split.query:
+        yield f"{split.path}?{split.query}"
+        yield split.query
+    for _, value in parse_qsl(split.query):
+        yield value
+    for part in split.path.split("/"):
+        if len(part) >= _LONG:
+            yield part
+            yield unquote(part)

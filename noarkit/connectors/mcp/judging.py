@@ -1,0 +1,89 @@
+"""Which tools of a service may be called: those that are known to read; all others count as changing something.
+
+A name is judged by its words, whatever stands before them: `Any_getRecords`, `any.get_records` and `getRecords` are the
+same tool. `forgetRecords` is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+Judgement = Literal["reads", "writes", "never"]
+Words = tuple[str, ...]
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+READING: dict[str, tuple[str, ...]] = {
+    "crm": (
+        "getModules", "getModule", "getFields", "getField", "getCustomFields", "getLayouts", "getLayout", "getUsers",
+        "getUser", "getOrganization", "getRecords", "getRecord", "getRelatedRecords", "getRelatedLists",
+        "getDeletedRecords", "getRecordCount", "getTimelines", "getTimeline", "getNotes", "getAttachments", "getEmails",
+        "getCustomViews",
+        "searchRecords", "executeCOQLQuery", "getWorkflowRules", "getWorkflowRule", "getBulkReadJob",
+    ),
+    "spend": (
+        "search", "retrieve", "searchExpenses", "searchExpense", "expensesSearch", "expenseSearch",
+        "retrieveExpenses", "retrieveExpense", "expensesRetrieve", "expenseRetrieve",
+    ),
+}  # fmt: skip
+# a word of change anywhere in a name outweighs how the name ends
+CHANGING = frozenset(
+    {"add", "approve", "archive", "assign", "associate", "bulk", "cancel", "clear", "complete", "convert", "copy",
+     "create", "delete", "disable", "edit", "enable", "execute", "forget", "import", "insert", "invite", "mass",
+     "merge", "modify", "move", "patch", "post", "publish", "purge", "put", "queue", "reject", "remove", "rename",
+     "replace", "restore", "review", "run", "send", "set", "share", "submit", "trigger", "undo", "update",
+     "upload", "upsert", "write"}
+)  # fmt: skip
+# money is never moved, not even where writing is switched on
+_MONEY = frozenset(
+    {"deposit", "deposits", "disburse", "pay", "payment", "payments", "payout", "payouts", "refund", "refunds",
+     "reimburse", "reimbursement", "reimbursements", "topup", "topups", "transfer", "transfers", "withdraw",
+     "withdrawal", "withdrawals"}
+)  # fmt: skip
+_TOP_UP = (("top", "up"), ("top", "ups"), ("pay", "out"), ("pay", "outs"))
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a server says of a tool itself. It can make us more careful, never less."""
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+
+
+def words_of(name: str) -> Words:
+    """The words of a tool's name, in small letters."""
+    return tuple(word.casefold() for word in _WORD.findall(name))
+
+
+class Rules:
+    """What a connection may call. `more` are tools that its owner knows to read."""
+
+    def __init__(self, service: str, more: Iterable[str] = (), *, may_write: bool = False) -> None:
+        self._reading = {words_of(name) for name in (*READING.get(service, ()), *more)} - {()}
+        self._may_write = may_write
+        self._guards_money = service == "spend"
+
+    def judge(self, name: str, hints: Hints | None = None) -> Judgement:
+        """Whether a tool reads, changes something (or may), or is one that is never called."""
+        words, told = words_of(name), hints or Hints()
+        if self._guards_money and _moves_money(words):
+            return "never"
+        if told.read_only is False or told.destructive is True:
+            return "writes"
+        for length in range(len(words), 0, -1):
+            if words[-length:] in self._reading:
+                return "writes" if CHANGING.intersection(words[:-length]) else "reads"
+        return "writes"
+
+    def may(self, judgement: Judgement) -> bool:
+        """Whether a tool so judged may be called."""
+        return judgement == "reads" or (judgement == "writes" and self._may_write)
+
+
+def _moves_money(words: Words) -> bool:
+    pairs = pairwise(words)
+    return bool(_MONEY.intersection(words)) or any(pair in _TOP_UP for pair in pairs)

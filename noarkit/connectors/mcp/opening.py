@@ -1,0 +1,71 @@
+"""The tools of a configured connection, with the service's own consent, pace and allowance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from noarkit.connectors.access.tokens import KeyPass, Style, TokenPass
+from noarkit.connectors.client import Client, Pass
+from noarkit.connectors.mcp.doors import doors
+from noarkit.connectors.mcp.judging import READING, Rules
+from noarkit.connectors.settings import Connection
+from noarkit.errors import ConfigFault, UsageFault
+
+if TYPE_CHECKING:
+    from noarkit.connectors.mcp.client import Tools
+
+
+class _Calls(Protocol):
+    @property
+    def client(self) -> Client: ...
+
+
+class Asking(Protocol):
+    """A service that asks through a client of ours."""
+
+    @property
+    def calls(self) -> _Calls: ...
+    def close(self) -> None: ...
+
+
+@contextmanager
+def open_tools(to: Connection) -> Iterator[Tools]:
+    """The tools of a connection. Raises `UsageFault` where the library is not installed or the service has no tools
+    that we know, `ConfigFault`, `SecretFault`."""
+    try:
+        from noarkit.connectors.mcp.client import Means, Tools
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("mcp", "httpx2", "anyio"):
+            raise
+        raise UsageFault(what="no-mcp", where="--mcp", do="pip install 'noarkit[mcp]'") from error
+    service = _service(to)
+    try:
+        client = service.calls.client
+        scrubber = client.wire.scrubber
+        key = _shown(to, client.key)
+        rules = Rules(to.service, to.texts("mcp_tools"), may_write=to.flag("mcp_write"))
+        means = Means(client.wire.line, scrubber, key, client.pace, client.allowance, client.clock)
+        yield Tools(doors(to, scrubber), rules, means)
+    finally:
+        service.close()
+
+
+def _service(to: Connection) -> Asking:
+    if to.service not in READING:
+        raise UsageFault(what="no-tools", where=to.where)
+    if to.service == "crm":
+        from noarkit.connectors.crm.service import open_service as open_crm
+
+        return open_crm(to)
+    from noarkit.connectors.spend.service import open_service as open_spend
+
+    return open_spend(to)
+
+
+def _shown(to: Connection, key: Pass | None) -> Pass | None:
+    """Tool servers want a bearer's token, whatever the service's own calls want. An API key does not open them."""
+    if isinstance(key, KeyPass):
+        raise ConfigFault(where=f"connections.{to.service}.{to.name}.auth", why="mcp-needs-consent")
+    return key.restyled(Style(to.text("mcp_auth_prefix", "Bearer"))) if isinstance(key, TokenPass) else key

@@ -1,0 +1,77 @@
+"""Tool servers inside a stand-in: their routes, behind a key in the address and a bearer's token. Only where the
+library is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+BEARER = "Bearer "
+# what the gate asks of its stand-in: the answer to a call that meets trouble, by its path; whether a token is good
+Trouble = Callable[[str], Response | None]
+Known = Callable[[str], bool]
+
+
+@dataclass(slots=True)
+class Gate:
+    """Lets in whoever has the key of the address and a token. `begun` counts the tool calls that came through."""
+
+    key: str
+    trouble: Trouble
+    known: Known
+    servers: list[tuple[str, MCPServer]] = field(default_factory=list)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """A route for each server."""
+        found: list[BaseRoute] = []
+        for path, server in self.servers:
+            inner = server.streamable_http_app(streamable_http_path=path, json_response=True)
+            found += [Route(path, _Guarded(route.app, self)) for route in inner.routes if isinstance(route, Route)]
+        return found
+
+    @contextlib.asynccontextmanager
+    async def running(self, app: Starlette) -> AsyncIterator[None]:
+        """All servers, for as long as the stand-in runs."""
+        async with contextlib.AsyncExitStack() as stack:
+            for _, server in self.servers:
+                await stack.enter_async_context(server.session_manager.run())
+            yield
+
+    def refusal(self, scope: Scope) -> Response | None:
+        """The answer to a call that is not let in; None for one that may go on."""
+        trouble = self.trouble(scope["path"])
+        if trouble is not None:
+            return trouble
+        shown = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[0]
+        if not hmac.compare_digest(shown.encode(), self.key.encode()):
+            return JSONResponse({"error": "not found"}, 404)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        token = headers.get("authorization", "")
+        if not token.startswith(BEARER) or not self.known(token.removeprefix(BEARER)):
+            return JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
+        return None
+
+
+class _Guarded:
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self._app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._gate.refusal(scope)
+        await (self._app if refusal is None else refusal)(scope, receive, send)
+
+
+def token_of(context: Context) -> str:
+    """The token that the caller of a tool showed."""
+    return (context.headers or {}).get("authorization", "").removeprefix(BEARER)
