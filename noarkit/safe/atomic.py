@@ -10,6 +10,7 @@ import errno
 import os
 import secrets
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from noarkit.errors import DiskFull, UsageFault
 _PREFIX = ".noarkit-"
 _SUFFIX = ".part"
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_LITTLE_BYTES = 1024 * 1024
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 
 
@@ -143,13 +145,25 @@ def sync_tree(folder: Path, platform: str = sys.platform) -> None:
 
 @contextmanager
 def no_room(path: Path) -> Iterator[None]:
-    """Turns the system's ways to say «no room» into `DiskFull`."""
+    """Turns the system's ways to say «no room», and those of SQLite, into `DiskFull`."""
     try:
         yield
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise DiskFull(where=str(path)) from error
         raise
+    except sqlite3.Error as error:
+        if is_full(error, path):
+            raise DiskFull(where=str(path)) from error
+        raise
+
+
+def is_full(error: sqlite3.Error, path: Path) -> bool:
+    """True where SQLite failed for want of room; some of its files say no more than that they could not be written."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name == "SQLITE_FULL":
+        return True
+    return name.startswith("SQLITE_IOERR") and shutil.disk_usage(path.parent).free < _LITTLE_BYTES
 
 
 def _refuse_existing(target: Path) -> None:

@@ -112,9 +112,11 @@ def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, tell: Liste
             db.executemany(insert, _converted(batch, shape, siard, db))
             count += len(batch)
             tell(Event("source_read", {"items": count}))
+        db.execute("COMMIT")
     except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
+            raise
         raise PackageFault(where=shape.name, why="not-in-sqlite", detail=str(error)) from error
-    db.execute("COMMIT")
     return count
 
 
