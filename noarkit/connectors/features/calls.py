@@ -36,6 +36,11 @@ class Calls:
         self.writing = writing
         self._headers = {version.header: version.value} if version.value else {}
 
+    @property
+    def client(self) -> Client:
+        """The client that reads."""
+        return self.reading
+
     def project(self) -> Row:
         """Whose key this is."""
         return _one(self._get("/project"))
@@ -117,7 +122,8 @@ class Calls:
             found, told = _rows(answer, members), members.get("pagination")
             # nextPage says whether there is more; as an address it leads anywhere
             more = isinstance(told, Mapping) and bool(told.get("nextPage")) and bool(found)
-            total = told.get("totalItems") if isinstance(told, Mapping) else None
+            # what was there when the list began: what is made meanwhile comes first or last, and another time
+            total = told.get("totalItems") if isinstance(told, Mapping) and number == 1 else None
             return Page(found, str(number + 1) if more else None, total if isinstance(total, int) else None)
 
         yield from rows(pages(page, path), lambda row: _id(row, key, path), path, exact=True)

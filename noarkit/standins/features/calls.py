@@ -161,13 +161,8 @@ class Calls:
 
     def _audit(self, call: Call) -> Response:
         begin, end = _day(call, "startDate", date.min), _day(call, "endDate", date.max)
-        wanted = call.query.get("actionType")
-        found = {
-            str(told["id"]): told
-            for told in self._store.audit()
-            if begin <= _date(told) <= end and wanted in (None, told["actionType"])
-        }
-        return listed(list(found), call.query, call.path, found.get)
+        return listed(self._store.audit_ids(begin, end, call.query.get("actionType", "")), call.query, call.path,
+                      self._store.entry)  # fmt: skip
 
     def _logs(self, call: Call) -> Response:
         limit = min(int(call.query.get("limit") or 100), 1_000)
@@ -193,11 +188,3 @@ def _day(call: Call, name: str, default: date) -> date:
         return date.fromisoformat(call.query[name]) if call.query.get(name) else default
     except ValueError as error:
         raise Refusal(400, f"{name} must be YYYY-MM-DD") from error
-
-
-def _date(told: Record) -> date:
-    _, month, day, year = str(told["date"]).split()
-    return date(int(year), _MONTHS.index(month) + 1, int(day))
-
-
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -4,8 +4,8 @@ entries, and what was changed since."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from noarkit.standins.dice import BEGIN, Dice, mail_of
@@ -22,6 +22,7 @@ _PERCENT = {
     "gates": 36, "dynamic_configs": 14, "experiments": 16, "layers": 5, "segments": 9, "param_stores": 4,
     "autotunes": 4, "holdouts": 4, "metrics": 8,
 }  # fmt: skip
+_AUDIT = "audit-{:08d}"
 _SPAN_S = 1_000 * 86_400
 _STATES = ("pending", "accepted", "rejected", "committed", "changes_requested")
 
@@ -51,7 +52,7 @@ class Store:
         self.changed: dict[tuple[str, str], list[Record]] = {}
         self.gone: set[tuple[str, str]] = set()
         self.reviews_changed: dict[tuple[str, str], list[Record]] = {}
-        self.audit_added: list[Record] = []
+        self.audit_added: list[tuple[datetime, Record]] = []
 
     def ids(self, kind: str) -> list[str]:
         """What there is of a kind, in no order that means anything."""
@@ -169,11 +170,19 @@ class Store:
             "created_at": millis(dice.moment("made", 900) + timedelta(days=place)),
         }
 
-    def audit(self) -> Iterator[Record]:
-        """The audit log, newest first."""
-        yield from reversed(self.audit_added)
-        for number in reversed(range(self.audit_count)):
-            yield self._entry(number)
+    def audit_ids(self, begin: date, end: date, action: str = "") -> list[str]:
+        """The entries of the audit log between two days, both of them too, newest first."""
+        count = self.audit_count
+        rolled = [one for one in range(count) if begin <= self.audit_moment(one).date() <= end]
+        with self.lock:
+            added = [count + place for place, (when, _) in enumerate(self.audit_added) if begin <= when.date() <= end]
+        ids = [_AUDIT.format(one) for one in reversed([*rolled, *added])]
+        return [one for one in ids if not action or (self.entry(one) or {})["actionType"] == action]
+
+    def entry(self, one: str) -> Record | None:
+        """An entry of the audit log."""
+        number = int(one.removeprefix("audit-"))
+        return self._entry(number) if number < self.audit_count else self.audit_added[number - self.audit_count][1]
 
     def audit_moment(self, number: int) -> datetime:
         """When an entry that was rolled was made; later ones have higher numbers."""
@@ -193,7 +202,8 @@ class Store:
         with self.lock:
             number = self.audit_count + len(self.audit_added)
             who = {"id": "user-000", "name": "Konsollen", "email": "konsollen@etaten.example"}
-            self.audit_added.append(_entry(number, (kind, one, action), changes, who, datetime.now(UTC)))
+            now = datetime.now(UTC)
+            self.audit_added.append((now, _entry(number, (kind, one, action), changes, who, now)))
 
 
 def _entry(
@@ -201,7 +211,7 @@ def _entry(
 ) -> Record:
     kind, name, action = what
     return {
-        "id": f"audit-{number:08d}",
+        "id": _AUDIT.format(number),
         "name": name,
         "changeLog": f"{action} {name}",
         "actionType": f"{SINGULAR[kind]}_{action}",

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import json
+import re
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from starlette.testclient import TestClient
 
 from noarkit.connectors.features import Features, open_login, open_service, writing
 from noarkit.connectors.features.agents import Tools
 from noarkit.connectors.features.definitions import audit_moment
+from noarkit.connectors.features.settings import read
+from noarkit.connectors.inbox.doors import doors
+from noarkit.connectors.inbox.hints import read as read_hint
+from noarkit.connectors.inbox.receiver import receiver
+from noarkit.connectors.inbox.signatures import Seal, prove
+from noarkit.connectors.inbox.store import Inbox
 from noarkit.connectors.pace import Clock
-from noarkit.connectors.port import Deleted, Item, ServiceItem, Window
-from noarkit.errors import ConfigFault, ServiceAway, ServiceDenied, ServiceRefused, ServiceStrange, UsageFault
+from noarkit.connectors.port import Deleted, Item, NotFetched, ServiceItem, Window
+from noarkit.connectors.settings import Connection
+from noarkit.errors import (
+    ConfigFault,
+    ServiceAway,
+    ServiceBroken,
+    ServiceDenied,
+    ServiceRefused,
+    ServiceStrange,
+    UsageFault,
+)
 from noarkit.events import nobody
+from noarkit.secrets import Secret
 from noarkit.standins.serving import Wish
 from tests.connectors.scripted import Asked, Told, VirtualClock, serving, told
 from tests.connectors.standing import Standing, standing
@@ -439,3 +460,141 @@ def test_reads_share_the_windows_of_changes_unless_they_have_their_own(held: Sta
         assert service.calls.reading.pace is service.calls.writing.pace
     for service in connected(held, tmp_path, read_rates=["5/s"]):
         assert service.calls.reading.pace is not service.calls.writing.pace
+
+
+def test_what_is_made_while_a_list_is_read_makes_no_fault(held: Standing, tmp_path: Path) -> None:
+    def answer(asked: Asked) -> Told:
+        page = int(asked.query["page"][0])
+        rows = [{"id": f"g{number}"} for number in range(page * 2 - page, page * 2 - page + 2)]
+        more = "?page=2" if page == 1 else None
+        return told({"data": rows, "pagination": {"nextPage": more, "totalItems": 2 + page}})
+
+    with serving(answer) as service:
+        for found in scripted(held, tmp_path, service.url):
+            assert [row["id"] for row in found.calls.definitions("gates")] == ["g1", "g2", "g3"]
+
+
+def test_versions_that_cannot_be_had_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+    with standing("features", tmp_path, Wish(15, limits=(), options={"audit": "0"})) as troubled:
+        for service in connected(troubled, tmp_path):
+            whole = len(items_of(service, "gates"))
+            first = next(service.calls.definitions("gates"))
+            troubled.control("trouble", path="/versions", status=404, times=1)
+            found = all_of(service, "gates")
+            (lost,) = [one for one in found if isinstance(one, NotFetched)]
+            assert lost.key == f"{service.tenant}:gate:{quote(str(first['id']))}:versions"
+            assert len(found) - 1 == whole - (int(str(first["version"])) - 1)
+
+
+def test_a_service_that_stumbles_is_asked_again_and_one_that_breaks_is_told(held: Standing, features: Features) -> None:
+    held.control("trouble", path="/layers", status=503, times=2)
+    assert items_of(features, "layers")
+    held.control("trouble", path="/layers", status=500, times=7)
+    with pytest.raises(ServiceBroken):
+        items_of(features, "layers")
+
+
+# mutation limits 100/10 s and 900/15 min per project, both at once
+
+
+def test_two_thousand_five_hundred_changes_never_pass_either_window(held: Standing, tmp_path: Path) -> None:
+    clock = VirtualClock(0.0)
+    settings = {"state": str(tmp_path / "s"), "rates": ["100/10s", "900/900s"], "read_rates": ["shared"]}
+    service = open_service(held.connection(settings), Clock(clock.now_s, clock.sleep_s))
+    sent = []
+    for place in range(2_500):
+        client = service.calls.reading if place % 5 == 0 else service.calls.writing
+        with client.pace.call("features:standin"):
+            sent.append(clock.now_s())
+    service.close()
+    for most, span in ((100, 10.0), (900, 900.0)):
+        within = max(sum(1 for at in sent[place : place + most + 1] if at - sent[place] < span - 1e-6)
+                     for place in range(len(sent)))  # fmt: skip
+        assert within == most
+    assert 1_855 < sent[-1] < 1_870
+
+
+def test_the_default_limits_leave_room_for_people_in_the_console(held: Standing) -> None:
+    found = read(Connection("features", "x", {"console_api_url": held.url}, {}))
+    assert [(rate.calls, rate.seconds) for rate in found.rates] == [(90, 10.0), (850, 900.0)]
+    assert found.read_rates is None
+
+
+# outbound webhook of exposures and configuration changes, verified by X-Service-Signature
+
+
+def vectors(reference: Path) -> list[tuple[bytes, str]]:
+    """Messages and their signatures as the reference has them, of one secret and one time."""
+    told_ = (reference / "appsec-and-features.md").read_text("utf-8")
+    found = re.findall(r"`(\{\"data\":\[\{.*)`\s+→ `(v0=[0-9a-f]{64})`", told_)
+    return [(body.replace("⏎", "\n").encode(), signature) for body, signature in found]
+
+
+def test_messages_of_the_reference_are_proven_and_others_are_not(reference: Path) -> None:
+    known = vectors(reference)
+    assert len(known) == 2
+    seal = Seal(
+        "stamped",
+        (Secret("another-secret-0123"), Secret("whsec_test_0123456789abcdef")),
+        "x-service-signature",
+        "x-service-request-timestamp",
+    )
+    for body, signature in known:
+        headers = {"x-service-signature": signature, "x-service-request-timestamp": "1709660061500"}
+        assert prove(seal, headers, body, 1_709_660_061.5).why == ""
+        assert prove(seal, headers, body, 1_709_660_061.5 + 301).why == "stale"
+        again = json.dumps(json.loads(body)).encode()
+        assert prove(seal, headers, again, 1_709_660_061.5).why == "signature"
+
+
+def test_a_webhook_is_set_up_and_changes_are_told_signed_and_kept_once(held: Standing, tmp_path: Path) -> None:
+    kept = Inbox(tmp_path / "inbox.db")
+    to = held.connection()
+    (door,) = doors([to]).values()
+    came = threading.Event()
+
+    with TestClient(receiver({door.path: door}, kept)) as listening:
+
+        def answer(asked: Asked) -> Told:
+            found = [listening.post(door.path, content=asked.body, headers=dict(asked.headers)) for _ in range(2)]
+            if "verification_code" not in found[0].text:
+                came.set()
+            return Told(found[0].status_code, found[0].content)
+
+        with serving(answer) as service:
+            assert held.control("webhook", url=service.url + door.path)["verified"] is True
+            for made in connected(held, tmp_path):
+                writing.create(made.calls, "gates", {"name": "blåbær_gate"})
+                assert came.wait(10)
+                writing.delete(made.calls, "gates", "blåbær_gate")
+        hints = list(kept.hints(to.where))
+        assert hints[0].event.endswith("::config_change")
+        assert hints[0].ids == ("Gate:blåbær_gate",)
+        assert len({hint.number for hint in hints}) == len(hints) <= 2
+        for forged in (b"[]", b"{", b'{"data":[{"eventName":"x"}]}'):
+            headers = {"X-Service-Signature": "v0=00", "X-Service-Request-Timestamp": str(int(time.time()))}
+            assert listening.post(door.path, content=forged, headers=headers).status_code == 401
+    kept.close()
+
+
+def test_exposures_come_as_a_bare_list_and_only_what_they_are_about_is_kept(held: Standing, tmp_path: Path) -> None:
+    heard: list[Asked] = []
+    came = threading.Event()
+
+    def answer(asked: Asked) -> Told:
+        told_ = json.loads(asked.body)
+        if isinstance(told_, dict):
+            return told({"verification_code": told_["data"]["verification_code"]})
+        heard.append(asked)
+        came.set()
+        return told({})
+
+    with serving(answer) as service:
+        held.control("webhook", url=service.url)
+        user = {"userID": "u1", "email": "kari@etaten.example"}
+        held.control("tell", message=[{"eventName": "service::gate_exposure", "userID": "u1", "user": user}])
+        assert came.wait(10)
+    (door,) = doors([held.connection()]).values()
+    assert prove(door.seal, heard[0].headers, heard[0].body, time.time()).why == ""
+    event, ids = read_hint("features", heard[0].headers, heard[0].body)
+    assert (event, ids) == ("service::gate_exposure", ())
