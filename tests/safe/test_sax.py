@@ -8,7 +8,7 @@ import pytest
 
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.sax import BLOCK_BYTES, MAX_TEXT, MAX_TOKEN_BYTES, check_text, event_parser, feed
-from noarkit.safe.xml import XmlLimits
+from noarkit.safe.xml import LIMITS, XmlLimits
 
 
 def read(text: bytes, limits: XmlLimits | None = None) -> list[str]:
@@ -16,7 +16,7 @@ def read(text: bytes, limits: XmlLimits | None = None) -> list[str]:
     parser = event_parser("a.xml")
     names: list[str] = []
     parser.StartElementHandler = lambda name, attributes: names.append(name)
-    for _ in feed(parser, io.BytesIO(text), "a.xml", **({"limits": limits} if limits else {})):
+    for _ in feed(parser, io.BytesIO(text), "a.xml", limits=limits or LIMITS):
         pass
     return names
 
