@@ -1,0 +1,137 @@
+"""An application security service: who we are, what can be read, and how each stream is read within a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import timedelta
+
+from noarkit.connectors.access.consent import Ask
+from noarkit.connectors.access.keep import Grant, Keep
+from noarkit.connectors.access.login import Login
+from noarkit.connectors.access.oauth import Registered, TokenService
+from noarkit.connectors.access.tokens import Renewal, Style, TokenPass, origin_of, refreshed
+from noarkit.connectors.appsec.calls import Calls
+from noarkit.connectors.appsec.papers import Papers, Shelf
+from noarkit.connectors.appsec.settings import AppSecSettings, read
+from noarkit.connectors.appsec.streams import Scans
+from noarkit.connectors.client import Client, Manner
+from noarkit.connectors.pace import Clock, Pace, SharedLog
+from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
+from noarkit.connectors.scrub import Scrubber
+from noarkit.connectors.settings import Connection, open_wire
+from noarkit.errors import ConfigFault, ConsentNeeded, ItemVanished, ServiceDenied, UsageFault
+from noarkit.events import Listener
+from noarkit.graph.entity import Content
+from noarkit.safe.digest import Readable
+
+_REMARKS = (
+    "not fetched: findings in containers, which have an interface of their own",
+    "the service forgets scans after about three months: run this at least once a week",
+    "an API key dies when the licence of the tenant is renewed",
+)
+_STREAMS = (Stream("projects", "projects"), Stream("scans", "scans", ("projects",)))
+
+
+def open_service(to: Connection, clock: Clock | None = None) -> AppSec:
+    """The service behind a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
+    return AppSec(to, clock or Clock())
+
+
+def open_login(to: Connection, clock: Clock | None = None) -> Login:
+    """A first consent. Raises `UsageFault` for a connection that has a key or a client instead, `ConfigFault`."""
+    settings = read(to)
+    if settings.auth != "login":
+        raise UsageFault(what="no-consent-needed", where=to.where)
+    wire = open_wire(to, [settings.api_url, settings.auth_url], Scrubber())
+    ask = Ask(
+        auth_url=f"{settings.realm_url}/auth",
+        client_id=settings.client_id,
+        redirect_url=to.text("redirect_url", "http://127.0.0.1:0/noarkit"),
+        scopes=to.texts("scopes", ("openid", "offline_access")),
+    )
+    tokens = TokenService(wire, _registered(to, settings), (clock or Clock()).now_s)
+    return Login(ask, tokens, Keep(to.state_file("grant.json")), _origin(to, settings), wire)
+
+
+class AppSec:
+    """One connection to an application security service."""
+
+    # longer than any scan takes, by the time it was begun; what has not ended by then is known by its id
+    look_back = timedelta(days=7)
+
+    def __init__(self, to: Connection, clock: Clock) -> None:
+        self.settings = read(to)
+        self.to = to
+        scrubber = Scrubber()
+        wire = open_wire(to, [self.settings.api_url, self.settings.auth_url], scrubber)
+        tokens = TokenService(wire, _registered(to, self.settings), clock.now_s)
+        key = TokenPass(
+            _renewal(to, self.settings, tokens, clock), Keep(to.state_file("grant.json")), scrubber, Style()
+        )
+        log = SharedLog(to.state_file("pace.db")) if self.settings.rates else None
+        pace = Pace(self.settings.rates, log, clock)
+        client = Client(wire, self.settings.api_url, key, pace, manner=Manner(), clock=clock)
+        self.calls = Calls(client, self.settings.accept, self.settings.results_a_page)
+        self.papers = Papers(self.calls, clock, self.settings.poll_s, self.settings.job_timeout_s)
+        self._shelf = Shelf(to.state_file("shelf.db"), clock.now_s)
+        self._scans = Scans(self.calls, self.papers, self._shelf, self.settings)
+
+    @property
+    def tenant(self) -> str:
+        """The tenant whose scans are read."""
+        return self.settings.tenant
+
+    def introduce(self) -> Introduction:
+        """Tries the connection."""
+        names = [str(row.get("name")) for row in self.calls.applications()]
+        return Introduction(self.tenant, ", ".join(names[:5]), (), _REMARKS)
+
+    def streams(self) -> tuple[Stream, ...]:
+        """Projects, then scans."""
+        return _STREAMS
+
+    def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
+        """Every item of a stream."""
+        return self._scans.projects() if stream.name == "projects" else self._scans.scans(window, self.look_back, tell)
+
+    def open(self, content: Content) -> AbstractContextManager[Readable]:
+        """There is nothing to open: all documents are made when they are listed, for the service soon forgets."""
+        raise ItemVanished(key=content.locator, why="not-there")
+
+    def close(self) -> None:
+        """Ends all connections."""
+        self.calls.client.close()
+
+
+def _registered(to: Connection, settings: AppSecSettings) -> Registered:
+    secret = to.secret("client_secret") if settings.auth != "key" else None
+    return Registered(f"{settings.realm_url}/token", settings.client_id, secret, "body" if secret else "none")
+
+
+def _origin(to: Connection, settings: AppSecSettings) -> str:
+    secret = to.secret("api_key" if settings.auth == "key" else "client_secret")
+    return origin_of(settings.realm_url, settings.api_url, settings.client_id, settings.auth, secret)
+
+
+def _renewal(to: Connection, settings: AppSecSettings, tokens: TokenService, clock: Clock) -> Renewal:
+    origin = _origin(to, settings)
+    if settings.auth == "login":
+        return Renewal(refreshed(tokens.refresh, None, to.where), clock.now_s, origin)
+    if settings.auth == "client":
+        if to.secret("client_secret") is None:
+            raise ConfigFault(where=f"connections.appsec.{to.name}.client_secret", why="not-set")
+        return Renewal(lambda last: tokens.client_credentials(), clock.now_s, origin)
+    key = to.secret("api_key")
+    if key is None:
+        raise ConfigFault(where=f"connections.appsec.{to.name}.api_key", why="not-set")
+
+    def exchanged(last: Grant | None) -> Grant:
+        """A token for the key. What comes back beside it does not take the key's place."""
+        try:
+            return replace(tokens.refresh(key.reveal()), refresh_token="")
+        except ConsentNeeded as refusal:
+            raise ServiceDenied(where=to.where, why="key-dead") from refusal
+
+    return Renewal(exchanged, clock.now_s, origin)

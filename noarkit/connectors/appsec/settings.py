@@ -1,0 +1,97 @@
+"""What a connection to an application security service is configured with, and how a key tells where it belongs."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Literal, cast
+from urllib.parse import urlsplit
+
+from noarkit.connectors.pace import Rate
+from noarkit.connectors.settings import Connection
+from noarkit.errors import ConfigFault
+from noarkit.secrets import Secret
+
+KEYS = frozenset(
+    {"api_url", "auth_url", "tenant", "auth", "client_id", "client_id_claim", "client_secret", "api_key", "rates",
+     "redirect_url", "scopes", "results_a_page", "reports", "sbom", "poll_s", "job_timeout_s", "accept", "mcp_url",
+     "redaction_key"}
+)  # fmt: skip
+Auth = Literal["key", "client", "login"]
+_WAYS = ("key", "client", "login")
+_REALMS = "/auth/realms/"
+
+
+@dataclass(frozen=True, slots=True)
+class AppSecSettings:
+    """A connection's own settings."""
+
+    api_url: str
+    auth_url: str
+    tenant: str
+    auth: Auth
+    client_id: str
+    rates: tuple[Rate, ...]
+    results_a_page: int
+    reports: bool
+    sbom: bool
+    poll_s: float
+    job_timeout_s: float
+    accept: str
+
+    @property
+    def realm_url(self) -> str:
+        """Where tokens are had. The tenant's name is in small letters there."""
+        return f"{self.auth_url}{_REALMS}{self.tenant.casefold()}/protocol/openid-connect"
+
+
+def read(to: Connection) -> AppSecSettings:
+    """The settings of a connection. What a key tells of its host counts only where that host is named in `hosts` or is
+    the service's own. Raises `ConfigFault`, `SecretFault`."""
+    to.refuse_unknown(KEYS)
+    place = f"connections.appsec.{to.name}"
+    api_url = to.url("api_url")
+    if not api_url:
+        raise ConfigFault(where=f"{place}.api_url", why="not-set")
+    auth = to.text("auth", "key")
+    if auth not in _WAYS:
+        raise ConfigFault(where=f"{place}.auth", why="bad-value")
+    claims = claims_of(to.secret("api_key")) if auth == "key" else {}
+    issuer = urlsplit(str(claims.get("iss") or ""))
+    auth_url, tenant = to.url("auth_url"), to.text("tenant")
+    if not auth_url and issuer.hostname:
+        if issuer.hostname not in {urlsplit(api_url).hostname, *to.texts("hosts")}:
+            raise ConfigFault(where=f"{place}.auth_url", why="host")
+        auth_url = f"{issuer.scheme}://{issuer.netloc}"
+    if not tenant and issuer.path.startswith(_REALMS):
+        tenant = issuer.path.removeprefix(_REALMS).partition("/")[0]
+    if not tenant:
+        raise ConfigFault(where=f"{place}.tenant", why="not-set")
+    told = claims.get(to.text("client_id_claim", "azp"))
+    return AppSecSettings(
+        api_url=api_url,
+        auth_url=auth_url or api_url,
+        tenant=tenant,
+        auth=cast(Auth, auth),  # one of them, as was seen above
+        client_id=to.text("client_id") or (told if isinstance(told, str) else "") or "noarkit",
+        rates=to.rates("rates", ("10/s",)),
+        results_a_page=max(1, int(to.number("results_a_page", 10_000))),
+        reports=to.flag("reports", True),
+        sbom=to.flag("sbom", True),
+        poll_s=to.number("poll_s", 5.0),
+        job_timeout_s=to.number("job_timeout_s", 900.0),
+        accept=to.text("accept", "application/json; version=1.0"),
+    )
+
+
+def claims_of(key: Secret | None) -> dict[str, object]:
+    """What a key that is a token tells of itself; nothing where it is none. Nobody vouches for it."""
+    parts = key.reveal().split(".") if key is not None else []
+    if len(parts) != 3:
+        return {}
+    try:
+        told = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}

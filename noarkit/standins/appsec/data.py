@@ -1,0 +1,232 @@
+"""What the service holds: projects, applications, scans in every state, and findings of each kind of scanner."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from noarkit.standins.dice import Dice
+
+Record = dict[str, Any]
+KINDS = ("sast", "sca", "kics", "sscs-secret-detection", "containers")
+HOSTILE = ("</script><script>alert(1)</script>", "a\u2028b\u0000\u202ec", "=cmd|'/c calc'!A1", "Ærlig 𝔘nicode 😀")
+_SPAN_DAYS = 40
+_RESULTS_A_SCAN = 250
+_SEVERITIES = ("CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO")
+_STATES = ("TO_VERIFY", "NOT_EXPLOITABLE", "PROPOSED_NOT_EXPLOITABLE", "CONFIRMED", "URGENT")
+_LONG = 1_234_567_890_123_456_789
+
+
+class Store:
+    """The data of one tenant. The same seed gives the same findings; scans lie in the days before it was made."""
+
+    def __init__(self, records: int, seed: int, options: Mapping[str, str]) -> None:
+        self.lock = threading.RLock()
+        self.seed = seed
+        self.tenant = "tenant-one"
+        self.begun = datetime.now(UTC).replace(microsecond=0)
+        self.retention = timedelta(days=float(options.get("retention-days", "90")))
+        count = int(options.get("scans") or max(6, records // _RESULTS_A_SCAN))
+        self._results_each = max(1, records // count)
+        self.tables: dict[str, dict[str, Record]] = {
+            name: {} for name in ("projects", "applications", "scans", "webhooks")
+        }
+        self.triaged: dict[tuple[str, str], str] = {}
+        self.made_results: dict[str, int] = {}
+        self._number = 0
+        for place in range(max(2, count // 3)):
+            self._project(place)
+        self._application()
+        for place in range(count):
+            self._scan(place, count)
+
+    def put(self, table: str, told: Mapping[str, Any]) -> Record:
+        """Makes one thing."""
+        with self.lock:
+            self._number += 1
+            one = {"createdAt": stamp(datetime.now(UTC)), **told}
+            one.setdefault("id", Dice(self.seed, table, "new", self._number).uuid("id"))
+            one["updatedAt"] = one["createdAt"]
+            self.tables[table][str(one["id"])] = one
+            return one
+
+    def scans(self) -> list[Record]:
+        """What is not forgotten yet, newest first."""
+        oldest = stamp(datetime.now(UTC) - self.retention)
+        with self.lock:
+            found = [one for one in self.tables["scans"].values() if one["createdAt"] >= oldest]
+        return sorted(found, key=lambda one: str(one["createdAt"]), reverse=True)
+
+    def results(self, scan: str) -> list[Record]:
+        """The findings of a scan, in an order of their own."""
+        known = self.tables["scans"].get(scan)
+        if known is None or known["status"] in ("Queued", "Running", "Failed", "Canceled"):
+            return []
+        count = self.made_results.get(scan, self._results_each)
+        return [self._result(str(known["projectId"]), scan, place) for place in range(count)]
+
+    def finish(self, scan: str, status: str = "Completed") -> Record:
+        """Ends a scan."""
+        with self.lock:
+            one = self.tables["scans"][scan]
+            one["status"] = status
+            one["updatedAt"] = stamp(datetime.now(UTC))
+            for detail in one["statusDetails"]:
+                detail["status"] = status
+            return one
+
+    def new_scan(self, project: str, told: Mapping[str, Any], status: str = "Queued") -> Record:
+        """A scan that was asked for."""
+        known = self.tables["projects"][project]
+        made = self.put("scans", _scan_of(known, {"id": project, **told}, status))
+        return made
+
+    def _project(self, place: int) -> None:
+        dice = Dice(self.seed, "project", place)
+        self.put(
+            "projects",
+            {
+                "id": dice.uuid("id"),
+                "name": f"{dice.among('name', ('portal', 'arkiv', 'skjema', 'innsyn'))}-{place}",
+                "applicationIds": [],
+                "groups": [],
+                "repoUrl": f"https://kode.example/{place}.git",
+                "mainBranch": "main",
+                "tags": {"team": dice.among("team", ("arkiv", "drift"))},
+                "criticality": 1 + dice.number("criticality", 5),
+                "createdAt": stamp(datetime(2024, 1, 1, tzinfo=UTC) + timedelta(days=place)),
+            },
+        )
+
+    def _application(self) -> None:
+        ids = list(self.tables["projects"])
+        self.put("applications", {"name": "Fellesløsninger", "criticality": 3, "rules": [], "projectIds": ids})
+        for one in self.tables["projects"].values():
+            one["applicationIds"] = list(self.tables["applications"])
+
+    def _scan(self, place: int, count: int) -> None:
+        dice = Dice(self.seed, "scan", place)
+        projects = list(self.tables["projects"].values())
+        status = {1: "Failed", count - 4: "Partial", count - 3: "Partial", count - 1: "Running"}.get(place, "Completed")
+        told = {"branch": dice.among("branch", ("main", "utvikling")), "initiator": "ci"}
+        scan = _scan_of(projects[place % len(projects)], told, status)
+        created = self.begun - timedelta(days=_SPAN_DAYS * (count - 1 - place) / count, minutes=5)
+        one = self.put("scans", {**scan, "id": dice.uuid("id"), "createdAt": stamp(created)})
+        if place == count - 4:
+            one["statusDetails"][2]["status"] = "Running"  # some scanners have ended, one has not
+
+    def _result(self, project: str, scan: str, place: int) -> Record:
+        kind = KINDS[place % len(KINDS)]
+        dice = Dice(self.seed, project, kind, place // len(KINDS) // (2 if kind == "sca" else 1))
+        similarity = str(dice.number("similarity", 10**12) - 5 * 10**11)
+        if kind == "sca":
+            similarity = f"CVE-2024-{10_000 + dice.number('cve', 9_000)}"
+        state = self.triaged.get((project, similarity)) or dice.among("state", _STATES)
+        return {
+            "type": kind,
+            "label": kind,
+            "id": similarity,
+            "similarityId": similarity,
+            "status": dice.among("status", ("NEW", "RECURRENT", "FIXED")),
+            "state": state,
+            "severity": dice.among("severity", _SEVERITIES),
+            "created": "2026-01-05T08:00:00Z",
+            "firstFoundAt": "2026-01-05T08:00:00Z",
+            "foundAt": "2026-01-05T08:00:00Z",
+            "firstScanId": scan,
+            "description": f"{dice.text('description', 1)} {HOSTILE[place % len(HOSTILE)] if place % 7 == 0 else ''}",
+            "data": _DATA[kind](dice, place),
+            "comments": {"comments": ""},
+            "vulnerabilityDetails": {"cweId": 79 if place % 2 else "CWE-89", "cvssScore": 7.5},
+        }
+
+
+def stamp(moment: datetime) -> str:
+    """A moment as the service writes it."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def page_of(found: list[Record], offset: int, limit: int, *, by_page: bool = False) -> list[Record]:
+    """Some of a list: `offset` counts rows, or pages of `limit`."""
+    begin = offset * limit if by_page else offset
+    return found[begin : begin + limit]
+
+
+def canary(text: str) -> str:
+    """A secret that a finding or a scan holds, to be met nowhere else."""
+    return f"canary-{text}-0451"
+
+
+def _scan_of(project: Record, told: Mapping[str, Any], status: str) -> Record:
+    engines = ["sast", "sca", "kics", "sscs", "containers"]
+    details = [{"name": name, "status": status, "details": ""} for name in ("general", *engines)]
+    credentials = {"username": "ci", "type": "password", "value": canary("credential")}
+    handler = {"GitHandler": {"repoUrl": project.get("repoUrl"), "credentials": credentials}}
+    return {
+        "status": status,
+        "statusDetails": details,
+        "branch": told.get("branch", "main"),
+        "projectId": project["id"],
+        "projectName": project["name"],
+        "userAgent": "ci",
+        "initiator": told.get("initiator", "ci"),
+        "tags": told.get("tags") or {},
+        "engines": engines,
+        "sourceType": "git",
+        "sourceOrigin": "ci",
+        "uploadUrl": f"https://store.example/{canary('upload')}",
+        "metadata": {"id": project["id"], "type": "git", "Handler": handler, "configs": [], "project": {}},
+    }
+
+
+def _sast(dice: Dice, place: int) -> Record:
+    node = {"id": "n", "line": 10 + place, "name": "x", "column": 4, "fileName": f"/src/side{place % 9}.py"}
+    return {
+        "queryId": _LONG + place if place % 2 == 0 else str(_LONG + place),
+        "queryName": "SQL_Injection",
+        "group": "Python_High_Risk",
+        "resultHash": dice.uuid(f"hash{place}"),
+        "languageName": "Python",
+        "nodes": [node, {**node, "id": "m", "line": 0}],
+    }
+
+
+def _sca(dice: Dice, place: int) -> Record:
+    return {"packageIdentifier": f"Python-pakke{place}-1.{place}", "recommendedVersion": "9.0"}
+
+
+def _kics(dice: Dice, place: int) -> Record:
+    names = {"filename": f"/infra/{place}.tf", "expectedValue": "true", "value": "false", "platform": "Terraform"}
+    return {"queryId": dice.uuid("query"), "queryName": "Open bucket", "line": 1 + place, **names}
+
+
+def _secret(dice: Dice, place: int) -> Record:
+    found = {"ruleId": "generic-key", "ruleName": "Generic key", "fileName": f"/conf/{place}.env", "line": 3}
+    return {**found, "snippet": f"KEY={canary('snippet')}", "validity": "Unknown"}
+
+
+def _container(dice: Dice, place: int) -> Record:
+    return {"packageName": f"lib{place}", "packageVersion": "1.0", "imageName": "app", "imageTag": "1"}
+
+
+_DATA: Mapping[str, Callable[[Dice, int], Record]] = {
+    "sast": _sast,
+    "sca": _sca,
+    "kics": _kics,
+    "sscs-secret-detection": _secret,
+    "containers": _container,
+}
+
+
+def sbom(store: Store, scan: str, made: str) -> bytes:
+    """A bill of materials, with the mark that some editors put before a text."""
+    parts = [
+        {"type": "library", "name": result["data"]["packageIdentifier"], "bom-ref": str(place)}
+        for place, result in enumerate(store.results(scan))
+        if result["type"] == "sca"
+    ]
+    told = {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "metadata": {"timestamp": made}}
+    return b"\xef\xbb\xbf" + json.dumps({**told, "components": parts}).encode()

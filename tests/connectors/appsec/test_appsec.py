@@ -1,0 +1,465 @@
+"""The interface of the application security service, row by row, over real sockets; and the troubles a client bears."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from noarkit.connectors.access.consent import code_of
+from noarkit.connectors.appsec import AppSec, open_login, open_service, writing
+from noarkit.connectors.inbox.signatures import Seal, prove
+from noarkit.connectors.pace import Clock
+from noarkit.connectors.port import Item, NotFetched, ServiceItem, Window
+from noarkit.errors import (
+    ConfigFault,
+    NoarkitError,
+    ServiceBroken,
+    ServiceDenied,
+    ServiceRefused,
+    UsageFault,
+)
+from noarkit.events import Event, Listener, nobody
+from noarkit.secrets import Secret
+from noarkit.standins.appsec.data import canary
+from noarkit.standins.serving import Wish
+from tests.connectors.scripted import Asked, Told, VirtualClock, serving, told
+from tests.connectors.standing import Standing, standing
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """A service that nobody changes for good."""
+    with standing("appsec", tmp_path_factory.mktemp("appsec"), Wish(60)) as found:
+        yield found
+
+
+@pytest.fixture
+def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
+    """A connection of its own."""
+    yield from connected(held, tmp_path)
+
+
+def connected(to: Standing, folder: Path, **more: object) -> Iterator[AppSec]:
+    """A service with a state of its own, whose waits take no time."""
+    clock = VirtualClock(datetime.now(UTC).timestamp())
+    service = open_service(to.connection({"state": str(folder / "state"), **more}), Clock(clock.now_s, clock.sleep_s))
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def all_of(
+    service: AppSec, name: str, since: datetime | None = None, tell: Listener = nobody, until: datetime = LATER
+) -> list[ServiceItem]:
+    """The items of a stream."""
+    stream = next(stream for stream in service.streams() if stream.name == name)
+    return list(service.items(stream, Window(since, until), tell))
+
+
+def papers(item: ServiceItem) -> dict[str, bytes]:
+    """The documents of an item, by name."""
+    assert isinstance(item, Item)
+    return {made.name: made.data for made in item.made}
+
+
+def newest(to: Standing, place: int = 0) -> dict[str, str]:
+    """A scan, newest first."""
+    scans = to.control("counts")["scans"]
+    assert isinstance(scans, list)
+    found: dict[str, str] = scans[place]
+    return found
+
+
+def test_an_api_key_is_exchanged_for_a_bearer_token_and_exchanged_again_when_that_ends(
+    held: Standing, appsec: AppSec
+) -> None:
+    assert appsec.introduce().tenant == "tenant-one"
+    before = held.control("expire")["exchanges"]
+    assert list(appsec.calls.projects())
+    assert held.control("counts")["exchanges"] == int(str(before)) + 1
+
+
+def test_threads_that_find_a_token_used_up_cause_one_exchange(held: Standing, appsec: AppSec) -> None:
+    appsec.introduce()
+    before = int(str(held.control("expire")["exchanges"]))
+    threads = [threading.Thread(target=lambda: list(appsec.calls.projects())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert held.control("counts")["exchanges"] == before + 1
+
+
+def test_a_key_that_died_with_the_licence_says_so_and_is_echoed_nowhere(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6)) as mortal:
+        key = next(tmp_path.glob("*.secret")).read_text().strip()
+        for service in connected(mortal, tmp_path):
+            service.introduce()
+            mortal.control("licence")
+            with pytest.raises(ServiceDenied) as caught:
+                service.introduce()
+            assert caught.value.data["why"] == "key-dead"
+            assert key not in repr(caught.value) + repr(caught.value.__cause__)
+
+
+def test_errors_that_echo_our_token_are_told_without_it(held: Standing, appsec: AppSec) -> None:
+    with pytest.raises(ServiceRefused) as caught:
+        writing.create(appsec.calls, "projects", {})
+    assert "name is required" in str(caught.value.data["why"])
+    kept = json.loads((appsec.to.state_file("grant.json")).read_text())
+    assert kept["access_token"] not in repr(caught.value)
+
+
+def test_an_oauth_client_gets_its_own_token(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6, options={"auth": "client"})) as other:
+        for service in connected(other, tmp_path):
+            assert len(list(service.calls.projects())) == 2
+
+
+def test_a_person_lets_us_in_through_a_browser(held: Standing, tmp_path: Path) -> None:
+    to = held.connection({"state": str(tmp_path / "state"), "auth": "login", "client_id": "noarkit"})
+    login = open_login(to)
+    consent = login.begin()
+    answer = httpx.get(consent.url, follow_redirects=False, trust_env=False)
+    login.finish(consent, code_of(answer.headers["location"], consent))
+    login.close()
+    service = open_service(to)
+    assert list(service.calls.projects())
+    service.close()
+    with pytest.raises(UsageFault):
+        open_login(held.connection())
+
+
+def test_a_wrong_tenant_is_told_as_such(held: Standing, tmp_path: Path) -> None:
+    for service in connected(held, tmp_path, tenant="nobody"):
+        with pytest.raises(ServiceDenied) as caught:
+            service.introduce()
+        assert caught.value.data["why"] == "no-such-tenant"
+
+
+def test_a_key_may_tell_its_host_and_tenant_but_not_lead_us_elsewhere(held: Standing, tmp_path: Path) -> None:
+    for service in connected(held, tmp_path, auth_url="", tenant=""):
+        assert service.tenant == "tenant-one"
+        assert list(service.calls.projects())
+    forged = tmp_path / "forged"
+    forged.write_text("e30.eyJpc3MiOiJodHRwczovL2V2aWwuZXhhbXBsZS9hdXRoL3JlYWxtcy90In0.x")
+    forged.chmod(0o600)
+    with pytest.raises(ConfigFault) as caught:
+        open_service(held.connection({"auth_url": "", "api_key": {"file": str(forged)}}))
+    assert caught.value.data["why"] == "host"
+
+
+def test_a_source_is_uploaded_without_our_token_scanned_polled_and_its_results_read(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6)) as other:
+        for service in connected(other, tmp_path):
+            project = str(writing.create(service.calls, "projects", {"name": "nytt"})["id"])
+            other.control("trouble", path="/store/", status=503, times=1)
+            url = writing.upload(service.calls, b"PK" + b"x" * 1000)
+            other.control("set", full=2)
+            clock = service.calls.client.clock
+            scan = str(writing.start(service.calls, writing.Order(project, url), clock)["id"])
+            assert service.calls.scan(scan) is not None
+            other.control("finish", scan=scan)
+            found = writing.retrieve(service.calls, "scans", scan)
+            assert found is not None and found["status"] == "Completed"
+            assert len(service.calls.findings(scan)) == 1
+            assert other.control("counts")["leaked"] == 0
+
+
+def test_a_large_source_is_uploaded_in_parts(held: Standing, appsec: AppSec) -> None:
+    project = newest(held)["projectId"]
+    name = writing.upload_parts(appsec.calls, b"0123456789" * 10, part_bytes=32)
+    order = writing.Order(project, name, scanners=("sast", "sca"))
+    scan = str(writing.start(appsec.calls, order, appsec.calls.client.clock)["id"])
+    writing.cancel(appsec.calls, scan)
+    found = appsec.calls.scan(scan)
+    assert found is not None and found["status"] == "Canceled"
+    writing.delete(appsec.calls, "scans", scan)
+    assert held.control("counts")["leaked"] == 0
+
+
+def test_an_order_whose_answer_is_lost_is_looked_for_and_not_sent_again() -> None:
+    orders: list[Asked] = []
+
+    def answer(asked: Asked) -> Told:
+        if asked.path.endswith("/token"):
+            return told({"access_token": "t" * 20, "expires_in": 600})
+        if asked.method == "POST":
+            orders.append(asked)
+            return Told(None)
+        return told({"scans": [{"id": "s-1", "tags": json.loads(orders[0].body)["tags"]}]})
+
+    with serving(answer) as lossy:
+        service = scripted(lossy.url)
+        order = writing.Order("p", repository="https://kode.example/a.git")
+        assert writing.start(service.calls, order, Clock())["id"] == "s-1"
+        assert len(orders) == 1
+        service.close()
+
+
+def scripted(url: str, folder: Path | None = None, **more: object) -> AppSec:
+    """A connection to a service that answers as it is told."""
+    import tempfile
+
+    from noarkit.connectors.settings import Connection
+
+    place = str(folder or tempfile.mkdtemp())
+    values = {"api_url": url, "tenant": "t", "state": place, "rates": ["1000000/s"], **more}
+    clock = VirtualClock(datetime.now(UTC).timestamp())
+    to = Connection("appsec", "x", values, {"NOARKIT_APPSEC_X_API_KEY": "a-key-that-is-long", "HOME": place})
+    return open_service(to, Clock(clock.now_s, clock.sleep_s))
+
+
+def test_projects_and_applications_are_created_got_changed_and_deleted(appsec: AppSec) -> None:
+    for kind in ("projects", "applications"):
+        one = str(writing.create(appsec.calls, kind, {"name": f"prøve-{kind}", "criticality": 2})["id"])
+        writing.update(appsec.calls, kind, one, {"criticality": 5})
+        found = writing.retrieve(appsec.calls, kind, one)
+        assert found is not None and found["criticality"] == 5
+        writing.delete(appsec.calls, kind, one)
+        assert writing.retrieve(appsec.calls, kind, one) is None
+    with pytest.raises(UsageFault):
+        writing.create(appsec.calls, "keys", {})
+
+
+@pytest.mark.parametrize("offset", ["page", "row"])
+@pytest.mark.parametrize("most", ["3", "4", "10", "10000"])
+def test_results_are_all_there_whichever_way_offsets_count(tmp_path: Path, offset: str, most: str) -> None:
+    options = {"offset": offset, "most-results": most, "container-findings": "listed"}
+    with standing("appsec", tmp_path, Wish(66, options=options)) as other:
+        for service in connected(other, tmp_path):
+            scan = newest(other, 1)["id"]
+            assert len(service.calls.findings(scan)) == 11
+
+
+def test_results_that_cannot_be_proven_complete_are_set_aside_never_shortened(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(60)) as other:
+        for service in connected(other, tmp_path):
+            other.control("set", short=1)  # one answer that promises more than there is: asked for again
+            assert not [one for one in all_of(service, "scans") if isinstance(one, NotFetched)]
+            other.control("set", short=100)
+            left = [one for one in all_of(service, "scans") if isinstance(one, NotFetched)]
+            assert {one.why for one in left} == {"list-incomplete"}
+            assert left[0].data["total"] == int(str(left[0].data["found"])) + 1
+
+
+def test_a_finished_scan_is_a_record_with_report_results_sarif_scan_and_bill_of_materials(appsec: AppSec) -> None:
+    item = all_of(appsec, "scans")[0]
+    assert isinstance(item, Item)
+    assert item.key.startswith("tenant-one:scan:")
+    found = papers(item)
+    assert list(found) == ["report.pdf", "results.json", "results.sarif", "scan.json", "sbom.cdx.json"]
+    assert found["report.pdf"].startswith(b"%PDF")
+    results = json.loads(found["results.json"])
+    assert len(results) == json.loads(found["scan.json"])["totalCount"] == 8
+    assert json.loads(found["sbom.cdx.json"])["bomFormat"] == "CycloneDX"
+
+
+def test_numbers_of_nineteen_digits_stay_exact(appsec: AppSec) -> None:
+    found = papers(all_of(appsec, "scans")[0])["results.json"]
+    assert b'"queryId":1234567890123456789' in found
+
+
+def test_container_findings_are_told_as_not_fetched(appsec: AppSec) -> None:
+    item = all_of(appsec, "scans")[0]
+    assert isinstance(item, Item)
+    assert item.fields["not_fetched"] == "containers"
+    assert json.loads(papers(item)["scan.json"])["notFetched"] == ["containers"]
+    assert any("not fetched" in remark for remark in appsec.introduce().remarks)
+
+
+def test_no_secret_of_a_scan_or_finding_is_taken(appsec: AppSec) -> None:
+    taken = b"".join(b"".join(papers(item).values()) for item in all_of(appsec, "scans"))
+    taken += repr([item for item in all_of(appsec, "projects")]).encode()
+    for name in ("credential", "upload", "snippet"):
+        assert canary(name).encode() not in taken
+    assert taken.count(b"[REDACTED sha256:") > 2
+
+
+def test_a_scan_read_twice_has_the_same_bytes_though_reports_differ_each_time(appsec: AppSec) -> None:
+    first, second = (papers(all_of(appsec, "scans")[0]) for _ in range(2))
+    assert first == second
+    scan = all_of(appsec, "scans")[0].key.rpartition(":")[2]
+    assert appsec.papers.report(scan) != first["report.pdf"]
+
+
+def test_unfinished_scans_wait_and_a_partial_one_that_still_runs_too(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(60)) as other:
+        for service in connected(other, tmp_path):
+            scans = all_of(service, "scans")
+            keys = {one.key.rpartition(":")[2] for one in scans}
+            running, partial = newest(other, 0), newest(other, 3)
+            assert partial["status"] == "Partial" and len(scans) == 4
+            assert not {running["id"], partial["id"]} & keys
+            other.control("finish", scan=partial["id"], status="Partial")
+            # it began before the days that are looked back on: it is known by its id
+            later = {one.key.rpartition(":")[2] for one in all_of(service, "scans", datetime.now(UTC) - timedelta(7))}
+            assert partial["id"] in later
+
+
+def test_a_state_nobody_knows_is_waited_for_and_told(tmp_path: Path) -> None:
+    heard: list[Event] = []
+    with standing("appsec", tmp_path, Wish(6)) as other:
+        other.control("finish", scan=newest(other)["id"], status="Simmering")
+        for service in connected(other, tmp_path):
+            assert len(all_of(service, "scans", tell=heard.append)) == 4
+    assert [event.data["why"] for event in heard if event.name == "remark"] == ["scan-state"]
+
+
+def test_a_mark_that_lags_raises_the_alarm_of_retention(appsec: AppSec) -> None:
+    now = datetime.now(UTC)
+
+    def alarm(days: int) -> list[object]:
+        heard: list[Event] = []
+        all_of(appsec, "scans", now - timedelta(days=days) - appsec.look_back, heard.append, now)
+        return [event.data["why"] for event in heard if event.name == "remark"]
+
+    assert [alarm(29), alarm(31), alarm(91)] == [[], ["mark-lags"], ["scans-forgotten"]]
+
+
+def test_what_the_service_has_forgotten_is_no_fault(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6)) as other:
+        for service in connected(other, tmp_path):
+            all_of(service, "scans")
+            other.control("age", scan=newest(other, 3)["id"], created="2020-01-01T00:00:00.000000Z")
+            assert all_of(service, "scans", datetime.now(UTC)) == []
+
+
+def test_a_report_that_fails_sets_its_scan_aside_and_the_next_run_takes_it(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6)) as other:
+        for service in connected(other, tmp_path):
+            other.control("set", failing=1)
+            kinds = [type(one) for one in all_of(service, "scans")]
+            assert kinds.count(NotFetched) == 1
+            assert NotFetched not in [type(one) for one in all_of(service, "scans")]
+
+
+def test_a_scan_of_a_project_that_is_gone_brings_its_project_along(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6)) as other:
+        for service in connected(other, tmp_path):
+            writing.delete(service.calls, "projects", newest(other, 1)["projectId"])
+            kinds = [one.kind for one in all_of(service, "scans") if isinstance(one, Item)]
+            assert kinds.count("project") == 1
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+def test_what_passes_is_tried_again(held: Standing, appsec: AppSec, status: int) -> None:
+    held.control("trouble", path="/api/projects", status=status, times=2, retry_after="0")
+    assert len(list(appsec.calls.projects())) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "fault"), [(400, ServiceRefused), (403, ServiceDenied), (404, ServiceRefused), (409, ServiceRefused)]
+)
+def test_what_does_not_pass_is_told_at_once(
+    held: Standing, appsec: AppSec, status: int, fault: type[NoarkitError]
+) -> None:
+    appsec.introduce()
+    held.control("trouble", path="/api/projects", status=status, times=1, body="<html>gateway</html>")
+    with pytest.raises(fault):
+        list(appsec.calls.projects())
+
+
+def test_a_scan_is_not_ordered_again_for_a_fault_of_the_service(held: Standing, appsec: AppSec) -> None:
+    project = newest(held)["projectId"]
+    held.control("trouble", path="/api/scans", status=500, times=1)
+    before = len(list(appsec.calls.scans(None, LATER)))
+    held.control("trouble", path="/api/scans", status=500, times=1)
+    with pytest.raises(ServiceBroken):
+        writing.start(appsec.calls, writing.Order(project, repository="https://a.example"), Clock())
+    assert len(list(appsec.calls.scans(None, LATER))) == before
+
+
+def test_webhooks_of_all_four_kinds_are_made_signed_and_deleted(tmp_path: Path) -> None:
+    heard: list[Asked] = []
+    came = threading.Event()
+
+    def receive(asked: Asked) -> Told:
+        heard.append(asked)
+        if len(heard) == 4:
+            came.set()
+        return told({})
+
+    with standing("appsec", tmp_path, Wish(6)) as other, serving(receive) as receiver:
+        for service in connected(other, tmp_path):
+            hook = writing.webhook(service.calls, "arkiv", receiver.url, "a-secret-0451")
+            assert "a-secret-0451" not in repr(list(service.calls.webhooks()))
+            for status in ("Completed", "Failed", "Partial"):
+                other.control("finish", scan=newest(other)["id"], status=status)
+            writing.create(service.calls, "projects", {"name": "ny"})
+            assert came.wait(10)
+            events = [asked.headers["x-webhook-event"] for asked in heard]
+            assert sorted(events) == sorted(writing.EVENTS)
+            seal = Seal("body", (Secret("a-secret-0451"),), "x-webhook-signature")
+            for asked in heard:
+                assert prove(seal, asked.headers, asked.body, 0.0).why == ""
+                assert prove(seal, asked.headers, asked.body + b" ", 0.0).why == "signature"
+            writing.delete_webhook(service.calls, str(hook["id"]))
+            assert list(service.calls.webhooks()) == []
+            with pytest.raises(UsageFault):
+                writing.webhook(service.calls, "x", receiver.url, "another-secret", ["scan_eaten"])
+
+
+def test_the_signature_of_the_reference_passes() -> None:
+    body = (
+        b'{"scanId":"11111111-2222-3333-4444-555555555555","projectId":"aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee",'
+        b'"statusInfo":[{"name":"general","status":"Completed","details":""},{"name":"sast","status":"Completed",'
+        b'"details":"","loc":1503}],"branch":"main","projectName":"test"}'
+    )
+    seal = Seal("body", (Secret("whsec_test_0123456789abcdef"),), "x-webhook-signature")
+    for shown in (
+        "sha256=mvUjs6Co/raxy7nuCxToA6heZlGuFy9Ff1wL5cqLuwY=",
+        "9af523b3a0a8feb6b1cbb9ee0b14e803a85e6651ae172f457f5c0be5ca8bbb06",
+    ):
+        assert prove(seal, {"x-webhook-signature": shown}, body, 0.0).why == ""
+
+
+def test_decisions_and_the_audit_trail_can_be_read(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(60)) as other:
+        for service in connected(other, tmp_path):
+            scan = newest(other, 1)
+            similarity = str(service.calls.findings(scan["id"])[0]["similarityId"])
+            told_before = papers(next(one for one in all_of(service, "scans") if one.key.endswith(scan["id"])))
+            other.control("triage", project=scan["projectId"], similarity=similarity, state="PROPOSED_BY_US")
+            decided = service.calls.predicates("kics", similarity, scan["projectId"])
+            assert "PROPOSED_BY_US" in repr(decided)
+            after = papers(next(one for one in all_of(service, "scans") if one.key.endswith(scan["id"])))
+            changed = {name for name in after if after[name] != told_before[name]}
+            assert changed == {"report.pdf", "results.json", "results.sarif"}
+            now = datetime.now(UTC)
+            assert len(list(service.calls.audit(now - timedelta(90), now))) == 6
+
+
+def test_limits_are_kept(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6, limits=((15, 1.0),))) as strict:
+        service = open_service(strict.connection({"state": str(tmp_path / "s")}))
+        threads = [
+            threading.Thread(target=lambda: [service.calls.one("/api/projects") for _ in range(8)]) for _ in "ab"
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        limits = strict.control("counts")["limits"]
+        assert isinstance(limits, dict)
+        assert (limits["refused"], limits["calls"]) == (0, 16)
+        service.close()
+
+
+def test_settings_come_from_the_environment_before_the_file(held: Standing) -> None:
+    to = held.connection()
+    environment = {**to.environment, "NOARKIT_APPSEC_STANDIN_TENANT": "another"}
+    service = open_service(type(to)(to.service, to.name, to.values, environment))
+    assert service.tenant == "another"
+    service.close()
+    with pytest.raises(ConfigFault):
+        open_service(held.connection({"tennant": "x"}))
