@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
-from noarkit.connectors.canonical import canonical, fingerprint, redacted, without_secrets
+from noarkit.connectors.canonical import REMOVED, canonical, fingerprint, parse, redacted, without_secrets
 from noarkit.connectors.paging import Row
+from noarkit.errors import ServiceStrange
 
 SINGULAR = {
     "gates": "gate", "dynamic_configs": "dynamic_config", "experiments": "experiment", "layers": "layer",
@@ -18,6 +19,7 @@ SINGULAR = {
 }  # fmt: skip
 _PEOPLE = frozenset({"targetvalue", "overrides", "ids", "passinguserids", "failinguserids", "useroverrides"})
 _LISTED_PEOPLE = frozenset({"ids", "id_list", "idlist"})
+_MEMBER = re.compile(r"""["']?([A-Za-z_$][\w$-]*)["']?\s*:""")
 _MONTHS = {
     name: number
     for number, name in enumerate(
@@ -46,8 +48,6 @@ class Manner:
         return hidden if isinstance(hidden, Mapping) else {}
 
     def _hidden(self, value: object, *, people: bool) -> object:
-        if not self.pseudonym_key:
-            return value
         if isinstance(value, Mapping):
             return {
                 name: self._hidden(inner, people=people or str(name).casefold() in _PEOPLE)
@@ -55,7 +55,25 @@ class Manner:
             }
         if isinstance(value, Sequence) and not isinstance(value, str):
             return [self._hidden(inner, people=people) for inner in value]
-        return redacted(value, self.pseudonym_key) if people and isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        if people and self.pseudonym_key:
+            return redacted(value, self.pseudonym_key)
+        return self._written(value)
+
+    def _written(self, text: str) -> str:
+        """JSON, or what is nearly that, as a text: the same holds inside it. What cannot be taken apart goes whole."""
+        if not text.lstrip().startswith(("{", "[")):
+            return text
+        names = {name.casefold() for name in _MEMBER.findall(text)}
+        secret = any(without_secrets({name: "x"}, self.drop) != {name: "x"} for name in names)
+        if not secret and not (self.pseudonym_key and names & _PEOPLE):
+            return text
+        try:
+            inner = parse(text.encode("utf-8", "surrogatepass"), "")
+        except ServiceStrange:
+            return REMOVED
+        return canonical(self._hidden(without_secrets(inner, self.drop), people=False)).decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _PERCENT = {
     "autotunes": 4, "holdouts": 4, "metrics": 8,
 }  # fmt: skip
 _AUDIT = "audit-{:08d}"
+_CONDITION = '[{"type": "email", "targetValue": ["kari@etaten.example"], "access_token": "canary-6"}]'
 _SPAN_S = 1_000 * 86_400
 _STATES = ("pending", "accepted", "rejected", "committed", "changes_requested")
 
@@ -193,7 +194,12 @@ class Store:
         kind = dice.among("kind", [one for one in KINDS if self.counts[one]] or ["gates"])
         one = slug(self.seed, kind, dice.number("which", max(1, self.counts[kind])))
         passes = dice.number("passes", 100)
-        changes = {"rules": {"old": [{"percentagePass": passes, "salt": dice.uuid("salt")}], "new": []}}
+        changes = {
+            "rules": {
+                "old": [{"percentagePass": passes, "salt": dice.uuid("salt"), "conditionJSON": _CONDITION}],
+                "new": [],
+            }
+        }
         action = dice.among("action", ("updated", "updated", "created"))
         return _entry(number, (kind, one, action), changes, person(dice, "who"), self.audit_moment(number))
 

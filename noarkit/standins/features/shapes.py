@@ -28,7 +28,8 @@ def of_kind(kind: str, dice: Dice, version: int, changed: int) -> Record:
             "isEnabled": True,
             "rules": [_rule(dice, version, {"farge": "blå", "maks": 12345678901234567890})],
             "defaultValue": {"farge": "grå", "apiKey": f"canary-{dice.number('canary', 10**9):09d}"},
-            "schema": None,
+            "defaultValueJson5": "{farge: 'grå', apiKey: 'canary-5', /* byttes */}",
+            "schema": '{"type": "object", "properties": {"farge": {"type": "string"}}}',
         }
     if kind == "experiments":
         return _experiment(dice, changed)

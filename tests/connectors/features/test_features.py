@@ -220,6 +220,9 @@ def test_secrets_in_definitions_are_left_out_wherever_they_stand(features: Featu
     items = items_of(features, "dynamic_configs")
     assert all(b"canary" not in item.made[0].data and b"[REMOVED]" in item.made[0].data for item in items)
     assert all("canary" not in str(item.fields) for item in items)
+    assert all(b"properties" in item.made[0].data for item in items)  # what is no secret stays as it was written
+    logged = items_of(features, "audit")[-5:]
+    assert all(b"canary" not in item.made[0].data and b"kari@etaten.example" in item.made[0].data for item in logged)
     assert all(b"12345678901234567890" in item.made[0].data for item in items)  # numbers are exact
 
 
@@ -232,6 +235,7 @@ def test_people_in_rules_get_names_that_cannot_be_guessed_where_that_is_asked_fo
     for service in connected(held, tmp_path, pseudonym_key={"file": str(secret)}):
         items = [item for item in items_of(service, "gates") if b"conditions" in item.made[0].data]
         assert items
+        items += items_of(service, "audit")[-5:]
         assert all(b"[REDACTED sha256:" in item.made[0].data for item in items)
         assert all(b'@etaten.example"]' not in item.made[0].data for item in items)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import noarkit
+from noarkit.connectors.features import open_service
 from noarkit.standins.serving import Wish
 from tests.connectors.standing import Standing, standing
 
@@ -16,6 +17,18 @@ def load(held: Standing, folder: Path, name: str, archive: str) -> noarkit.Inges
     """One plan, loaded."""
     noarkit.plan("features:standin", folder / name, archive=archive, settings=held.site(archive))
     return noarkit.ingest(folder / name, archive=archive, workers=1, settings=held.site(archive))
+
+
+def conclude_a_review(held: Standing, folder: Path) -> None:
+    """Somebody commits what was reviewed."""
+    service = open_service(held.connection({"state": str(folder / "looking")}))
+    for gate in service.calls.definitions("gates"):
+        reviews = [dict(review) for review in service.calls.reviews("gates", str(gate["id"]))]
+        if reviews:
+            reviews[0]["status"] = "committed-now"
+            held.control("change", reviews=[{"kind": "gates", "id": gate["id"], "reviews": reviews}])
+            break
+    service.close()
 
 
 def test_all_definitions_are_archived_once_and_then_only_what_is_new(tmp_path: Path) -> None:
@@ -31,9 +44,10 @@ def test_all_definitions_are_archived_once_and_then_only_what_is_new(tmp_path: P
 
         held.control("change", definitions=[{"kind": "gates", "id": "ny_bryter", "members": {"isEnabled": True}}])
         held.control("change", definitions=[{"kind": "gates", "id": "ny_bryter", "members": {"isEnabled": False}}])
+        conclude_a_review(held, tmp_path)
         third = load(held, tmp_path, "third", archive)
-        # two versions, and what the log says about each
-        assert (third.exit_code, third.numbers.archived, third.numbers.new_versions) == (0, 4, 0)
+        # two versions, and what the log says about each; and a review that was in the archive, as it is now
+        assert (third.exit_code, third.numbers.archived, third.numbers.new_versions) == (0, 4, 1)
         assert third.numbers.add_up
         counts = held.control("counts")
         assert [counts[name] for name in ("checks", "exposures", "keys_read", "people_read")] == [0, 0, 0, 0]
@@ -44,4 +58,13 @@ def test_all_definitions_are_archived_once_and_then_only_what_is_new(tmp_path: P
     assert made.files > 50
     report = noarkit.validate(tmp_path / "package")
     assert [outcome.rule.code for outcome in report.outcomes if outcome.rule.level == "error"] == []
-    assert not any(b"canary" in path.read_bytes() for path in (tmp_path / "package").rglob("*") if path.is_file())
+    assert b"Offentleglova" in (next((tmp_path / "package").rglob("arkivstruktur.xml"))).read_bytes()
+    secrets = [b"canary", *(path.read_bytes().strip() for path in tmp_path.glob("*.secret"))]
+    assert len(secrets) == 4
+    written = [
+        path.read_bytes()
+        for place in ("package", "first", "second", "third", "archive")
+        for path in (tmp_path / place).rglob("*")
+        if path.is_file()
+    ]
+    assert not any(secret in data for data in written for secret in secrets)
