@@ -16,6 +16,7 @@ Json = dict[str, object]
 CORE: Mapping[str, Mapping[str, str]] = {
     "target": {"archive": "text", "account": "text?"},
     "source_read": {"items": "count"},
+    "remark": {"stream": "text", "why": "text", "days": "count?", "key": "text?"},
     "source_scanned": {"read": "count", "records": "count", "bytes": "count"},
     "read": {"records": "count"},
     "hints": {"connection": "text", "count": "count", "events": "counts"},
@@ -123,6 +124,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
     "stream": {"connection": "text?", "stream": "text", "count": "count?"},
     "tool": {"connection": "text", "server": "text", "tool": "text", "kind": "text", "may": "flag"},
     "tool_result": {"connection": "text", "tool": "text"},
+    "offered": {"url": "text"},
     "serving": {"url": "text", "token_url": "text", "clients": "text"},
     "standin": {"service": "text", "url": "text", "config": "text"},
     "setting": {"key": "text", "value": "text?", "origin": "text"},

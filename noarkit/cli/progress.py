@@ -96,6 +96,9 @@ class Progress:
         elif event.name == "archive_retry":
             self._tell_retry(event)
             return
+        elif event.name == "remark":
+            self._face.tell(f"remark.{event.data['why']}", days=event.data.get("days"), key=event.data.get("key"))
+            return
         else:
             return
         self._show()

@@ -188,7 +188,9 @@ class Calls:
         handler = told.get("handler") or {}
         if told["type"] == "upload" and not self._service.holds_upload(str(handler.get("uploadUrl") or "")):
             raise Refusal(400, "nothing was uploaded")
-        return _json(self._store.new_scan(project, {"branch": handler.get("branch", "main"), "tags": told.get("tags")}), 201)
+        return _json(
+            self._store.new_scan(project, {"branch": handler.get("branch", "main"), "tags": told.get("tags")}), 201
+        )
 
     def _results(self, call: Call) -> Response:
         scan = call.text("scan-id")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft4Validator
+from jsonschema import Draft4Validator  # type: ignore[import-untyped]  # it has no types
 
 from noarkit.connectors.appsec.sarif import Scanned, written
 from noarkit.connectors.appsec.sarif_rules import problems
