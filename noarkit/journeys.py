@@ -18,6 +18,7 @@ from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from noarkit.config import Config, Origin, Sources, load
+from noarkit.connectors.drift import Change
 from noarkit.destination import Destination, destination, reached
 from noarkit.engine import assembly
 from noarkit.engine.assembly import IngestResult, LoadOptions, Way
@@ -117,8 +118,14 @@ def plan(
     )
     _refuse_planned(folder)
     with released(place), logged(folder.path, tell, here.now_s, "plan") as told:
-        planned = make_plan(what, folder, told, here.now_s)
+        hints = 0
         if isinstance(place, ConnectorSource):
+            hints = standing.tell_hints(place, told)
+            standing.propose(place, folder.path)  # a plan never stands without the archive that it counts on
+        planned = make_plan(what, folder, told, here.now_s)
+        changes: tuple[Change, ...] = ()
+        if isinstance(place, ConnectorSource):
+            changes = standing.changed_fields(place, told)
             standing.propose(place, folder.path)
         moved, moved_count = _moved(folder, what.since)
         context = Context(
@@ -129,6 +136,8 @@ def plan(
             since=str(since or ""),
             reappeared=moved,
             reappeared_count=moved_count,
+            hints=hints,
+            drift=tuple((one.stream, one.field, one.how) for one in changes),
         )
         write_plan_report(folder, here.config.lang, context)
         write_lists(folder, here.config.lang)
@@ -186,7 +195,7 @@ def ingest(
                 now_s=here.now_s,
             )
             if isinstance(source, ConnectorSource) and result.state == "done" and not dry_run:
-                _keep_marks(source, folder, way.name, result)
+                _keep_marks(source, folder, way.name, result, now_s=here.now_s())
             return result
         finally:
             if not dry_run:
@@ -384,7 +393,9 @@ def _judge_marks(folder: RunFolder, way: Way, tell: Listener) -> None:
             raise OtherArchive(where=str(folder.path), expected=wanted, found=found)
 
 
-def _keep_marks(source: ConnectorSource, folder: RunFolder, archive: str, result: IngestResult) -> None:
+def _keep_marks(
+    source: ConnectorSource, folder: RunFolder, archive: str, result: IngestResult, *, now_s: float
+) -> None:
     """Marks move on where nothing was left out while loading; a stream that could not be read whole keeps its own."""
     aside = result.numbers.set_aside + result.numbers.refused
     with closing(folder.open_journal()) as journal, closing(GraphStore.open(folder.graph)) as graph:
@@ -394,7 +405,7 @@ def _keep_marks(source: ConnectorSource, folder: RunFolder, archive: str, result
             for (data,) in graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
         ]
     if aside == len(left_out) and all(left_out):
-        standing.keep(source, folder.path, archive, identity, {str(stream) for stream in left_out})
+        standing.keep(source, folder.path, archive, identity, {str(stream) for stream in left_out}, now_s=now_s)
 
 
 def _zone(folder: RunFolder) -> ZoneInfo:

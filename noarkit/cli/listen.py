@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from noarkit.cli.options import Session, command, option
-from noarkit.connectors.settings import SERVICES, Connection, connection, user_state
+from noarkit.connectors.inbox.store import inbox_place
+from noarkit.connectors.settings import SERVICES, Connection, connection
 from noarkit.errors import UsageFault
 from noarkit.events import Event
 
@@ -32,7 +33,7 @@ def listen_command(
     from noarkit.connectors.inbox.store import Inbox
 
     open_doors = doors(_chosen(session, names))
-    inbox = Inbox(inbox_place(session))
+    inbox = Inbox(inbox_place(session.environment))
     face = session.face
 
     def tell(event: Event, /) -> None:
@@ -61,11 +62,6 @@ def listen_command(
     finally:
         inbox.close()
     face.tell("listen.ended")
-
-
-def inbox_place(session: Session) -> Path:
-    """Where the inbox of this user lies."""
-    return user_state(session.environment) / "inbox.db"
 
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Connection]:

@@ -19,6 +19,7 @@ from noarkit.words.texts import grouped
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
+_MOST_SHOWN = 5
 
 
 @command("plan", exits=(3, 4, 5, 6, 8, 9, 10, 130, 143))
@@ -71,6 +72,13 @@ def _noted(session: Session, folder: RunFolder) -> Iterator[str]:
     moved = facts.get("context", {}).get("reappeared_count", 0)
     if moved:
         yield told.say("plan.moved", count=moved)
+    hints = facts.get("context", {}).get("hints", 0)
+    if hints:
+        yield told.say("plan.hints", count=hints)
+    drift = facts.get("context", {}).get("drift", [])
+    if drift:
+        shown = ", ".join(f"{stream}.{field} {told.say(f'drift.{how}')}" for stream, field, how in drift[:_MOST_SHOWN])
+        yield told.say("plan.drift", count=len(drift), fields=shown + (" …" if len(drift) > _MOST_SHOWN else ""))
     if not facts.get("context", {}).get("asked"):
         yield told.say("plan.unasked")
 

@@ -2,6 +2,7 @@
 
 A run that is to be loaded bears the marks it would leave (`marks.json`); they count only once it was archived whole.
 What is read again each time beside the marks (scans that had not ended, emails known by id) stands with its stream.
+Beside them stand the fields that each stream had, so that a change of them is seen, and the hints that a run counts on.
 """
 
 from __future__ import annotations
@@ -27,12 +28,28 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Hints:
+    """The messages that waited when a run was planned: up to which number, since when, and how many of each event."""
+
+    up_to: int
+    since_s: float
+    events: Mapping[str, int]
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return sum(self.events.values())
+
+
+@dataclass(frozen=True, slots=True)
 class Marks:
     """The marks of a connection for one archive. `archive` is the archive's identity, empty while it is not known."""
 
     tenant: str
     archive: str = ""
     streams: Mapping[str, Mark] = field(default_factory=dict)
+    shapes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    hints: Hints | None = None
 
     def since(self, stream: str, look_back: timedelta) -> datetime | None:
         """From when a stream is to be read; None for all of it."""
@@ -58,6 +75,8 @@ def read_marks(path: Path) -> Marks | None:
                 name: Mark(datetime.fromisoformat(mark["until"]).astimezone(UTC), tuple(map(str, mark["again"])))
                 for name, mark in told["streams"].items()
             },
+            {name: dict(shape) for name, shape in told.get("shapes", {}).items()},
+            _hints(told.get("hints")),
         )
     except FileNotFoundError:
         return None
@@ -67,7 +86,7 @@ def read_marks(path: Path) -> Marks | None:
 
 def write_marks(path: Path, marks: Marks) -> None:
     """Replaces the marks in a file."""
-    told = {
+    told: dict[str, object] = {
         "version": VERSION,
         "tenant": marks.tenant,
         "archive": marks.archive,
@@ -75,6 +94,21 @@ def write_marks(path: Path, marks: Marks) -> None:
             name: {"until": mark.until.isoformat(), "again": list(mark.again)}
             for name, mark in sorted(marks.streams.items())
         },
+        "shapes": {name: dict(shape) for name, shape in marks.shapes.items()},
     }
+    if marks.hints is not None:
+        hints = marks.hints
+        told["hints"] = {"up_to": hints.up_to, "since_s": hints.since_s, "events": dict(hints.events)}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(told, indent=1, sort_keys=True) + "\n", mode=0o600)
+
+
+def _hints(told: Mapping[str, object] | None) -> Hints | None:
+    if told is None:
+        return None
+    events = told["events"]
+    if not isinstance(events, Mapping):
+        raise TypeError("events")
+    return Hints(
+        int(str(told["up_to"])), float(str(told["since_s"])), {str(name): int(n) for name, n in events.items()}
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
@@ -120,4 +120,13 @@ class Service(Protocol):
 
     def close(self) -> None:
         """Ends all connections."""
+        ...
+
+
+@runtime_checkable
+class Shaped(Protocol):
+    """A service that tells which fields its streams have: a change of them between runs is kept and told."""
+
+    def shapes(self) -> Mapping[str, Mapping[str, str]]:
+        """The fields of every stream that was read in this process, and the type of each."""
         ...

@@ -39,6 +39,8 @@ class Context:
     since: str = ""
     reappeared: tuple[tuple[str, str], ...] = ()
     reappeared_count: int = 0
+    hints: int = 0
+    drift: tuple[tuple[str, str, str], ...] = ()
 
     def as_data(self) -> dict[str, object]:
         """Plain values, to be read again by `context_of`."""
@@ -50,6 +52,8 @@ class Context:
             "since": self.since,
             "reappeared": [list(pair) for pair in self.reappeared],
             "reappeared_count": self.reappeared_count,
+            "hints": self.hints,
+            "drift": [list(change) for change in self.drift],
         }
 
 
@@ -59,10 +63,14 @@ def context_of(found: object) -> Context:
         return Context()
     known = {
         name: found[name]
-        for name in ("recipe", "archive", "asked", "hashed", "since", "reappeared_count")
+        for name in ("recipe", "archive", "asked", "hashed", "since", "reappeared_count", "hints")
         if name in found
     }
-    return Context(**known, reappeared=tuple((str(a), str(b)) for a, b in found.get("reappeared", ())))
+    return Context(
+        **known,
+        reappeared=tuple((str(a), str(b)) for a, b in found.get("reappeared", ())),
+        drift=tuple((str(a), str(b), str(c)) for a, b, c in found.get("drift", ())),
+    )
 
 
 def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from noarkit.connectors.canonical import fingerprint
 from noarkit.connectors.paging import Row
 
 A_CALL = 50
@@ -14,11 +13,11 @@ _ALWAYS = ("id", "Modified_Time", "Created_Time")
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a module that can be read, and those that the service itself calls private."""
+    """The fields of a module that can be read, those that the service itself calls private, and the type of each."""
 
     names: tuple[str, ...]
     private: frozenset[str]
-    fingerprint: str
+    shape: Mapping[str, str]
 
     def batches(self) -> list[tuple[str, ...]]:
         """Names for calls that take no more than fifty; each has the id and the time of change."""
@@ -32,13 +31,8 @@ def readable(found: Sequence[Row]) -> Fields:
     kept = [row for row in found if _is_readable(row)]
     names = tuple(str(row["api_name"]) for row in kept)
     private = frozenset(str(row["api_name"]) for row in kept if _is_private(row))
-    shape = [[str(row["api_name"]), str(row.get("data_type", ""))] for row in kept]
-    return Fields(names, private, fingerprint(sorted(shape)))
-
-
-def drift(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """Modules whose fields are others than before."""
-    return tuple(sorted(name for name in before if name in now and before[name] != now[name]))
+    shape = {str(row["api_name"]): str(row.get("data_type", "")) for row in kept}
+    return Fields(names, private, shape)
 
 
 def _is_readable(row: Row) -> bool:

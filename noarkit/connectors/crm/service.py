@@ -142,6 +142,10 @@ class Crm:
             self._fields[module] = readable(self.calls.fields(module))
         return self._fields[module]
 
+    def shapes(self) -> Mapping[str, Mapping[str, str]]:
+        """The fields of every module that was read, and their types."""
+        return {module: fields.shape for module, fields in self._fields.items()}
+
     def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
         """Every item of a stream. A module that this user may not read is told, and the rest goes on."""
         papers = Papers(self.calls, self.tenant, self.settings.titles, self.settings.parallel)
@@ -199,7 +203,7 @@ class Crm:
             yield from found or listing.everything(self.calls, module, fields, where)
             return
         names = ("id", "Modified_Time", "Created_Time", *(name for name in _FACTS if name in fields.names))
-        slim = Fields(names, fields.private, fields.fingerprint)
+        slim = Fields(names, fields.private, fields.shape)
         changed: set[str] = set()
         for record in listing.changed(self.calls, module, fields, window.since, window.until):
             changed.add(str(record["id"]))

@@ -7,9 +7,12 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from noarkit.connectors.marks import Hints
+from noarkit.connectors.settings import user_state
 from noarkit.errors import JournalFault
 
 KEPT_S = 7 * 86_400.0
@@ -65,6 +68,19 @@ class Inbox:
         for number, event, ids, received in rows:
             yield Hint(number, connection, event, tuple(json.loads(ids)), received)
 
+    def waiting(self, connection: str) -> Hints | None:
+        """What waits for a connection, counted by event; None where nothing does."""
+        query = (
+            "SELECT event, count(*), max(number), min(received) FROM message"
+            " WHERE connection = ? AND NOT taken GROUP BY event"
+        )
+        with self._lock:
+            rows = self._db.execute(query, (connection,)).fetchall()
+        if not rows:
+            return None
+        events = {str(event): int(count) for event, count, _, _ in rows}
+        return Hints(max(row[2] for row in rows), min(row[3] for row in rows), events)
+
     def take(self, connection: str, up_to: int, now_s: float) -> int:
         """What these told is archived; says how many. Those that are too old to come again are forgotten."""
         with self._lock:
@@ -82,3 +98,32 @@ class Inbox:
     def close(self) -> None:
         """Lets the file go."""
         self._db.close()
+
+
+def inbox_place(environment: Mapping[str, str]) -> Path:
+    """Where the inbox of this user lies."""
+    return user_state(environment) / "inbox.db"
+
+
+def waiting(environment: Mapping[str, str], connection: str) -> Hints | None:
+    """What waits in the inbox for a connection; None where nothing does. Raises `JournalFault` for a broken inbox."""
+    path = inbox_place(environment)
+    if not path.is_file():
+        return None
+    try:
+        with closing(Inbox(path)) as inbox:
+            return inbox.waiting(connection)
+    except sqlite3.Error as error:
+        raise JournalFault(where=str(path), why=type(error).__name__) from error
+
+
+def take(environment: Mapping[str, str], connection: str, hints: Hints, now_s: float) -> int:
+    """What these hints told is archived; says how many were still waiting. Raises `JournalFault`."""
+    path = inbox_place(environment)
+    if not path.is_file():
+        return 0
+    try:
+        with closing(Inbox(path)) as inbox:
+            return inbox.take(connection, hints.up_to, now_s)
+    except sqlite3.Error as error:
+        raise JournalFault(where=str(path), why=type(error).__name__) from error

@@ -16,8 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from noarkit.config import Config
-from noarkit.connectors.marks import Mark, Marks
-from noarkit.connectors.port import Deleted, Item, NotFetched, Service, Window
+from noarkit.connectors.marks import Hints, Mark, Marks
+from noarkit.connectors.port import Deleted, Item, NotFetched, Service, Shaped, Window
 from noarkit.connectors.settings import Connection, connection
 from noarkit.errors import ItemChanged, ItemUnreadable, ServiceDenied, ServiceFault, ServiceRefused
 from noarkit.events import Event, Listener
@@ -33,10 +33,11 @@ _NOT_LET_IN = 401
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What of a service is read: up to `until`, each stream from its mark."""
+    """What of a service is read: up to `until`, each stream from its mark; `hints` waited when it was begun."""
 
     until: datetime
     marks: Marks | None = None
+    hints: Hints | None = None
 
 
 @dataclass(slots=True)
@@ -105,7 +106,8 @@ class ConnectorSource:
     def marks(self) -> Marks:
         """The marks that stand once all of this span is archived."""
         streams = {stream.name: Mark(self.span.until) for stream in self.service.streams()}
-        return Marks(self.service.tenant, "", streams)
+        shapes = self.service.shapes() if isinstance(self.service, Shaped) else {}
+        return Marks(self.service.tenant, "", streams, shapes, self.span.hints)
 
     def default_recipe(self) -> str:
         """The recipe of this kind of service."""

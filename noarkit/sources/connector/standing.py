@@ -1,15 +1,23 @@
 """Marks across runs: proposed when a run is planned, kept once all of it is archived, used by the next plan for the
-same archive. They lie with the connection's own state, one file for each archive, and may be deleted at any time."""
+same archive. They lie with the connection's own state, one file for each archive, and may be deleted at any time.
+
+Hints that wait in the inbox make a plan read at least from where the first of them came; they are taken once its run is
+archived. Nothing depends on them: what nobody told of is read all the same.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.connectors.marks import Marks, read_marks, write_marks
+from noarkit.connectors.drift import Change, drift
+from noarkit.connectors.inbox import store
+from noarkit.connectors.marks import Hints, Marks, read_marks, write_marks
 from noarkit.connectors.settings import Connection
+from noarkit.events import Event, Listener
 from noarkit.sources.connector.source import ConnectorSource
 
 PROPOSED = "marks.json"
@@ -21,15 +29,39 @@ def marks_for(to: Connection, archive: str) -> Marks | None:
 
 
 def from_marks(source: ConnectorSource, archive: str | None) -> ConnectorSource:
-    """The source, read from the marks that stand for that archive."""
-    marks = marks_for(source.to, archive) if archive else None
-    return source if marks is None else replace(source, span=replace(source.span, marks=marks))
+    """The source, read from the marks that stand for that archive, or from the first hint that waits where that is
+    earlier. Raises `JournalFault` for an inbox that cannot be read."""
+    if archive is None:
+        return source
+    marks, hints = marks_for(source.to, archive), store.waiting(source.to.environment, source.to.where)
+    if marks is not None and hints is not None:
+        marks = _covering(marks, hints)
+    return replace(source, span=replace(source.span, marks=marks, hints=hints))
+
+
+def tell_hints(source: ConnectorSource, tell: Listener) -> int:
+    """Tells which hints wait for what is read now; says how many."""
+    hints = source.span.hints
+    if hints is None:
+        return 0
+    tell(Event("hints", {"connection": source.to.where, "count": hints.count, "events": dict(hints.events)}))
+    return hints.count
 
 
 def propose(source: ConnectorSource, folder: Path) -> None:
     """Leaves with a run the marks that it will have earned, and the identity of the archive it counts on."""
+    before = source.span.marks or Marks("")
+    earned = source.marks()
+    write_marks(folder / PROPOSED, replace(earned, archive=before.archive, shapes={**before.shapes, **earned.shapes}))
+
+
+def changed_fields(source: ConnectorSource, tell: Listener) -> tuple[Change, ...]:
+    """Fields that are others than when the marks were earned, each told. To be asked once all is read."""
     before = source.span.marks
-    write_marks(folder / PROPOSED, replace(source.marks(), archive=before.archive if before else ""))
+    found = tuple(drift(before.shapes, source.marks().shapes)) if before is not None else ()
+    for one in found:
+        tell(Event("field_changed", {"stream": one.stream, "field": one.field, "how": one.how}))
+    return found
 
 
 def counts_on(folder: Path) -> str:
@@ -38,20 +70,33 @@ def counts_on(folder: Path) -> str:
     return proposed.archive if proposed is not None else ""
 
 
-def keep(source: ConnectorSource, folder: Path, archive: str, identity: str, left_out: Collection[str]) -> None:
+def keep(
+    source: ConnectorSource, folder: Path, archive: str, identity: str, left_out: Collection[str], *, now_s: float
+) -> None:
     """A run is archived: its marks count from now on, but for streams of which something was left out: those are read
-    from their old marks again. Marks that are further on already stay."""
+    from their old marks again. Marks that are further on already stay. The hints it was planned with are taken."""
     proposed = read_marks(folder / PROPOSED)
     if proposed is None:
         return
     place = _place(source.to, archive)
     standing = read_marks(place)
     streams = {name: mark for name, mark in proposed.streams.items() if name not in left_out}
+    shapes = proposed.shapes
     if standing is not None and standing.archive == identity:
         for name, mark in standing.streams.items():
             if name not in streams or mark.until > streams[name].until:
                 streams[name] = mark
-    write_marks(place, Marks(proposed.tenant, identity, streams))
+        shapes = {**standing.shapes, **shapes}
+    write_marks(place, Marks(proposed.tenant, identity, streams, shapes))
+    if proposed.hints is not None:
+        store.take(source.to.environment, source.to.where, proposed.hints, now_s)
+
+
+def _covering(marks: Marks, hints: Hints) -> Marks:
+    """Marks that lie no later than the first hint."""
+    since = datetime.fromtimestamp(hints.since_s, UTC)
+    streams = {name: replace(mark, until=min(mark.until, since)) for name, mark in marks.streams.items()}
+    return replace(marks, streams=streams)
 
 
 def _place(to: Connection, archive: str) -> Path:

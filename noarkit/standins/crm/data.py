@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -135,6 +135,14 @@ class Store:
             whole = {**was, **record, "id": record_id, "Modified_Time": self.now(), "Modified_By": by}
             holdings.changed[record_id] = whole
             return whole
+
+    def reshape(self, module: str, fields: Mapping[str, str | None]) -> None:
+        """Somebody changes the fields of a module: adds one, gives it another type, or takes it away (None)."""
+        with self.lock:
+            holdings = self.holdings[module]
+            known = {**dict(holdings.module.fields), **fields}
+            left = tuple((name, kind) for name, kind in known.items() if kind is not None)
+            holdings.module = replace(holdings.module, fields=left)
 
     def delete(self, module: str, record_id: str, by: Record) -> bool:
         """Puts a record in the bin."""

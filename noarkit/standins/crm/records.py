@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from noarkit.standins.crm import query
 from noarkit.standins.crm.data import Holdings, Record, Store, user
 from noarkit.standins.crm.refusal import Refusal
-from noarkit.standins.crm.shapes import MODULES, Module
+from noarkit.standins.crm.shapes import Module
 
 if TYPE_CHECKING:
     from noarkit.standins.crm.service import Call
@@ -64,14 +64,17 @@ class Records:
             return self._one(holdings, parts[1], call)
         raise Refusal("INVALID_URL_PATTERN", 404)
 
+    def _modules(self) -> list[Module]:
+        return [holdings.module for holdings in self._store.holdings.values()]
+
     def _settings(self, parts: Sequence[str], call: Call) -> Response:
         if parts[:1] == ["modules"]:
-            wanted = [module for module in MODULES if len(parts) < 2 or module.name == parts[1]]
+            wanted = [module for module in self._modules() if len(parts) < 2 or module.name == parts[1]]
             if not wanted:
                 raise Refusal("INVALID_MODULE")
             return JSONResponse({"modules": [_module(module) for module in wanted]})
         if parts[:1] == ["fields"]:
-            found = next((module for module in MODULES if module.name == call.query.get("module")), None)
+            found = next((module for module in self._modules() if module.name == call.query.get("module")), None)
             if found is None:
                 raise Refusal("INVALID_MODULE")
             return JSONResponse({"fields": [_field(found, name, kind) for name, kind in found.all_fields]})
