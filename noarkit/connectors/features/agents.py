@@ -1,5 +1,5 @@
-"""The tools that the service offers to agents (MCP), by the console key. Only those that are known to read are called,
-by their whole names; the rest are shown, never used."""
+"""The tools that the service offers to agents (MCP), by the console key or a person's consent. Only those that are
+known to read are called, by their whole names; the rest are shown, never used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Tools:
             raise ConfigFault(where=f"connections.features.{service.to.name}.mcp_url", why="not-set")
         reading = service.calls.reading
         self._client = Client(
-            reading.wire, settings.mcp_url, service.key, reading.pace, persistence=reading.persistence,
+            reading.wire, settings.mcp_url, service.agent_pass(), reading.pace, persistence=reading.persistence,
             clock=reading.clock,
         )  # fmt: skip
         self._number = 0

@@ -9,7 +9,8 @@ from functools import cached_property
 
 from noarkit.connectors.access.login import Login
 from noarkit.connectors.access.tokens import KeyPass, Style
-from noarkit.connectors.client import Client, Persistence
+from noarkit.connectors.client import Client, Pass, Persistence
+from noarkit.connectors.features import consent
 from noarkit.connectors.features.calls import Calls, Version
 from noarkit.connectors.features.definitions import Manner
 from noarkit.connectors.features.settings import read
@@ -18,7 +19,7 @@ from noarkit.connectors.pace import Clock, MemoryLog, Pace, Rate, SharedLog
 from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
-from noarkit.errors import ConfigFault, ItemVanished, UsageFault
+from noarkit.errors import ConfigFault, ItemVanished
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
@@ -32,9 +33,9 @@ def open_service(to: Connection, clock: Clock | None = None) -> Features:
     return Features(to, clock or Clock())
 
 
-def open_login(to: Connection) -> Login:
-    """There is no consent to give: a key is all. Raises `UsageFault`."""
-    raise UsageFault(what="no-consent-needed", where=to.where)
+def open_login(to: Connection, clock: Clock | None = None) -> Login:
+    """A first consent to the tools for agents. Raises `UsageFault` for a connection that has a key alone."""
+    return consent.login(to, read(to), clock or Clock())
 
 
 class Features:
@@ -48,7 +49,7 @@ class Features:
         self.settings = read(to)
         self.scrubber = Scrubber()
         self.clock = clock
-        urls = [self.settings.console_url, self.settings.http_url, self.settings.mcp_url]
+        urls = [self.settings.console_url, self.settings.http_url, self.settings.mcp_url, self.settings.auth_url]
         self.wire = open_wire(to, urls, self.scrubber)
         key = to.secret("api_key")
         if key is None:
@@ -90,6 +91,12 @@ class Features:
     def close(self) -> None:
         """Ends all connections."""
         self.wire.close()
+
+    def agent_pass(self) -> Pass:
+        """What lets us in to the tools for agents: a person's consent where that is configured, else the key."""
+        if self.settings.mcp_auth == "key":
+            return self.key
+        return consent.token_pass(self.to, self.settings, self.wire, self.clock)
 
     @cached_property
     def _book(self) -> Book:

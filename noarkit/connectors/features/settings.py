@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from noarkit.connectors.pace import Rate
 from noarkit.connectors.settings import Connection
@@ -11,7 +12,8 @@ from noarkit.errors import ConfigFault
 KEYS = frozenset(
     {"console_api_url", "http_api_url", "api_key", "key_header", "version_header", "api_version", "server_key",
      "server_key_header", "metadata_name", "project_id", "rates", "read_rates", "wait_most_s", "volatile", "drop",
-     "pseudonym_key", "kinds", "mcp_url"}
+     "pseudonym_key", "kinds", "mcp_url", "mcp_auth", "auth_url", "client_id", "client_secret",
+     "redirect_url", "scopes"}
 )  # fmt: skip
 # the service's own limits are told as "about", and are shared with people in the console
 RATES = ("90/10s", "850/900s")
@@ -29,6 +31,9 @@ class FeaturesSettings:
     console_url: str
     http_url: str
     mcp_url: str
+    mcp_auth: Literal["key", "oauth"]
+    auth_url: str
+    client_id: str
     key_header: str
     version_header: str
     api_version: str
@@ -54,11 +59,17 @@ def read(to: Connection) -> FeaturesSettings:
     if not set(kinds) <= set(KINDS):
         raise ConfigFault(where=f"{place}.kinds", why="bad-value")
     http_url = to.url("http_api_url")
+    mcp_auth = to.text("mcp_auth", "key")
+    if mcp_auth not in ("key", "oauth"):
+        raise ConfigFault(where=f"{place}.mcp_auth", why="bad-value")
     own = to.texts("read_rates", ("shared",))
     return FeaturesSettings(
         console_url=console_url,
         http_url=http_url,
         mcp_url=to.url("mcp_url") or (f"{http_url}/v1/mcp" if http_url else ""),
+        mcp_auth="oauth" if mcp_auth == "oauth" else "key",
+        auth_url=to.url("auth_url") or http_url,
+        client_id=to.text("client_id"),
         key_header=to.text("key_header", "SERVICE-API-KEY"),
         version_header=to.text("version_header", "SERVICE-API-VERSION"),
         api_version=to.text("api_version", "20240601"),

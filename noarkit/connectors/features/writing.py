@@ -30,6 +30,33 @@ ACTS = {
 MOST_CHECKED = 100
 
 
+def carry_out(service: Features, group: str, verb: str, one: str = "", told: Row | None = None) -> Iterator[Row]:
+    """What a person asks for in words: list, get, create, update, delete or check; what is there afterwards.
+
+    `told` is the definition, its changed members, or the user a gate is checked for. Raises `UsageFault`.
+    """
+    calls, asked = service.calls, told or {}
+    if verb in ("get", "update", "delete", "check") and not one:
+        raise UsageFault(what="missing-argument", where=verb)
+    if verb == "list":
+        yield from find(calls, group)
+    elif verb == "get":
+        found = get(calls, group, one)
+        if found is None:
+            raise ServiceRefused(where=f"{group} {one}", status=404, why="not-there")
+        yield found
+    elif verb == "create":
+        yield create(calls, group, {**asked, **({"name": one} if one else {})})
+    elif verb == "update":
+        yield update(calls, group, one, asked)
+    elif verb == "delete":
+        delete(calls, group, one)
+    elif verb == "check" and group == "gates":
+        yield check(service, one, asked)
+    else:
+        raise UsageFault(what="bad-value", where=verb)
+
+
 def find(calls: Calls, group: str) -> Iterator[Row]:
     """Every definition of a group."""
     return calls.definitions(_known(group))

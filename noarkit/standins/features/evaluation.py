@@ -59,10 +59,11 @@ class Evaluation:
 
     def _mcp(self, call: Call) -> Response:
         shown = call.headers.get("service-api-key", "")
-        if shown not in (self._features.read_key, self._features.write_key):
+        personal = self._features.consent.issuer.is_good(call.headers.get("authorization", "").removeprefix("Bearer "))
+        if not personal and shown not in (self._features.read_key, self._features.write_key):
             raise Refusal(401, f"Invalid API key. Key: {shown}")
         asked = call.members()
-        writes = shown == self._features.write_key
+        writes = personal or shown == self._features.write_key
         tools = {**READING, **(WRITING if writes else {})}
         if asked.get("method") == "initialize":
             told = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "features"}}

@@ -20,10 +20,12 @@ from starlette.routing import Route
 
 from noarkit.standins.control import Control
 from noarkit.standins.features.calls import Calls, object_type
+from noarkit.standins.features.consent import Consent
 from noarkit.standins.features.data import Store
 from noarkit.standins.features.evaluation import Evaluation
 from noarkit.standins.features.lists import Refusal, refused
 from noarkit.standins.hooks import Delivery, Hooks
+from noarkit.standins.issuer import Issuer, Terms
 from noarkit.standins.serving import Wish
 from noarkit.standins.windows import Windows
 
@@ -57,7 +59,7 @@ class Call:
 @dataclass(slots=True)
 class Features:
     """The stand-in. Options: `audit=N` entries, `reads=counted` in the windows, `key=read` for a key that only reads,
-    `retries=a,b,…` of webhooks."""
+    `personal=refused` for an owner who lets nobody have a key, `retries=a,b,…` of webhooks."""
 
     url: str
     wish: Wish
@@ -65,6 +67,7 @@ class Features:
     windows: Windows = field(init=False)
     calls: Calls = field(init=False)
     evaluation: Evaluation = field(init=False)
+    consent: Consent = field(init=False)
     control: Control = field(default_factory=Control)
     hooks: Hooks = field(default_factory=Hooks)
     read_key: str = field(default_factory=lambda: "console-read" + secrets.token_urlsafe(24))
@@ -79,13 +82,19 @@ class Features:
         self.windows = Windows(self.wish.limits if self.wish.limits is not None else _LIMITS)
         self.calls = Calls(self.store, self.notify)
         self.evaluation = Evaluation(self)
+        terms = Terms("standin-client", secrets.token_urlsafe(24), self.wish.lifetime_s, rotates=True, needs_pkce=True)
+        self.consent = Consent(Issuer(terms), personal=self.wish.options.get("personal") != "refused")
         retries = self.wish.options.get("retries")
         if retries:
             self.hooks.waits_s = [float(one) for one in retries.split(",")]
 
     def settings(self) -> Mapping[str, object]:
         """What a connection to it is configured with."""
-        shared: dict[str, object] = {"console_api_url": self.url, "http_api_url": self.url}
+        shared: dict[str, object] = {
+            "console_api_url": self.url,
+            "http_api_url": self.url,
+            "client_id": "standin-client",
+        }
         if self.wish.limits is not None:
             shared["rates"] = [f"{calls}/{span:g}s" for calls, span in self.wish.limits] or ["1000000/s"]
         if self.wish.options.get("reads") != "counted":
@@ -95,12 +104,14 @@ class Features:
     def secrets(self) -> Mapping[str, str]:
         """A console key, a server's secret key, and the secret of webhooks."""
         key = self.read_key if self.wish.options.get("key") == "read" else self.write_key
-        return {"api_key": key, "server_key": self.server_key, "webhook_secret": self.hook_secret}
+        known = {"api_key": key, "server_key": self.server_key, "webhook_secret": self.hook_secret}
+        return {**known, "client_secret": self.consent.issuer.terms.client_secret}
 
     @property
     def app(self) -> Starlette:
         """The service."""
         routes = [
+            *self.consent.routes(),
             Route("/console/v1/{rest:path}", self._console, methods=_ALL),
             Route("/v1/{what:path}", self._evaluation, methods=["POST"]),
             Route("/standin/{what}", self._control, methods=["GET", "POST"]),
@@ -167,6 +178,8 @@ class Features:
             self._change(asked)
         elif what == "webhook":
             return JSONResponse({"verified": await self._set_up(str(asked["url"]))})
+        elif what == "expire":
+            self.consent.issuer.expire()
         elif what == "tell":
             self.tell(asked["message"])
         elif what != "counts":

@@ -11,9 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from noarkit.connectors.access.consent import code_of
 from noarkit.connectors.features import Features, open_login, open_service, writing
 from noarkit.connectors.features.agents import Tools
 from noarkit.connectors.features.definitions import audit_moment
@@ -28,6 +30,7 @@ from noarkit.connectors.port import Deleted, Item, NotFetched, ServiceItem, Wind
 from noarkit.connectors.settings import Connection
 from noarkit.errors import (
     ConfigFault,
+    ConsentNeeded,
     ServiceAway,
     ServiceBroken,
     ServiceDenied,
@@ -298,6 +301,23 @@ def test_a_definition_is_made_changed_found_and_taken_away(features: Features, g
     assert writing.get(features.calls, group, one) is None
 
 
+def test_what_is_asked_for_in_words_is_carried_out(features: Features) -> None:
+    def done(verb: str, one: str = "", told_: dict[str, object] | None = None, group: str = "gates") -> list[str]:
+        return [str(row.get("id") or row.get("name")) for row in writing.carry_out(features, group, verb, one, told_)]
+
+    assert done("create", "i_ord", {"description": "Ny"}) == ["i_ord"]
+    assert done("update", "i_ord", {"isEnabled": False}) == done("get", "i_ord") == ["i_ord"]
+    assert "i_ord" in done("list")
+    assert done("check", "i_ord", {"userID": "u1"}) == ["i_ord"]
+    assert done("delete", "i_ord") == []
+    with pytest.raises(ServiceRefused):
+        done("get", "i_ord")
+    wrong = (("check", "x", "segments"), ("check", "", "gates"), ("list", "", "keys"), ("steal", "", "gates"))
+    for verb, one, group in wrong:
+        with pytest.raises(UsageFault):
+            done(verb, one, group=group)
+
+
 def test_an_experiment_takes_groups_parameters_and_a_hypothesis_and_is_decided(features: Features) -> None:
     groups = [{"name": "A", "size": 50, "parameterValues": {"farge": "blå"}}]
     told_ = {"name": "nytt_forsok", "groups": groups, "hypothesis": "Blått virker"}
@@ -361,8 +381,34 @@ def test_tools_for_agents_are_listed_and_only_those_that_read_are_called(feature
     assert gate in tools.call("Get_Gate_Details_by_ID", {"id": gate})
     with pytest.raises(UsageFault):
         tools.call("Create_Gate", {"name": "nei"})
-    with pytest.raises(UsageFault):
+    with pytest.raises(UsageFault):  # a key is all there is
         open_login(features.to)
+
+
+def test_a_person_consents_to_the_tools_where_the_owner_lets_them(held: Standing, tmp_path: Path) -> None:
+    for service in connected(held, tmp_path, mcp_auth="oauth"):
+        with pytest.raises(ConsentNeeded):
+            Tools(service)
+        login = open_login(service.to)
+        consent = login.begin()
+        answer = httpx.get(consent.url, follow_redirects=False, trust_env=False)
+        login.finish(consent, code_of(answer.headers["location"], consent))
+        login.close()
+        assert "Get_List_of_Gates" in Tools(service).names()
+        held.control("expire")
+        assert "Get_List_of_Gates" in Tools(service).names()  # the token is renewed
+        assert service.introduce().tenant  # and the console goes by its key
+
+
+def test_an_owner_who_lets_nobody_have_a_key_is_told_plainly(tmp_path: Path) -> None:
+    options = {"personal": "refused", "audit": "0"}
+    with standing("features", tmp_path, Wish(15, limits=(), options=options)) as strict:
+        login = open_login(strict.connection({"state": str(tmp_path / "s"), "mcp_auth": "oauth"}))
+        consent = login.begin()
+        answer = httpx.get(consent.url, follow_redirects=False, trust_env=False)
+        with pytest.raises(ConsentNeeded):
+            code_of(answer.headers["location"], consent)
+        login.close()
 
 
 # log exploration
