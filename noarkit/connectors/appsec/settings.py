@@ -15,8 +15,8 @@ from noarkit.secrets import Secret
 
 KEYS = frozenset(
     {"api_url", "auth_url", "tenant", "auth", "client_id", "client_id_claim", "client_secret", "api_key", "rates",
-     "redirect_url", "scopes", "results_a_page", "reports", "sbom", "poll_s", "job_timeout_s", "accept", "mcp_url",
-     "redaction_key"}
+     "redirect_url", "scopes", "results_a_page", "reports", "sbom", "poll_s", "job_timeout_s", "accept",
+     "mcp_url", "mcp_urls", "mcp_write", "mcp_tools", "mcp_auth_prefix"}
 )  # fmt: skip
 Auth = Literal["key", "client", "login"]
 _WAYS = ("key", "client", "login")

@@ -28,6 +28,11 @@ READING: dict[str, tuple[str, ...]] = {
         "search", "retrieve", "searchExpenses", "searchExpense", "expensesSearch", "expenseSearch",
         "retrieveExpenses", "retrieveExpense", "expensesRetrieve", "expenseRetrieve",
     ),
+    "appsec": (
+        "listFindings", "getFindingDetails", "getTriageHistory", "getTenantVulnerabilitiesSummary", "listScans",
+        "getLatestScans", "getScanDetails", "listProjects", "resolveProject", "getProjectConfig", "listApplications",
+        "getApplicationDetails",
+    ),
 }  # fmt: skip
 # a word of change anywhere in a name outweighs how the name ends
 CHANGING = frozenset(

@@ -10,6 +10,7 @@ from noarkit.connectors.access.tokens import KeyPass, Style, TokenPass
 from noarkit.connectors.client import Client, Pass
 from noarkit.connectors.mcp.doors import doors
 from noarkit.connectors.mcp.judging import READING, Rules
+from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault, UsageFault
 
@@ -44,7 +45,7 @@ def open_tools(to: Connection) -> Iterator[Tools]:
     try:
         client = service.calls.client
         scrubber = client.wire.scrubber
-        key = _shown(to, client.key)
+        key = _raw_key(to, scrubber) or _shown(to, client.key)
         rules = Rules(to.service, to.texts("mcp_tools"), may_write=to.flag("mcp_write"))
         means = Means(client.wire.line, scrubber, key, client.pace, client.allowance, client.clock)
         yield Tools(doors(to, scrubber), rules, means)
@@ -59,9 +60,19 @@ def _service(to: Connection) -> Asking:
         from noarkit.connectors.crm.service import open_service as open_crm
 
         return open_crm(to)
+    if to.service == "appsec":
+        from noarkit.connectors.appsec.service import open_service as open_appsec
+
+        return open_appsec(to)
     from noarkit.connectors.spend.service import open_service as open_spend
 
     return open_spend(to)
+
+
+def _raw_key(to: Connection, scrubber: Scrubber) -> Pass | None:
+    """An API key that a security service's tools take as it is, without a prefix; None for any other way in."""
+    key = to.secret("api_key") if to.service == "appsec" and to.text("auth", "key") == "key" else None
+    return None if key is None else KeyPass(key, scrubber, Style(to.text("mcp_auth_prefix")))
 
 
 def _shown(to: Connection, key: Pass | None) -> Pass | None:

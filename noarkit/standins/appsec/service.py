@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from noarkit.standins.appsec.calls import Call, Calls, Refusal, refused
 from noarkit.standins.appsec.data import Store
@@ -25,6 +25,11 @@ from noarkit.standins.hooks import Delivery, Hooks
 from noarkit.standins.issuer import Issuer, Refused, Terms
 from noarkit.standins.serving import Wish
 from noarkit.standins.windows import Windows
+
+try:
+    from noarkit.standins.appsec import mcp_servers
+except ModuleNotFoundError:  # without the extra there is no tool server
+    mcp_servers = None  # type: ignore[assignment]  # asked before each use
 
 _ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _REALM = "/auth/realms/{tenant}/protocol/openid-connect"
@@ -67,14 +72,19 @@ class AppSec:
 
     def secrets(self) -> Mapping[str, str]:
         """An API key, or a client's secret."""
-        if self.wish.options.get("auth") == "client":
-            return {"client_secret": self.issuer.terms.client_secret}
-        return {"api_key": self.api_key}
+        is_client = self.wish.options.get("auth") == "client"
+        path = f"/mcp/{self.store.tenant}" if is_client else "/api/security-mcp/mcp"
+        tools = {"mcp_url": self.url + path} if mcp_servers else {}
+        if is_client:
+            return {"client_secret": self.issuer.terms.client_secret, **tools}
+        return {"api_key": self.api_key, **tools}
 
     @property
     def app(self) -> Starlette:
         """The service."""
-        routes = [
+        gates = mcp_servers.Gates(self) if mcp_servers else None
+        routes: list[BaseRoute] = [*gates.routes()] if gates else []
+        routes += [
             Route(f"{_REALM}/token", self._token, methods=["POST"]),
             Route(f"{_REALM}/auth", self._consent, methods=["GET"]),
             Route("/store/{one}", self._stored, methods=["PUT"]),
@@ -82,7 +92,7 @@ class AppSec:
             Route("/standin/{what}", self._control, methods=["GET", "POST"]),
             Route("/{rest:path}", self._answer, methods=_ALL),
         ]
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, lifespan=gates.running if gates else None)
 
     def close(self) -> None:
         """Ends the webhooks' thread."""

@@ -14,6 +14,7 @@ import pytest
 from noarkit.connectors.access.consent import code_of
 from noarkit.connectors.appsec import AppSec, open_login, open_service, writing
 from noarkit.connectors.inbox.signatures import Seal, prove
+from noarkit.connectors.mcp.opening import open_tools
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Item, NotFetched, ServiceItem, Window
 from noarkit.errors import (
@@ -101,7 +102,7 @@ def test_threads_that_find_a_token_used_up_cause_one_exchange(held: Standing, ap
 
 def test_a_key_that_died_with_the_licence_says_so_and_is_echoed_nowhere(tmp_path: Path) -> None:
     with standing("appsec", tmp_path, Wish(6)) as mortal:
-        key = next(tmp_path.glob("*.secret")).read_text().strip()
+        key = next(tmp_path.glob("*api_key.secret")).read_text().strip()
         for service in connected(mortal, tmp_path):
             service.introduce()
             mortal.control("licence")
@@ -463,3 +464,18 @@ def test_settings_come_from_the_environment_before_the_file(held: Standing) -> N
     service.close()
     with pytest.raises(ConfigFault):
         open_service(held.connection({"tennant": "x"}))
+
+
+@pytest.mark.parametrize("auth", ["key", "client"])
+def test_tools_are_reached_by_a_raw_key_or_a_token_and_only_those_that_read_are_called(
+    tmp_path: Path, auth: str
+) -> None:
+    wish = Wish(6, options={"auth": auth})
+    with standing("appsec", tmp_path, wish) as other, open_tools(other.connection()) as tools:
+        may = {tool.name: tool.may for tool in tools.listed()}
+        assert may == {"listProjects": True, "listFindings": True, "changeFindingState": False}
+        found = tools.call("listProjects", {})
+        assert isinstance(found, dict)
+        assert len(found["projects"]) == 2
+        with pytest.raises(UsageFault):
+            tools.call("changeFindingState", {"project": "p", "similarity": "1", "state": "x"})
