@@ -16,7 +16,7 @@ from noarkit.connectors.access.keep import Keep
 from noarkit.connectors.mcp.opening import open_tools
 from noarkit.connectors.settings import Connection, connection
 from noarkit.errors import UsageFault
-from noarkit.sources.connector.services import open_login, open_service
+from noarkit.sources.connector.services import carry_out, open_login, open_service
 from noarkit.words.texts import plain
 
 _VERBS = ("try", "login", "status", "forget")
@@ -24,23 +24,35 @@ _VERBS = ("try", "login", "status", "forget")
 
 @command("connect", exits=(2, 4, 5, 6, 11))
 @click.argument("name", metavar="SERVICE:NAME")
-@click.argument("verb", metavar="[VERB]", type=click.Choice(_VERBS), default="try")
+@click.argument("words", metavar="[VERB]...", nargs=-1)
 @option("--paste", is_flag=True)
 @option("--wait", type=click.FloatRange(1, 3_600), default=300.0, metavar="SECONDS")
 @option("--mcp", is_flag=True)
 @option("--call", "tool", metavar="TOOL", default="")
 @option("--arguments", metavar="JSON", default="")
 def connect_command(
-    session: Session, *, name: str, verb: str, paste: bool, wait: float, mcp: bool, tool: str, arguments: str
+    session: Session,
+    *,
+    name: str,
+    words: tuple[str, ...],
+    paste: bool,
+    wait: float,
+    mcp: bool,
+    tool: str,
+    arguments: str,
 ) -> None:
-    """Without a verb: who we are there, and what can be read; with --mcp, its tools."""
-    if (tool and not mcp) or (arguments and not tool) or (mcp and verb != "try"):
+    """Without a verb: who we are there, and what can be read; with --mcp, its tools; else what the service is asked."""
+    verb = words[0] if words else "try"
+    own = verb not in _VERBS or len(words) > 1
+    if (tool and not mcp) or (arguments and not tool and not own) or (mcp and verb != "try"):
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
     to = connection(name, session.config(), session.environment)
     if to is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
     if mcp:
         _mcp(session, to, tool, arguments)
+    elif own:
+        _carry_out(session, to, words, arguments)
     elif verb == "login":
         _login(session, to, paste, wait)
     elif verb == "status":
@@ -77,6 +89,13 @@ def _mcp(session: Session, to: Connection, tool: str, arguments: str) -> None:
                 "tool", line, connection=to.where, server=one.door.where, tool=one.name, kind=one.judgement, may=one.may
             )
         session.face.tell("connect.tool.next", where=to.where)
+
+
+def _carry_out(session: Session, to: Connection, words: tuple[str, ...], arguments: str) -> None:
+    """In the service's own words: `gates list`."""
+    asked = " ".join(words[:2])
+    for found in carry_out(to, words, _members(arguments)):
+        session.face.result("tool_result", _shown(found), connection=to.where, tool=asked, result=found)
 
 
 def _members(text: str) -> dict[str, object]:

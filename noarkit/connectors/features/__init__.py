@@ -10,5 +10,6 @@ agents        the tools that the service offers to agents
 """
 
 from noarkit.connectors.features.service import Features, open_login, open_service
+from noarkit.connectors.features.writing import carry_out_words as carry_out
 
-__all__ = ["Features", "open_login", "open_service"]
+__all__ = ["Features", "carry_out", "open_login", "open_service"]

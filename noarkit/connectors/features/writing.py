@@ -8,6 +8,7 @@ change that was not answered is compared with what is there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from urllib.parse import quote
 
 import orjson
@@ -15,8 +16,9 @@ import orjson
 from noarkit.connectors.access.tokens import KeyPass, Style
 from noarkit.connectors.client import Client
 from noarkit.connectors.features.calls import Calls
-from noarkit.connectors.features.service import Features
+from noarkit.connectors.features.service import Features, open_service
 from noarkit.connectors.paging import Row
+from noarkit.connectors.settings import Connection
 from noarkit.connectors.wire import Request
 from noarkit.errors import ConfigFault, ServiceAway, ServiceBroken, ServiceRefused, UsageFault
 
@@ -55,6 +57,14 @@ def carry_out(service: Features, group: str, verb: str, one: str = "", told: Row
         yield check(service, one, asked)
     else:
         raise UsageFault(what="bad-value", where=verb)
+
+
+def carry_out_words(to: Connection, words: Sequence[str], told: Row) -> Iterator[Row]:
+    """The same of a connection: a group, a verb and the id of a definition. Raises `UsageFault` for other words."""
+    if not 2 <= len(words) <= 3:
+        raise UsageFault(what="bad-value", where=" ".join(words), do="gates list|get|create|update|delete|check ID")
+    with closing(open_service(to)) as service:
+        yield from carry_out(service, words[0], words[1], "".join(words[2:]), told)
 
 
 def find(calls: Calls, group: str) -> Iterator[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, cast
 
 from noarkit.connectors.access.login import Login
@@ -31,6 +32,16 @@ def open_service(to: Connection) -> Service:
 def open_login(to: Connection) -> Login:
     """A first consent to the service behind a connection. Raises `UsageFault`, `ConfigFault`, `SecretFault`."""
     return _kind(to).open_login(to)
+
+
+def carry_out(to: Connection, words: Sequence[str], told: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    """What a person asks a service for in its own words, such as `gates list`. Raises `UsageFault` where it has none,
+    or not these."""
+    asked = getattr(_kind(to), "carry_out", None)
+    if asked is None:
+        raise UsageFault(what="bad-value", where=" ".join(words), do=f"noarkit connect {to.where}")
+    carrying = cast(Callable[..., Iterator[Mapping[str, object]]], asked)  # a package that has one has it like this
+    return carrying(to, words, told)
 
 
 def _kind(to: Connection) -> Kind:
