@@ -35,6 +35,7 @@ from noarkit.load.coordinator import Stopping
 from noarkit.load.folder import RunFolder
 from noarkit.load.gate import command_gate
 from noarkit.load.governor import Rate, read_rate
+from noarkit.load.numbers import placed
 from noarkit.load.plan import Plan, PlanResult
 from noarkit.load.plan import plan as make_plan
 from noarkit.load.reappeared import reappeared
@@ -44,6 +45,8 @@ from noarkit.report import Context, write_certificate, write_plan_report, write_
 from noarkit.report.lists import write_lists
 from noarkit.report.page import MOST_PLACES
 from noarkit.sources.connector import ConnectorSource, find_connection, names_connection, reopen_connection, standing
+from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
+from noarkit.sources.connector.writeback import write_back as write_ids
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource, read_terms
 from noarkit.sources.port import Settling, Source, SourceIdentity, fitted, released
@@ -200,6 +203,20 @@ def ingest(
         finally:
             if not dry_run:
                 _report(folder, here.config.lang)
+
+
+def write_back(run: Place, field: str, *, settings: Site | None = None, tell: Listener = nobody) -> WriteBack:
+    """Writes the archive's ids of a loaded run's case files into a field of the records they were made of.
+
+    Undoes nothing where it fails; may be repeated. Raises `UsageFault` for a source that takes nothing from us.
+    """
+    here = site(None, settings)
+    folder = RunFolder(Path(run))
+    source = _reopened(folder, here)
+    if not isinstance(source, ConnectorSource):
+        raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
+    with released(source), logged(folder.path, tell, here.now_s, "write-back") as told:
+        return write_ids(source, folder.path, field, placed(folder, *CASE_FILES), told)
 
 
 def close(

@@ -20,6 +20,7 @@ CORE: Mapping[str, Mapping[str, str]] = {
     "source_scanned": {"read": "count", "records": "count", "bytes": "count"},
     "read": {"records": "count"},
     "hints": {"connection": "text", "count": "count", "events": "counts"},
+    "not_written_back": {"stream": "text", "id": "text", "why": "text"},
     "field_changed": {"stream": "text", "field": "text", "how": "text"},
     "planned": {"records": "counts", "entities": "counts"},
     "preflight": {"identity": "text?", "honours_versions": "flag", "sets_system_fields": "flag", "fresh": "flag"},
@@ -129,6 +130,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
     "standin": {"service": "text", "url": "text", "config": "text"},
     "setting": {"key": "text", "value": "text?", "origin": "text"},
     "status": {"run": "text", "state": "text", "read": "count", "archived": "count", "open": "count"},
+    "written_back": {"field": "text", "written": "count", "same": "count", "refused": "counts"},
     "verified": {
         "run": "text",
         "depth": "text",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -13,12 +13,14 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, tell_plan
 from noarkit.cli.running import Ending, Work, failed, is_run, settings, tell_end, working
 from noarkit.engine.assembly import IngestResult, remembered_archive
-from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault
+from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import planned_aside
 
 _LIMITS = ("until", "max-errors")
+_WRITABLE = ("crm",)
+_ITEMS_EXIT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Wanted:
     check_command: str | None
     todays_dates: bool
     dry_run: bool = False
+    write_back: str | None = None
 
 
 def load_options(function: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -57,12 +60,20 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @option("-o", "--output", type=FOLDER, metavar="RUN")
 @option("--recipe", type=FILE, metavar="FILE")
 @option("--dry-run", is_flag=True)
+@option("--write-back", metavar="FIELD")
 @load_options
 def ingest_command(
-    session: Session, place: str, *, output: Path | None, recipe: Path | None, dry_run: bool, **wanted: object
+    session: Session,
+    place: str,
+    *,
+    output: Path | None,
+    recipe: Path | None,
+    dry_run: bool,
+    write_back: str | None,
+    **wanted: object,
 ) -> int:
     """Loads a run, or a source through a plan of its own."""
-    how = wanted_of(wanted, dry_run=dry_run)
+    how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
     with working(session, drains=True) as work:
         folder = _planned(work, place, output, recipe, how)
         return load_run(work, folder, how)
@@ -91,6 +102,8 @@ def wanted_of(given: dict[str, object], *, dry_run: bool = False) -> Wanted:
 def load_run(work: Work, folder: RunFolder, how: Wanted) -> int:
     """Loads, and tells how it ended, whatever happened."""
     session = work.session
+    if how.write_back and journeys.source_of(folder).kind not in _WRITABLE:
+        raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
     try:
         result = journeys.ingest(
             folder.path,
@@ -113,8 +126,28 @@ def load_run(work: Work, folder: RunFolder, how: Wanted) -> int:
         session.face.fault(met)
     if result.stopped_by in _LIMITS:
         session.face.fault(LimitReached(limit=session.texts.say(f"stopped.{result.stopped_by}")))
+    if how.write_back and result.state == "done" and not how.dry_run and not _written_back(work, folder, how):
+        result = replace(result, exit_code=gravest(result.exit_code, _ITEMS_EXIT))
     _tell_result(session, result)
     return result.exit_code
+
+
+def _written_back(work: Work, folder: RunFolder, how: Wanted) -> bool:
+    """Writes the archive's ids into the source's records; True where all of them have theirs."""
+    session, field = work.session, how.write_back or ""
+    try:
+        done = journeys.write_back(folder.path, field, settings=settings(session, how.archive), tell=work.tell)
+    except NoarkitError as fault:  # what is archived stays so, and the run says that this is left to do
+        session.face.fault(fault)
+        return False
+    if done.fault is not None:
+        session.face.fault(done.fault)
+    refused = sum(done.refused.values())
+    line = session.texts.say("ingest.written-back", field=field, written=done.written, same=done.same, refused=refused)
+    session.face.result(
+        "written_back", line, field=field, written=done.written, same=done.same, refused=dict(done.refused)
+    )
+    return done.whole
 
 
 def _planned(work: Work, place: str, output: Path | None, recipe: Path | None, how: Wanted) -> RunFolder:

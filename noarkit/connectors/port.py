@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
@@ -120,6 +120,26 @@ class Service(Protocol):
 
     def close(self) -> None:
         """Ends all connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenBack:
+    """What became of one value that was to be written into a record: written, the same already, or refused and why."""
+
+    stream: str
+    id: str
+    state: Literal["written", "same", "refused"]
+    why: str = ""
+
+
+@runtime_checkable
+class Writable(Protocol):
+    """A service whose records take a value from us, where that was asked for."""
+
+    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WrittenBack]:
+        """Writes values by record id into a field; one that has its value already is left alone, for each change
+        there is another version here. May be repeated. Raises a ServiceFault."""
         ...
 
 

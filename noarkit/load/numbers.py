@@ -102,6 +102,17 @@ def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
             yield RecordOutcome(key, state, code, orjson.loads(data) if data else {}, kind, archive_id)
 
 
+def placed(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
+    """The keys of entities of these types and their ids in the archive, made by this run or found there."""
+    with _both(folder) as db:
+        marks = ",".join("?" * len(types))
+        yield from db.execute(
+            f"SELECT p.key, e.id FROM entity p JOIN run.entity e ON e.n = p.n"  # noqa: S608  # our own words
+            f" WHERE p.type IN ({marks}) AND e.id IS NOT NULL ORDER BY p.n",
+            types,
+        )
+
+
 def fault_counts(folder: RunFolder) -> dict[str, int]:
     """How many records were set aside or refused under each fault code."""
     with _both(folder) as db:

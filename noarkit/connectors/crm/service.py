@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
+from itertools import islice
 from urllib.parse import unquote
 
 from noarkit.connectors.access.consent import Ask
@@ -20,9 +21,10 @@ from noarkit.connectors.crm.calls import Calls
 from noarkit.connectors.crm.fields import Fields, readable
 from noarkit.connectors.crm.settings import SCOPES, CrmSettings, read
 from noarkit.connectors.crm.streams import NOTE_FIELDS, Cases, Papers
+from noarkit.connectors.crm.writing import A_CALL, write_values
 from noarkit.connectors.pace import Allowance, Clock, Pace, SharedLog
 from noarkit.connectors.paging import Row, pages, rows
-from noarkit.connectors.port import Deleted, Introduction, NotFetched, ServiceItem, Stream, Window
+from noarkit.connectors.port import Deleted, Introduction, NotFetched, ServiceItem, Stream, Window, WrittenBack
 from noarkit.connectors.reading import Blocks
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
@@ -161,6 +163,16 @@ class Crm:
             except (ServiceRefused, ServiceDenied) as fault:
                 told = {"status": fault.data.get("status")}
                 yield NotFetched(stream.name, papers.key(stream.name), str(fault.data.get("why") or fault.code), told)
+
+    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WrittenBack]:
+        """Writes values into a field of a module's records, a hundred a call."""
+        known = field in self.fields(stream).shape
+        source = iter(values)
+        while batch := dict(islice(source, A_CALL)):
+            if known:
+                yield from write_values(self.calls, stream, field, batch)
+            else:
+                yield from (WrittenBack(stream, one, "refused", "no-such-field") for one in batch)
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
         """The bytes of an attachment, or of what hangs on an email."""

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Literal
 
 from noarkit.connectors.crm.calls import Calls
+from noarkit.connectors.port import WrittenBack
 from noarkit.connectors.wire import Answer
 from noarkit.errors import ServiceAway, ServiceBroken, ServiceRefused, ServiceStrange
 
@@ -62,6 +63,22 @@ def delete(calls: Calls, module: str, ids: Iterable[str]) -> Iterator[Written]:
         joined = ",".join(str(one["id"]) for one in batch)
         answer = calls.delete(f"/{module}", ("ids", joined), ("wf_trigger", "false"))
         yield from _written(answer, begin, len(batch))
+
+
+def write_values(calls: Calls, module: str, field: str, values: Mapping[str, str]) -> Iterator[WrittenBack]:
+    """Writes a value into a field of each of up to a hundred records, but where it stands there already."""
+    asked = calls.page(f"/{module}", ("id", field), f"ids={','.join(values)}", order=False)
+    standing = {str(row.get("id")): row.get(field) for row in asked.rows}
+    for one in values:
+        if one not in standing:
+            yield WrittenBack(module, one, "refused", "not-there")
+        elif standing[one] == values[one]:
+            yield WrittenBack(module, one, "same")
+    wanted = [one for one in values if one in standing and standing[one] != values[one]]
+    for one, result in zip(
+        wanted, update(calls, module, ({"id": one, field: values[one]} for one in wanted)), strict=True
+    ):
+        yield WrittenBack(module, one, "written" if result.good else "refused", "" if result.good else result.code)
 
 
 def _body(batch: Sequence[Told]) -> dict[str, object]:

@@ -1,0 +1,110 @@
+"""The archive's ids, written into the records of a service that they were made of, once a run is archived.
+
+What was written is kept with the run (`written-back.db`), so that the same call again goes on; the file may be deleted,
+for a record that has its id already is left alone. A fault of the service ends the writing and undoes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import unquote
+
+from noarkit.connectors.port import Writable, WrittenBack
+from noarkit.errors import ServiceFault, UsageFault
+from noarkit.events import Event, Listener
+from noarkit.sources.connector.source import ConnectorSource
+
+NAME = "written-back.db"
+CASE_FILES = ("Saksmappe", "Mappe")
+_PARTS = 4
+
+
+@dataclass(slots=True)
+class WriteBack:
+    """What came of it: how many were written, had it already, were refused (and why). `fault` ended it early."""
+
+    written: int = 0
+    same: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    fault: ServiceFault | None = None
+
+    @property
+    def whole(self) -> bool:
+        """True where every record has its id."""
+        return not self.refused and self.fault is None
+
+
+def write_back(
+    source: ConnectorSource, folder: Path, name: str, placed: Iterable[tuple[str, str]], tell: Listener
+) -> WriteBack:
+    """Writes ids, by the keys of their case files, into the field `name`. Raises `UsageFault` for a service that takes
+    nothing from us."""
+    service = source.service
+    if not isinstance(service, Writable):
+        raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
+    result = WriteBack()
+    with closing(_Kept(folder / NAME, name)) as kept:
+        fresh = (one for one in _records(placed) if not kept.has(*one))
+        try:
+            for module, rows in groupby(fresh, key=lambda one: one[0]):
+                values = {record: archive_id for _, record, archive_id in rows}
+                for one in service.write_back(module, name, values.items()):
+                    _count(one, result, tell)
+                    if one.state != "refused":
+                        kept.add(module, one.id, values[one.id])
+        except ServiceFault as fault:
+            result.fault = fault
+        result.same += kept.known
+    return result
+
+
+def _records(placed: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Module, record and archive id of each case file that a record of the service is; others are nobody's."""
+    for key, archive_id in placed:
+        parts = [unquote(part) for part in key.split(":")]
+        if len(parts) == _PARTS and parts[0] == "folder":
+            yield parts[2], parts[3], archive_id
+
+
+def _count(one: WrittenBack, result: WriteBack, tell: Listener) -> None:
+    if one.state == "written":
+        result.written += 1
+    elif one.state == "same":
+        result.same += 1
+    else:
+        result.refused[one.why] += 1
+        tell(Event("not_written_back", {"stream": one.stream, "id": one.id, "why": one.why}))
+
+
+class _Kept:
+    """What was written already, for one field."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS written (field TEXT, module TEXT, record TEXT, id TEXT,"
+            " PRIMARY KEY (field, module, record)) WITHOUT ROWID"
+        )
+        self._name = name
+        self.known = 0
+
+    def has(self, module: str, record: str, archive_id: str) -> bool:
+        """True for what was written by an earlier call."""
+        query = "SELECT 1 FROM written WHERE field = ? AND module = ? AND record = ? AND id = ?"
+        found = self._db.execute(query, (self._name, module, record, archive_id)).fetchone() is not None
+        self.known += found
+        return found
+
+    def add(self, module: str, record: str, archive_id: str) -> None:
+        """One that is there now."""
+        self._db.execute("INSERT OR REPLACE INTO written VALUES (?, ?, ?, ?)", (self._name, module, record, archive_id))
+
+    def close(self) -> None:
+        """Lets the file go."""
+        self._db.close()
