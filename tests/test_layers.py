@@ -29,6 +29,7 @@ LAYERS = (
     ("destination",),
     ("journeys",),
     ("deliveries",),
+    ("assistant",),
     ("cli",),
     ("__main__",),
 )

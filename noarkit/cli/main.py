@@ -40,6 +40,7 @@ COMMANDS: tuple[str, ...] = (
     "runs",
     "connect",
     "listen",
+    "mcp",
     "standin",
     "help",
     "man",
