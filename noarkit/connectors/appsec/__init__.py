@@ -7,8 +7,10 @@ papers     reports and bills of materials: ordered, waited for, and kept so that
 sarif      findings as SARIF 2.1.0; sarif_rules tells what makes a SARIF file a valid one
 streams    projects and scans as items
 writing    projects, applications, scans, uploads and webhooks that are changed on request
+asking     what a person asks for in the service's own words
 """
 
+from noarkit.connectors.appsec.asking import carry_out
 from noarkit.connectors.appsec.service import AppSec, open_login, open_service
 
-__all__ = ["AppSec", "open_login", "open_service"]
+__all__ = ["AppSec", "carry_out", "open_login", "open_service"]

@@ -13,15 +13,18 @@ from noarkit.connectors.access.login import Login
 from noarkit.connectors.access.oauth import Registered, TokenService
 from noarkit.connectors.access.tokens import Renewal, Style, TokenPass, origin_of, refreshed
 from noarkit.connectors.appsec.calls import Calls
+from noarkit.connectors.appsec.findings import Finding
 from noarkit.connectors.appsec.papers import Papers, Shelf
+from noarkit.connectors.appsec.sarif import written
 from noarkit.connectors.appsec.settings import AppSecSettings, read
-from noarkit.connectors.appsec.streams import Scans
+from noarkit.connectors.appsec.streams import Scans, scanned
 from noarkit.connectors.client import Client, Manner
 from noarkit.connectors.pace import Clock, Pace, SharedLog
+from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
-from noarkit.errors import ConfigFault, ConsentNeeded, ItemVanished, ServiceDenied, UsageFault
+from noarkit.errors import ConfigFault, ConsentNeeded, ItemVanished, ServiceDenied, ServiceRefused, UsageFault
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
@@ -95,6 +98,21 @@ class AppSec:
     def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
         """Every item of a stream."""
         return self._scans.projects() if stream.name == "projects" else self._scans.scans(window, self.look_back, tell)
+
+    def results(self, scan: str) -> list[Finding]:
+        """All findings of a scan, secrets left out. Raises `ServiceRefused` for a scan that is not there."""
+        self._row(scan)
+        return self._scans.findings(scan)
+
+    def sarif(self, scan: str) -> bytes:
+        """The findings of a scan as SARIF. Raises `ServiceRefused` for a scan that is not there."""
+        return written(scanned(self._row(scan)), self._scans.findings(scan))
+
+    def _row(self, scan: str) -> Row:
+        row = self.calls.scan(scan)
+        if row is None:
+            raise ServiceRefused(where=self.to.where, why="not-there", status=404)
+        return row
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
         """There is nothing to open: all documents are made when they are listed, for the service soon forgets."""

@@ -84,6 +84,10 @@ class Scans:
                 yield self._project({"id": project, "name": row.get("projectName"), "createdAt": None}, [])
             yield self._taken(row)
 
+    def findings(self, scan: str) -> list[Finding]:
+        """All findings of a scan, secrets left out."""
+        return [self._clean(one) for one in self._calls.findings(scan)]
+
     def _met_open(self, row: Row, tell: Listener) -> None:
         self._shelf.wait_for(str(row.get("id")))
         status = str(row.get("status")).casefold()
@@ -122,7 +126,7 @@ class Scans:
         summary: Row = {}
         if status in WITH_FINDINGS:
             summary = without_volatile(self._calls.summary(scan))
-            findings = [self._clean(one) for one in self._calls.findings(scan)]
+            findings = self.findings(scan)
         lacking = self._lacking(scanners, findings)
         told = {
             "scan": without_secrets(row, _CREDENTIALS),
@@ -162,9 +166,7 @@ class Scans:
             report = self._shelf.paper(f"report:{of}", lambda: self._papers.report(scan))
             found.append(Made("report.pdf", "application/pdf", report))
         found.append(Made("results.json", _JSON, canonical(findings)))
-        whole = str(row.get("status")).casefold() == "completed"
-        scanned = Scanned(scan, whole, _repository(row), str(row.get("branch") or ""), str(row.get("commitId") or ""))
-        found.append(Made("results.sarif", MEDIA_TYPE, written(scanned, findings)))
+        found.append(Made("results.sarif", MEDIA_TYPE, written(scanned(row), findings)))
         if self._settings.sbom and _has_packages(summary):
             data = self._shelf.paper(f"sbom:{scan}", lambda: self._papers.materials(scan) or b"")
             if data:
@@ -188,6 +190,13 @@ class Scans:
         """What was found there and cannot be had here: findings in containers have an interface of their own."""
         listed = any(str(one.get("type")) == "containers" for one in findings)
         return ["containers"] if "containers" in scanners and not listed else []
+
+
+def scanned(row: Row) -> Scanned:
+    """What SARIF tells of a scan itself."""
+    whole = str(row.get("status")).casefold() == "completed"
+    commit, branch = str(row.get("commitId") or ""), str(row.get("branch") or "")
+    return Scanned(str(row.get("id")), whole, _repository(row), branch, commit)
 
 
 def without_volatile(summary: Row) -> Row:
