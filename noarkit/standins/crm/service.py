@@ -28,7 +28,10 @@ from noarkit.standins.windows import Windows
 
 try:
     from noarkit.standins.crm import mcp_servers
-except ModuleNotFoundError:  # without the extra there are no tool servers
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "mcp":
+        raise
+    # without the extra there are no tool servers
     mcp_servers = None  # type: ignore[assignment]  # asked before each use
 
 PREFIX = "Service-oauthtoken "

@@ -31,7 +31,10 @@ from noarkit.standins.windows import Windows
 
 try:
     from noarkit.standins.spend import mcp_servers
-except ModuleNotFoundError:  # without the extra there is no tool server
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "mcp":
+        raise
+    # without the extra there is no tool server
     mcp_servers = None  # type: ignore[assignment]  # asked before each use
 
 _LIMIT = ((600, 60.0),)
