@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pytest
+
 import noarkit
-from noarkit.standins.appsec.data import canary
+from noarkit.errors import ServiceDenied
+from noarkit.standins.appsec.data import Store, canary
 from noarkit.standins.serving import Wish
 from tests.connectors.standing import Standing, standing
 
@@ -47,3 +51,41 @@ def test_scans_are_archived_once_they_have_ended_and_then_only_what_changes(tmp_
     found = [path.read_bytes() for path in tmp_path.glob("[!s]*/**/*") if path.is_file()]
     for secret in (*secrets, canary("credential"), canary("upload"), canary("snippet")):
         assert not [one for one in found if secret.encode() in one]
+
+
+@pytest.mark.skipif(not os.environ.get("NOARKIT_DEEP"), reason="many scans: NOARKIT_DEEP=1")
+def test_two_hundred_scans_with_fifty_thousand_findings_are_archived_once(tmp_path: Path) -> None:
+    archive = f"embedded:{tmp_path / 'archive'}"
+    with standing("appsec", tmp_path, Wish(50_000, options={"most-results": "100"})) as held:
+        first = load(held, tmp_path, "first", archive)
+        # 66 projects; of 200 scans one runs, and of another one scanner still does
+        assert (first.exit_code, first.numbers.set_aside, first.numbers.archived) == (0, 0, 66 + 198)
+        second = load(held, tmp_path, "second", archive)
+        assert (second.exit_code, second.numbers.archived, second.numbers.new_versions) == (0, 0, 0)
+
+
+def test_a_plan_that_the_service_broke_off_is_made_again_and_nothing_is_lost(tmp_path: Path) -> None:
+    archive = f"embedded:{tmp_path / 'archive'}"
+    with standing("appsec", tmp_path, Wish(30)) as held:
+        held.control("trouble", path="/api/results", status=403, after=2)
+        with pytest.raises(ServiceDenied):
+            load(held, tmp_path, "broken", archive)
+        again = load(held, tmp_path, "again", archive)
+        assert (again.exit_code, again.numbers.set_aside, again.numbers.archived) == (0, 0, 2 + 4)
+
+
+def test_findings_that_are_decided_about_become_new_versions_and_what_is_not_whole_is_set_aside(tmp_path: Path) -> None:
+    archive = f"embedded:{tmp_path / 'archive'}"
+    with standing("appsec", tmp_path, Wish(30)) as held:
+        held.control("set", failing=1)
+        first = load(held, tmp_path, "first", archive)
+        assert (first.exit_code, first.numbers.set_aside, first.numbers.archived) == (3, 1, 2 + 3)
+        scans = held.control("counts")["scans"]
+        assert isinstance(scans, list)
+        store = Store(30, 1, {})
+        similarity = next(str(one["similarityId"]) for one in store.results(scans[1]["id"]) if one["type"] == "kics")
+        held.control("triage", project=scans[1]["projectId"], similarity=similarity, state="DECIDED")
+        second = load(held, tmp_path, "second", archive)
+        # the scan that was set aside; and where that finding stands, its scans with three documents changed
+        assert (second.exit_code, second.numbers.archived) == (0, 1)
+        assert second.numbers.new_versions >= 1
