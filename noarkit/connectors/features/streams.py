@@ -59,8 +59,12 @@ class Book:
         """Every review; one whose state changed is a new version of its document."""
         for kind in REVIEWED:
             for told in self._calls.definitions(kind):
-                for review in self._calls.reviews(kind, ident(told)):
-                    yield self._review(kind, told, review)
+                try:
+                    for review in self._calls.reviews(kind, ident(told)):
+                        yield self._review(kind, told, review)
+                except ServiceRefused as fault:  # it may have been deleted since it was listed
+                    key = self.key(SINGULAR[kind], ident(told), "reviews")
+                    yield NotFetched("reviews", key, str(fault.data.get("why") or fault.code))
 
     def audit(self, window: Window) -> Iterator[ServiceItem]:
         """The audit log from a day before the mark: its days are in a zone that nobody tells."""

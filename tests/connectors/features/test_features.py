@@ -536,6 +536,14 @@ def test_versions_that_cannot_be_had_are_told_and_the_rest_goes_on(tmp_path: Pat
             assert len(found) - 1 == whole - (int(str(first["version"])) - 1)
 
 
+def test_a_definition_that_is_deleted_while_reviews_are_read_stops_nothing(held: Standing, features: Features) -> None:
+    whole = len(items_of(features, "reviews"))
+    held.control("trouble", path="/reviews", status=404, times=1)
+    found = all_of(features, "reviews")
+    assert sum(isinstance(one, NotFetched) and one.key.endswith(":reviews") for one in found) == 1
+    assert whole - 2 <= sum(isinstance(one, Item) for one in found) <= whole
+
+
 def test_a_service_that_stumbles_is_asked_again_and_one_that_breaks_is_told(held: Standing, features: Features) -> None:
     held.control("trouble", path="/layers", status=503, times=2)
     assert items_of(features, "layers")
