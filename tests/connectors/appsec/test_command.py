@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.cli.main import main
 from noarkit.connectors.appsec import carry_out
 from noarkit.connectors.appsec.sarif_rules import problems
 from noarkit.errors import ServiceRefused, SourceFault, UsageFault
@@ -53,3 +54,13 @@ def test_projects_scans_and_results_are_made_shown_and_deleted(tmp_path: Path) -
         for wrong in ("scan eat", "project", "results show", "results show x pdf", "scan list", "keys list"):
             with pytest.raises(UsageFault):
                 said(held, wrong)
+
+
+def test_the_command_prints_the_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with standing("appsec", tmp_path, Wish(6)) as held:
+        line = ["connect", "appsec:standin", "--config", str(held.config)]
+        assert main([*line, "application", "list"], held.environment) == 0
+        assert json.loads(capsys.readouterr().out)["name"] == "Fellesløsninger"
+        assert main([*line, "project", "create", "--arguments", '{"name": "ny"}'], held.environment) == 0
+        assert json.loads(capsys.readouterr().out)["criticality"] == 3
+        assert main([*line, "project", "eat"], held.environment) == 2
