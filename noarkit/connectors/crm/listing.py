@@ -13,7 +13,7 @@ from tempfile import NamedTemporaryFile
 
 from noarkit.connectors.crm.calls import Calls, busy, is_expired
 from noarkit.connectors.crm.fields import Fields
-from noarkit.connectors.paging import Page, Row, pages, rows
+from noarkit.connectors.paging import Page, Row, Seen, pages, rows
 from noarkit.errors import PackageFault, ServiceBroken, ServiceRefused, ServiceStrange
 from noarkit.safe.unpack import UnpackLimits, members
 
@@ -25,17 +25,17 @@ _MOST_TABLE_BYTES = 4 * 2**30
 
 
 def everything(calls: Calls, module: str, fields: Fields, where: str) -> Iterator[Row]:
-    """Every record of a module, oldest change first; a token that lived too long begins the list anew."""
+    """Every record of a module once, oldest change first; a token that lived too long begins the list anew."""
     first, *more = fields.batches()
-    for attempt in range(3):
-        try:
-            found = pages(lambda cursor: calls.page(f"/{module}", first, cursor), where)
-            for page in found:
-                yield from _whole(calls, module, page, more)
-            return
-        except ServiceRefused as fault:
-            if not is_expired(fault) or attempt == 2:
-                raise
+    with Seen() as seen:
+        for attempt in range(3):
+            try:
+                for page in pages(lambda cursor: calls.page(f"/{module}", first, cursor), where):
+                    yield from (row for row in _whole(calls, module, page, more) if seen.first(str(row["id"])))
+                return
+            except ServiceRefused as fault:
+                if not is_expired(fault) or attempt == 2:
+                    raise
 
 
 def changed(calls: Calls, module: str, fields: Fields, since: datetime, until: datetime) -> Iterator[Row]:

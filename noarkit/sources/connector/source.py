@@ -17,7 +17,7 @@ from pathlib import Path
 
 from noarkit.config import Config
 from noarkit.connectors.marks import Hints, Mark, Marks
-from noarkit.connectors.port import Deleted, Item, NotFetched, Service, Shaped, Window
+from noarkit.connectors.port import Deleted, Item, NotFetched, Service, Shaped, Stream, Window
 from noarkit.connectors.settings import Connection, connection
 from noarkit.errors import ItemChanged, ItemUnreadable, ServiceDenied, ServiceFault, ServiceRefused
 from noarkit.events import Event, Listener
@@ -81,8 +81,7 @@ class ConnectorSource:
         try:
             for stream in self.service.streams():
                 tell(Event("stream", {"stream": stream.name, "count": stream.count}))
-                since = self.span.marks.since(stream.name, self.service.look_back) if self.span.marks else None
-                for item in self.service.items(stream, Window(since, self.span.until), tell):
+                for item in self.service.items(stream, Window(self._since(stream), self.span.until), tell):
                     if isinstance(item, Item):
                         yield _record(item, keeping)
                     elif isinstance(item, NotFetched):
@@ -125,6 +124,18 @@ class ConnectorSource:
         for name, value in state.items():
             setattr(self, name, value)
         self._service, self._pid = None, 0
+
+    def _since(self, stream: Stream) -> datetime | None:
+        """From when a stream is read: no later than what its things hang on, so that nothing is missed that hung on
+        records which could not be read before."""
+        marks = self.span.marks
+        if marks is None:
+            return None
+        read = {one.name for one in self.service.streams()}
+        names = (stream.name, *(name for name in stream.parents if name in read))
+        found = [marks.since(name, self.service.look_back) for name in names]
+        known = [moment for moment in found if moment is not None]
+        return min(known) if len(known) == len(found) else None
 
     @contextmanager
     def _fetched(self, content: Content) -> Iterator[ContentStream]:
