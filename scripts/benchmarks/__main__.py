@@ -8,6 +8,7 @@ import importlib
 NAMES = (
     "archive",
     "bags",
+    "connectors",
     "database",
     "dias",
     "eark",
