@@ -97,7 +97,7 @@ class Progress:
             self._tell_retry(event)
             return
         elif event.name == "remark":
-            self._face.tell(f"remark.{event.data['why']}", days=event.data.get("days"), key=event.data.get("key"))
+            self._face.tell(f"remark.{event.data['why']}", days=event.data.get("days"), scan=event.data.get("key"))
             return
         else:
             return

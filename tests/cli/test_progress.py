@@ -142,3 +142,13 @@ def test_lengths_of_time_are_told_as_people_say_them(seconds: float, told: str) 
 
 def test_a_tally_without_a_total_has_no_end() -> None:
     assert Tally("walking", 0.0, 50).left_s(100.0) is None
+
+
+@pytest.mark.parametrize("why", ["mark-lags", "scans-forgotten", "scan-state"])
+def test_a_remark_of_a_service_is_told_in_words(why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    progress = chosen(Face(texts("en")), "plain", terminal=False)
+    progress.hear(Event("remark", {"why": why, "days": 31, "key": "scan-7"}))
+    progress.close()
+    told = capsys.readouterr().err
+    assert ("scan-7" in told) == (why == "scan-state")
+    assert ("31" in told) == (why != "scan-state")
