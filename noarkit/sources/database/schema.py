@@ -6,16 +6,16 @@ Only what the account may see is there. Names are kept as they stand, whatever s
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import Inspector
-from sqlalchemy.exc import NoSuchTableError, SAWarning
+from sqlalchemy.exc import NoSuchTableError
 from sqlalchemy.types import NullType, TypeEngine
 
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
+from noarkit.sources.database.quiet import without_warnings
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, expression, kind_of
 
@@ -116,8 +116,7 @@ def reflect(session: Session, only: Sequence[str] = ()) -> Schema:
 
     Raises the faults of a session.
     """
-    with session.faults(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", SAWarning)  # of types it does not know: ours are told by the declared name
+    with session.faults(), without_warnings():  # of types it does not know: ours are told by the declared name
         inspector = session.inspector
         default = inspector.default_schema_name
         tables: dict[TableName, Table] = {}

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, SAWarning, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from noarkit.errors import SourceDenied, SourceFault, SourceGone, UsageFault
@@ -33,6 +32,7 @@ from noarkit.sources.database.address import (
 )
 from noarkit.sources.database.faults import fault_of
 from noarkit.sources.database.local import LocalCopy, sqlite_uri
+from noarkit.sources.database.quiet import without_warnings
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
@@ -254,8 +254,7 @@ def connect(
     known = os.environ if environment is None else environment
     try:
         engine = _engine(address, known, copy)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SAWarning)  # of versions nobody tried: what they can do shows by itself
+        with without_warnings():  # of versions nobody tried: what they can do shows by itself
             connection = engine.connect()
     except ImportError as error:
         raise UsageFault(
