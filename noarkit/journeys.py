@@ -18,17 +18,15 @@ from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from noarkit.config import Config, Origin, Sources, load
-from noarkit.connectors.drift import Change
 from noarkit.destination import Destination, destination, reached
-from noarkit.engine import assembly
-from noarkit.engine.assembly import IngestResult, LoadOptions, Way
+from noarkit.engine import assembly, continuity
+from noarkit.engine.assembly import IngestResult, LoadOptions
 from noarkit.engine.limits import read_most_errors, read_until
 from noarkit.engine.runlog import logged
 from noarkit.engine.workshop import opened
-from noarkit.errors import ArchiveFault, ConfigFault, OtherArchive, PlanFault, UsageFault
+from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.store import GraphStore
-from noarkit.load import preflight
 from noarkit.load.close import Closed
 from noarkit.load.contents import no_gate
 from noarkit.load.coordinator import Stopping
@@ -121,15 +119,8 @@ def plan(
     )
     _refuse_planned(folder)
     with released(place), logged(folder.path, tell, here.now_s, "plan") as told:
-        hints = 0
-        if isinstance(place, ConnectorSource):
-            hints = standing.tell_hints(place, told)
-            standing.propose(place, folder.path)  # a plan never stands without the archive that it counts on
-        planned = make_plan(what, folder, told, here.now_s)
-        changes: tuple[Change, ...] = ()
-        if isinstance(place, ConnectorSource):
-            changes = standing.changed_fields(place, told)
-            standing.propose(place, folder.path)
+        with continuity.planning(place, folder, told) as noticed:
+            planned = make_plan(what, folder, told, here.now_s)
         moved, moved_count = _moved(folder, what.since)
         context = Context(
             recipe=str(recipe or ""),
@@ -139,8 +130,8 @@ def plan(
             since=str(since or ""),
             reappeared=moved,
             reappeared_count=moved_count,
-            hints=hints,
-            drift=tuple((one.stream, one.field, one.how) for one in changes),
+            hints=noticed.hints,
+            drift=tuple((one.stream, one.field, one.how) for one in noticed.changes),
         )
         write_plan_report(folder, here.config.lang, context)
         write_lists(folder, here.config.lang)
@@ -186,7 +177,7 @@ def ingest(
         told = stack.enter_context(logged(folder.path, tell, here.now_s, "ingest"))
         way = stack.enter_context(reached(where, rehearse=dry_run))
         told(Event("target", {"archive": way.name, "account": way.account}))
-        _judge_marks(folder, way, told)
+        continuity.judge(folder, way, told)
         try:
             result = assembly.ingest_run(
                 folder,
@@ -197,8 +188,7 @@ def ingest(
                 tell=told,
                 now_s=here.now_s,
             )
-            if isinstance(source, ConnectorSource) and result.state == "done" and not dry_run:
-                _keep_marks(source, folder, way.name, result, now_s=here.now_s())
+            continuity.keep(source, result, here.now_s())
             return result
         finally:
             if not dry_run:
@@ -398,31 +388,6 @@ def _recipe(given: Place | None, source: Source, codes: Mapping[str, frozenset[s
     if not fits(recipe, source.identity.kind):
         raise PlanFault(where=name, why="recipe-for-other-source")
     return text, recipe
-
-
-def _judge_marks(folder: RunFolder, way: Way, tell: Listener) -> None:
-    """Raises `OtherArchive` for a run that was planned from the marks of an archive that this is not."""
-    wanted = standing.counts_on(folder.path)
-    if wanted:
-        with closing(opened(way.settings, tell=tell)) as asked:
-            found = preflight.identity(asked) or way.name
-        if found != wanted:
-            raise OtherArchive(where=str(folder.path), expected=wanted, found=found)
-
-
-def _keep_marks(
-    source: ConnectorSource, folder: RunFolder, archive: str, result: IngestResult, *, now_s: float
-) -> None:
-    """Marks move on where nothing was left out while loading; a stream that could not be read whole keeps its own."""
-    aside = result.numbers.set_aside + result.numbers.refused
-    with closing(folder.open_journal()) as journal, closing(GraphStore.open(folder.graph)) as graph:
-        identity = journal.meta("archive") or archive
-        left_out = [
-            json.loads(data or "{}").get("stream")
-            for (data,) in graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
-        ]
-    if aside == len(left_out) and all(left_out):
-        standing.keep(source, folder.path, archive, identity, {str(stream) for stream in left_out}, now_s=now_s)
 
 
 def _zone(folder: RunFolder) -> ZoneInfo:

@@ -1,0 +1,70 @@
+"""What the runs of a connection leave for the next: hints that are covered, marks that move on once all is archived.
+
+Each step does nothing for a source that is no connection.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+from noarkit.connectors.drift import Change
+from noarkit.engine.assembly import IngestResult, Way
+from noarkit.engine.workshop import opened
+from noarkit.errors import OtherArchive
+from noarkit.events import Listener
+from noarkit.graph.store import GraphStore
+from noarkit.load import preflight
+from noarkit.load.folder import RunFolder
+from noarkit.sources.connector import ConnectorSource, standing
+from noarkit.sources.port import Source
+
+
+@dataclass(slots=True)
+class Noticed:
+    """What was noticed while a connection was planned: hints that waited, and fields that are others than last time."""
+
+    hints: int = 0
+    changes: tuple[Change, ...] = ()
+
+
+@contextmanager
+def planning(source: Source, folder: RunFolder, tell: Listener) -> Iterator[Noticed]:
+    """While the block plans a source, its run bears the marks that it will have earned; `changes` stand afterwards."""
+    noticed = Noticed()
+    if not isinstance(source, ConnectorSource):
+        yield noticed
+        return
+    noticed.hints = standing.tell_hints(source, tell)
+    standing.propose(source, folder.path)  # a plan never stands without the archive that it counts on
+    yield noticed
+    noticed.changes = standing.changed_fields(source, tell)
+    standing.propose(source, folder.path)
+
+
+def judge(folder: RunFolder, way: Way, tell: Listener) -> None:
+    """Raises `OtherArchive` for a run that was planned from the marks of an archive that this is not."""
+    wanted = standing.counts_on(folder.path)
+    if wanted:
+        with closing(opened(way.settings, tell=tell)) as asked:
+            found = preflight.identity(asked) or way.name
+        if found != wanted:
+            raise OtherArchive(where=str(folder.path), expected=wanted, found=found)
+
+
+def keep(source: Source, result: IngestResult, now_s: float) -> None:
+    """Marks move on where nothing was left out while loading; a stream that could not be read whole keeps its own."""
+    if not isinstance(source, ConnectorSource) or result.state != "done" or result.dry_run:
+        return
+    folder, aside = result.folder, result.numbers.set_aside + result.numbers.refused
+    with closing(folder.open_journal()) as journal, closing(GraphStore.open(folder.graph)) as graph:
+        identity = journal.meta("archive") or result.archive
+        left_out = [
+            json.loads(data or "{}").get("stream")
+            for (data,) in graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
+        ]
+    if aside == len(left_out) and all(left_out):
+        streams = {str(stream) for stream in left_out}
+        standing.keep(source, folder.path, result.archive, identity, streams, now_s=now_s)
