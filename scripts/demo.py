@@ -27,7 +27,7 @@ def main() -> int:
     told = ", ".join(f"{count} {kind}" for kind, count in planned.entities.items())
     say(f"3. Plan: {told}.")
     say(f"   Frozen as {planned.sha256[:16]}…; nothing has been sent. Look at it: {run / 'plan.html'}")
-    say("4. Ingest into an archive of my own, and I stop it in the middle, as a Ctrl-C would:")
+    say("4. Ingest into an archive of my own, and I stop it when it has just begun, as a Ctrl-C would:")
     stopping = Stopping()
 
     def interrupt(event: Event) -> None:
