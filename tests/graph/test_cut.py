@@ -123,6 +123,10 @@ def test_folders_in_folders_stay_in_one_shard(depths: list[int], limits: Limits)
         items.append(Mapped(f"r{number}", (*folders, record(f"r{number}", names[-1]))))
     with cut_up(items, limits) as done:
         hold(done, limits)
+        shards = {entity.n: chunk.shard for chunk in done.chunks for entity in done.entities(chunk)}
+        for entity in done.store.all_entities():
+            if entity.parent is not None and shards[entity.parent] != 0:
+                assert shards[entity.n] == shards[entity.parent], "a folder in another shard than what it is in"
 
 
 def test_a_record_of_many_versions_is_cut_before_a_document_or_version() -> None:

@@ -81,6 +81,7 @@ def _sweep(kind: str, settings: Settings, account: str, paths: tuple[Path, Path,
             _check(journey, service, loaded.numbers.as_data(), schedule)
         finally:
             service.close()
+        assert schedule.struck or step > 1, f"{schedule} never came"
         if not schedule.struck:
             break
 

@@ -30,8 +30,11 @@ def check(gate: CommandGate, content: bytes) -> None:
     gate(Content("case/a.txt", "a.txt", len(content)), lambda _: holding(content))
 
 
-def test_a_command_that_is_content_lets_the_content_pass() -> None:
-    check(command_gate("sh -c 'grep -q clean'"), b"clean")
+def test_a_command_lets_pass_what_it_is_content_with_and_nothing_else() -> None:
+    gate = command_gate("sh -c 'grep -q clean'")
+    check(gate, b"clean")
+    with pytest.raises(ItemRefused):
+        check(gate, b"dirty")
 
 
 def test_every_byte_reaches_the_command(tmp_path: Path) -> None:

@@ -215,10 +215,13 @@ def test_what_was_in_doubt_when_everything_ended_is_settled_whatever_order_it_en
 ) -> None:
     journey = journey_of(root)
     service = opened(journey)
+    killed_at = []
     for step in itertools.count(5):
         try:
             journey.once(service, Schedule("transaction:kill:late", step))
         except Killed:
+            killed_at.append(step)
             continue
         break
+    assert killed_at
     once_each(journey, service)

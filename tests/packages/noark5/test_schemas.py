@@ -179,6 +179,23 @@ def test_business_specific_metadata_is_held_to_its_own_schema(content: str, vali
     assert schema.validate(etree.fromstring(f'<{name} xmlns="urn:own"{rest}')) is valid
 
 
-@pytest.mark.parametrize("kind", ["string", "long", "double", "timestamp", "encrypted", "uri", "boolean", "unknown"])
-def test_every_kind_of_business_field_makes_a_schema(kind: str) -> None:
-    etree.XMLSchema(etree.fromstring(vsm_schema("urn:own", [VsmGroup("g", "G", (VsmField("f", "F", kind),))])))
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        ("string", "any text", None),
+        ("long", "-12", "1.5"),
+        ("double", "1.5", "1,5"),
+        ("timestamp", "2020-01-02T03:04:05+01:00", "2020-01-02"),
+        ("encrypted", "any text", None),
+        ("uri", "urn:a", "%zz://["),
+        ("boolean", "true", "ja"),
+        ("unknown", "any text", None),
+    ],
+)
+def test_every_kind_of_business_field_has_a_schema_that_judges_its_values(
+    kind: str, good: str, bad: str | None
+) -> None:
+    schema = etree.XMLSchema(etree.fromstring(vsm_schema("urn:own", [VsmGroup("g", "G", (VsmField("f", "F", kind),))])))
+    for value, valid in ((good, True), (bad, False)):
+        if value is not None:
+            assert schema.validate(etree.fromstring(f'<g xmlns="urn:own"><f>{value}</f></g>')) is valid, value

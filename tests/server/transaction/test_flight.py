@@ -49,7 +49,11 @@ def test_other_work_at_a_case_file_does_not_conflict(world: World) -> None:
     desk = world.desk.under(Settings(concurrent_records_conflict=True))
     case = desk.ids(*world.case_file())["case"]
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda number: desk.run(save("Saksmappe", case, tittel=f"t{number}")), range(10)))
+        titles = [f"t{number}" for number in range(10)]
+        saved = list(pool.map(lambda title: desk.run(save("Saksmappe", case, tittel=title))[case], titles))
+    assert [told["fields"]["tittel"] for told in saved] == titles
+    versions = sorted(int(told["version"]) for told in saved)
+    assert versions == list(range(versions[0], versions[0] + 10))
 
 
 def meet(desk: Desk, world: World, *cases: str) -> list[int]:

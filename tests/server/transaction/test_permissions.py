@@ -92,7 +92,9 @@ def test_exactly_the_permissions_of_a_work_are_enough(world: World, what: str) -
         link("Noekkelord", "word", "refMappe", "from"),
     )
     needed, work = WORK[what]
+    before = desk.trace()
     desk.without(*({*ALL} - needed)).run(*work(world, fresh))
+    assert (desk.trace() != before) is bool(needed)
 
 
 def test_create_counts_at_the_nearest_object_that_was_there(world: World) -> None:

@@ -167,12 +167,15 @@ def test_a_folder_has_folders_or_records_and_never_both(world: World) -> None:
 def test_a_folder_that_lost_its_records_may_have_folders(world: World) -> None:
     desk = world.desk
     ids = desk.ids(*world.folder("a"), *world.folder("b"), *world.record("a"))
-    desk.run(
+    child = [save("Mappe", "child", tittel="c"), link("Mappe", "child", "refForelderMappe", ids["a"])]
+    assert desk.refused(*child).status == 400
+    made = desk.ids(
         unlink("Basisregistrering", ids["record"], "refMappe", ids["a"]),
         link("Basisregistrering", ids["record"], "refMappe", ids["b"]),
-        save("Mappe", "child", tittel="c"),
-        link("Mappe", "child", "refForelderMappe", ids["a"]),
+        *child,
     )
+    assert desk.rows("SELECT refForelderMappe FROM o_abstraktmappe WHERE id = ?", made["child"]) == [(int(ids["a"]),)]
+    assert desk.rows("SELECT refMappe FROM o_abstraktregistrering WHERE id = ?", ids["record"]) == [(int(ids["b"]),)]
 
 
 def test_only_leaf_classes_are_used(world: World) -> None:
