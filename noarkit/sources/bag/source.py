@@ -7,10 +7,8 @@ there and not listed, is set aside. A bag in a zip or tar is read where it lies.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib import resources
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -19,25 +17,22 @@ from noarkit.errors import (
     ItemMalformed,
     ItemUnreadable,
     ItemVanished,
-    PackageFault,
-    SourceFault,
     SourceGone,
     UnsafePath,
 )
 from noarkit.events import Event, Listener
-from noarkit.graph.entity import Content, Note, SetAside
+from noarkit.graph.entity import Content, SetAside
 from noarkit.packages.bagit.read import Bag, BagEntry, open_bag
 from noarkit.packages.bagit.spec import hash_name
 from noarkit.packages.forms import look
-from noarkit.packages.holding.located import Located, LocatedStream, locator_of
+from noarkit.packages.holding.located import Located, LocatedStream
 from noarkit.safe.paths import open_inside
-from noarkit.safe.unpack import form_of
-from noarkit.sources.bag.streams import BagStream, FileBytes
-from noarkit.sources.files import policy
-from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
+from noarkit.sources.bag.streams import FileBytes
+from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
-from noarkit.sources.files.records import timestamp
+from noarkit.sources.plain import PlainFile, PlainRecords
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
 
 KIND = "bag"
@@ -79,17 +74,14 @@ class BagSource:
         algorithm, expected, locator = content.locator.split(":", 2)
         if self.path.is_dir():
             with self._file(locator) as file:
-                yield BagStream(FileBytes(file, content), algorithm, expected)
+                yield ProvenStream(FileBytes(file, content), algorithm, expected)
         else:
             with self._located.open(locator) as packed:
-                yield BagStream(LocatedStream(packed, self._located, content.modified_ns), algorithm, expected)
+                yield ProvenStream(LocatedStream(packed, self._located, content.modified_ns), algorithm, expected)
 
     def default_recipe(self) -> str:
         """That of a file tree: one record with one document and one version for every file."""
-        text = resources.files("noarkit.sources.files").joinpath("default-recipe.toml").read_text("utf-8")
-        text = text.replace('kind = "files"', f'kind = "{KIND}"')
-        text = text.replace('external_system = "files"', f"external_system = {_toml(self._system())}")
-        return text.replace('{ tittel = "Filer" }', f"{{ tittel = {_toml(f'Filer: {self._name()}')} }}")
+        return default_recipe(KIND, self._system(), self._name())
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -100,9 +92,9 @@ class BagSource:
         if not self.path.exists():
             raise SourceGone(where=str(self.path), why="ENOENT")
         with open_bag(self.path) as bag:
-            reading = _Reading(bag, self.path, self._name())
+            records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
             for entry in bag.entries(whole=False):
-                yield reading.item(entry)
+                yield _item(entry, bag, records)
             for name in bag.unlisted():
                 key = key_of(name.encode())
                 yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
@@ -128,76 +120,13 @@ class BagSource:
         return f"{KIND}:{where}"
 
 
-class _Reading:
-    """One walk through a bag."""
-
-    def __init__(self, bag: Bag, path: Path, name: str) -> None:
-        self._bag = bag
-        self._path = path
-        self._name = name
-        self._folder = path.is_dir()
-        self._modified_ns = None if self._folder else path.stat().st_mtime_ns
-        # in a packed tar every look inside would unpack anew
-        looks = self._folder or form_of(path) in ("zip", "tar")
-        self._media_types = MediaTypes() if looks else None
-
-    def item(self, entry: BagEntry) -> SourceItem:
-        """The record of a listed file, or why there is none."""
+def _item(entry: BagEntry, bag: Bag, records: PlainRecords) -> SourceItem:
+    if entry.size_bytes is None:
         key = key_of(entry.name.encode())
-        if entry.size_bytes is None:
-            return SetAside(key, ItemVanished.code, {"key": key})
-        try:
-            return self._record(entry, key)
-        except SourceFault as fault:
-            return SetAside(key, fault.code, fault.data)
-
-    def _record(self, entry: BagEntry, key: str) -> SourceRecord:
-        stored, member = self._bag.stored(entry.name)
-        modified_ns = self._modified_ns
-        if self._folder:
-            with suppress(OSError):
-                modified_ns = (self._path / stored).stat(follow_symlinks=False).st_mtime_ns
-        steps = [readable(step) for step in entry.name.split("/")]
-        head = self._head(entry)
-        stem, dot, ext = steps[-1].rpartition(".")
-        media_type = self._media_types.of(head, ext.lower()) if self._media_types else None
-        sha256, proof = _proof(entry)
-        locator = locator_of(member) if member is not None else stored
-        content = Content(f"{proof}:{locator}", steps[-1], entry.size_bytes, modified_ns, sha256, media_type)
-        fields: dict[str, object] = {
-            "path": "/".join(steps),
-            "parts": steps,
-            "folder": "/".join(steps[:-1]),
-            "folders": steps[:-1],
-            "top": steps[0] if len(steps) > 1 else "",
-            "root": self._name,
-            "name": steps[-1],
-            "stem": stem or steps[-1],
-            "ext": ext.lower() if dot and stem else "",
-            "depth": len(steps) - 1,
-            "size": entry.size_bytes,
-            "modified": timestamp(modified_ns) if self._folder and modified_ns is not None else None,
-            "created": None,
-            "owner": "",
-            "group": "",
-            "mode": "",
-            "media_type": media_type,
-            "puid": None,
-            "mail": {},
-            "register": {},
-            "bag": dict(self._bag.info),
-        }
-        notes: tuple[Note, ...] = () if entry.size_bytes else (policy.EMPTY,)
-        return SourceRecord("file", key, fields, (content,), notes)
-
-    def _head(self, entry: BagEntry) -> bytes:
-        if self._media_types is None:
-            return b""
-        try:
-            with self._bag.open(entry.name) as file:
-                return file.read(HEAD_BYTES)
-        except (OSError, PackageFault, UnsafePath) as error:
-            raise ItemUnreadable(key=entry.name, why=type(error).__name__) from error
+        return SetAside(key, ItemVanished.code, {"key": key})
+    sha256, proof = _proof(entry)
+    place, member = bag.stored(entry.name)
+    return records.item(PlainFile(entry.name, entry.name, entry.size_bytes, place, member, sha256, proof))
 
 
 def _proof(entry: BagEntry) -> tuple[str | None, str]:
@@ -207,7 +136,3 @@ def _proof(entry: BagEntry) -> tuple[str | None, str]:
         return digests["sha256"], ":"
     name = max(digests, key=lambda one: len(digests[one]), default="")
     return None, f"{name}:{digests[name]}" if name else ":"
-
-
-def _toml(text: str) -> str:
-    return json.dumps(text.replace("\x7f", "\ufffd"), ensure_ascii=False)

@@ -1,14 +1,12 @@
-"""The bytes of a bag's files, held against what the manifests say while they are read."""
+"""The bytes of a bag's files, held against what was planned."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import BinaryIO
 
 from noarkit.errors import ItemChanged, ItemUnreadable
 from noarkit.graph.entity import Content
-from noarkit.sources.port import ContentStream
 
 
 class FileBytes:
@@ -32,24 +30,3 @@ class FileBytes:
         status = os.fstat(self._file.fileno())
         planned = self._content
         return planned.size_bytes in (None, status.st_size) and planned.modified_ns in (None, status.st_mtime_ns)
-
-
-class BagStream:
-    """A stream that has the checksum of the manifest, where that is another than SHA-256."""
-
-    def __init__(self, stream: ContentStream, algorithm: str, expected: str) -> None:
-        self._stream = stream
-        self._hash = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
-        self._expected = expected
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Up to `size` bytes."""
-        block = self._stream.read(size)
-        if self._hash is not None:
-            self._hash.update(block)
-        return block
-
-    def still_the_same(self) -> bool:
-        """True where nobody touched it meanwhile, and the bytes have their checksum."""
-        good = self._hash is None or self._hash.hexdigest() == self._expected
-        return good and self._stream.still_the_same()

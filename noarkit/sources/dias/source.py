@@ -7,41 +7,34 @@ package says of itself. The bytes of each must be what dias-mets.xml lists; a fi
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import weakref
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from importlib import resources
 from itertools import islice
 from pathlib import Path
 
 from noarkit.errors import (
     ItemMalformed,
-    ItemUnreadable,
     ItemVanished,
     PackageFault,
-    SourceFault,
     SourceGone,
-    UnsafePath,
 )
 from noarkit.events import Event, Listener
-from noarkit.graph.entity import Content, Note, SetAside
+from noarkit.graph.entity import Content, SetAside
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.inventory import Entry
 from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import DiasPackage, open_dias
-from noarkit.packages.holding.located import Located, LocatedStream, locator_of
-from noarkit.safe.unpack import form_of
-from noarkit.sources.bag.streams import BagStream
-from noarkit.sources.files import policy
-from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
-from noarkit.sources.files.names import key_of, readable
-from noarkit.sources.files.records import timestamp
+from noarkit.packages.holding.located import Located, LocatedStream
+from noarkit.sources.files.default import default_recipe
+from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import opened
 from noarkit.sources.package import ExtractSource
+from noarkit.sources.plain import PlainFile, PlainRecords
 from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
 
 KIND = "dias"
@@ -92,10 +85,10 @@ class DiasSource:
         if not self.place.exists():
             raise SourceGone(where=str(self.place), why="ENOENT")
         with open_dias(self.place, whole=False) as package:
-            reading = _Reading(package, self.place)
+            records = _records_of(package, self.place)
             for count, entry in enumerate(package.entries(), start=1):
                 if entry.name.startswith(_ABOVE):
-                    yield reading.item(entry)
+                    yield records.item(_listed(entry, package))
                 if count % _TELL_EVERY == 0:
                     tell(Event("source_read", {"items": count}))
             for name in package.missing():
@@ -119,14 +112,11 @@ class DiasSource:
             else:
                 packed = stack.enter_context(self._located.open(locator))
                 stream = LocatedStream(packed, self._located, content.modified_ns)
-            yield BagStream(stream, algorithm, expected)
+            yield ProvenStream(stream, algorithm, expected)
 
     def default_recipe(self) -> str:
         """That of a file tree: one record with one document and one version for every file."""
-        text = resources.files("noarkit.sources.files").joinpath("default-recipe.toml").read_text("utf-8")
-        text = text.replace('kind = "files"', f'kind = "{KIND}"')
-        text = text.replace('external_system = "files"', f"external_system = {_toml(self._system())}")
-        return text.replace('{ tittel = "Filer" }', f"{{ tittel = {_toml(f'Filer: {self._label()}')} }}")
+        return default_recipe(KIND, self._system(), self._label())
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -144,79 +134,22 @@ class DiasSource:
         return f"{KIND}:{uuid or hashlib.sha256(str(self.place).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
 
 
-class _Reading:
-    """One walk through a package."""
+def _records_of(package: DiasPackage, place: Path) -> PlainRecords:
+    header = package.header
+    dias = {
+        "uuid": spec.uuid_in(header.object_id),
+        "type": header.type,
+        "label": header.label,
+        **{kind.lower(): value for kind, value in header.records if kind},
+    }
+    return PlainRecords(place, dias["label"] or place.stem, package.storage.open, {"dias": dias})
 
-    def __init__(self, package: DiasPackage, place: Path) -> None:
-        self._package = package
-        self._place = place
-        self._folder = place.is_dir()
-        self._modified_ns = None if self._folder else place.stat().st_mtime_ns
-        # in a packed tar every look inside would unpack anew
-        self._media_types = MediaTypes() if self._folder or form_of(place) == "tar" else None
-        header = package.header
-        self._dias = {
-            "uuid": spec.uuid_in(header.object_id),
-            "type": header.type,
-            "label": header.label,
-            **{kind.lower(): value for kind, value in header.records if kind},
-        }
 
-    def item(self, entry: Entry) -> SourceItem:
-        """The record of a listed file, or why there is none."""
-        key = key_of(entry.name.removeprefix(_ABOVE).encode())
-        try:
-            return self._record(entry, key)
-        except SourceFault as fault:
-            return SetAside(key, fault.code, fault.data)
-
-    def _record(self, entry: Entry, key: str) -> SourceRecord:
-        steps = [readable(step) for step in entry.name.removeprefix(_ABOVE).split("/")]
-        modified_ns = self._modified_ns
-        if self._folder:
-            with suppress(OSError):
-                modified_ns = (self._place / entry.name).stat(follow_symlinks=False).st_mtime_ns
-        stem, dot, ext = steps[-1].rpartition(".")
-        head = self._head(entry)
-        media_type = self._media_types.of(head, ext.lower()) if self._media_types else None
-        member = self._package.storage.member(entry.name)
-        sha256, proof = _proof(entry)
-        locator = f"{proof}:{locator_of(member) if member is not None else entry.name}"
-        content = Content(locator, steps[-1], entry.size_bytes, modified_ns, sha256, media_type)
-        fields: dict[str, object] = {
-            "path": "/".join(steps),
-            "parts": steps,
-            "folder": "/".join(steps[:-1]),
-            "folders": steps[:-1],
-            "top": steps[0] if len(steps) > 1 else "",
-            "root": self._dias["label"] or self._place.stem,
-            "name": steps[-1],
-            "stem": stem or steps[-1],
-            "ext": ext.lower() if dot and stem else "",
-            "depth": len(steps) - 1,
-            "size": entry.size_bytes,
-            "modified": timestamp(modified_ns) if self._folder and modified_ns is not None else None,
-            "created": None,
-            "owner": "",
-            "group": "",
-            "mode": "",
-            "media_type": media_type,
-            "puid": None,
-            "mail": {},
-            "register": {},
-            "dias": self._dias,
-        }
-        notes: tuple[Note, ...] = () if entry.size_bytes else (policy.EMPTY,)
-        return SourceRecord("file", key, fields, (content,), notes)
-
-    def _head(self, entry: Entry) -> bytes:
-        if self._media_types is None:
-            return b""
-        try:
-            with self._package.storage.open(entry.name) as file:
-                return file.read(HEAD_BYTES)
-        except (OSError, PackageFault, UnsafePath) as error:
-            raise ItemUnreadable(key=entry.name, why=type(error).__name__) from error
+def _listed(entry: Entry, package: DiasPackage) -> PlainFile:
+    sha256, proof = _proof(entry)
+    member = package.storage.member(entry.name)
+    told = entry.name.removeprefix(_ABOVE)
+    return PlainFile(told, entry.name, entry.size_bytes, entry.name, member, sha256, proof)
 
 
 def _proof(entry: Entry) -> tuple[str | None, str]:
@@ -225,7 +158,3 @@ def _proof(entry: Entry) -> tuple[str | None, str]:
     if algorithm == "sha256":
         return entry.checksum, ":"
     return None, f"{algorithm}:{entry.checksum}" if algorithm else ":"
-
-
-def _toml(text: str) -> str:
-    return json.dumps(text.replace("\x7f", "\ufffd"), ensure_ascii=False)

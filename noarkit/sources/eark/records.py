@@ -9,6 +9,7 @@ from noarkit.graph.entity import Content, Note
 from noarkit.packages.eark.erms_read import Unit
 from noarkit.packages.eark.inventory import Entry
 from noarkit.packages.eark.read import Heading, Part
+from noarkit.sources.plain import path_fields
 from noarkit.sources.port import SourceRecord
 
 UNLISTED = Note("W251")
@@ -56,19 +57,8 @@ def file_record(
     kind: str, frame: Frame, entry: Entry, content: Content, title: str, notes: tuple[Note, ...] = ()
 ) -> SourceRecord:
     """The record of one file."""
-    path = entry.name.removeprefix(frame.base)
-    parts = path.split("/")
-    stem, _, ext = parts[-1].rpartition(".")
     fields = {
-        "path": path,
-        "parts": parts,
-        "folder": "/".join(parts[:-1]),
-        "folders": parts[:-1],
-        "top": parts[0] if len(parts) > 1 else "",
-        "name": parts[-1],
-        "stem": stem or parts[-1],
-        "ext": ext.lower() if stem else "",
-        "depth": len(parts) - 1,
+        **path_fields(entry.name.removeprefix(frame.base).split("/")),
         "size": content.size_bytes,
         "title": title,
         "created": entry.created,

@@ -6,7 +6,6 @@ another size, is set aside; what is there and listed nowhere is taken, with a no
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing
@@ -44,6 +43,7 @@ from noarkit.sources.eark.records import (
 )
 from noarkit.sources.eark.streams import PackageFiles
 from noarkit.sources.eark.titles import Titles
+from noarkit.sources.files.default import basic_string
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
 from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
@@ -141,10 +141,11 @@ class EarkSource:
             if any(part.content_type in spec.ERMS_TYPES for part in package.representations):
                 maps = resources.files(__package__).joinpath("erms-maps.toml").read_text("utf-8")
                 text = text.replace("[[map]]", f"{maps}[[map]]", 1)
-        title, creator = str(told["title"] or "E-ARK"), str(told["creator"] or "")
-        text = text.replace('external_system = "eark"', f"external_system = {_toml(self._system(str(told['id'])))}")
-        text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {_toml(title)} }}")
-        return text.replace('arkivskaperNavn = "Ukjent"', f"arkivskaperNavn = {_toml(creator)}") if creator else text
+        system, title = basic_string(self._system(str(told["id"]))), basic_string(str(told["title"] or "E-ARK"))
+        text = text.replace('external_system = "eark"', f"external_system = {system}")
+        text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title} }}")
+        creator = basic_string(str(told["creator"] or "Ukjent"))
+        return text.replace('arkivskaperNavn = "Ukjent"', f"arkivskaperNavn = {creator}")
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -289,8 +290,3 @@ def _role(name: str, folder: str) -> str:
 
 def _unlisted(name: str) -> Entry:
     return Entry(name, "", "", name, "", None, "", "", "", "", "", "", "", "", "", "")
-
-
-def _toml(text: str) -> str:
-    """A basic string of TOML; JSON's form is one, but for DEL."""
-    return json.dumps(text.replace("\x7f", "\ufffd"), ensure_ascii=False)

@@ -6,7 +6,6 @@ itself and needs no mention.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import weakref
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from noarkit.packages.holding.located import Located, LocatedStream, locator_of
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import opened
 from noarkit.sources.port import ContentStream
+from noarkit.sources.proven import ProvenStream
 
 _SHA256_LENGTH = 64
 
@@ -65,27 +65,8 @@ class PackageFiles:
         if self._located is not None:
             with self._located.open(place) as source:
                 stream = LocatedStream(source, self._located, content.modified_ns)
-                yield _Proven(stream, algorithm, checksum) if algorithm else stream
+                yield ProvenStream(stream, algorithm, checksum)
             return
         plain = replace(content, locator=key_of(os.fsencode(place)))
         with opened(self._path, plain, follow=False, mail_limit_bytes=0) as file:
-            yield _Proven(file, algorithm, checksum) if algorithm else file
-
-
-class _Proven:
-    """A stream that is held to the checksum that the METS tells."""
-
-    def __init__(self, stream: ContentStream, algorithm: str, checksum: str) -> None:
-        self._stream = stream
-        self._hash = hashlib.new(algorithm, usedforsecurity=False)
-        self._checksum = checksum
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Up to `size` bytes."""
-        block = self._stream.read(size)
-        self._hash.update(block)
-        return block
-
-    def still_the_same(self) -> bool:
-        """True where nobody wrote to it, and the bytes have their checksum."""
-        return self._hash.hexdigest() == self._checksum and self._stream.still_the_same()
+            yield ProvenStream(file, algorithm, checksum)

@@ -6,6 +6,7 @@ walk      the tree, folder by folder            judge    whether a file is taken
 folders   opening without following links       streams  the bytes of a content, watched for change
 names     bytes of names, keys, readable texts  records  what recipes see
 inside    looks into files: detect (media types), puids (PRONOM), mail, mailbox
+default   the recipe of a source of plain files
 beside    registers in use: registers (rows by file), tables (CSV, JSON), sheets (xlsx); tally counts names
 """
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from importlib import resources
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +16,7 @@ from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.beside import Beside, Lead, Named, led
+from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.inside import Inspector
 from noarkit.sources.files.judge import Found, Judge
 from noarkit.sources.files.names import key_of, readable, text_of
@@ -87,9 +86,7 @@ class FileTree:
         The source's name in the archive is its kind and path, so that equal paths within two trees are not taken for
         the same record.
         """
-        text = resources.files(__package__).joinpath("default-recipe.toml").read_text("utf-8")
-        text = text.replace('external_system = "files"', f"external_system = {_toml(self._system())}")
-        return text.replace('{ tittel = "Filer" }', f"{{ tittel = {_toml(f'Filer: {self._root_name()}')} }}")
+        return default_recipe("files", self._system(), self._root_name())
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -187,11 +184,6 @@ class FileTree:
 
     def _root_name(self) -> str:
         return readable(text_of(os.fsencode(self._root.resolve().name))) or "/"
-
-
-def _toml(text: str) -> str:
-    """A basic string of TOML; JSON's form is one, since keys and readable names hold no DEL."""
-    return json.dumps(text.replace("\x7f", "\ufffd"), ensure_ascii=False)
 
 
 def _outside(item: WalkItem, maker: RecordMaker) -> SourceItem:

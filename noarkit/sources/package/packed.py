@@ -3,7 +3,6 @@ lie."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 import weakref
@@ -22,6 +21,7 @@ from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.sources.package.files import ALGORITHMS
 from noarkit.sources.port import ContentStream
+from noarkit.sources.proven import ProvenStream
 
 
 class PackedFiles:
@@ -85,25 +85,4 @@ class PackedFiles:
         algorithm, checksum, locator = content.locator.split(":", 2)
         with self._located.open(locator) as bytes_of:
             stream = LocatedStream(bytes_of, self._located, content.modified_ns)
-            yield Proven(stream, algorithm, checksum)
-
-
-class Proven:
-    """A stream that has the checksum which the extract tells, where that is another than SHA-256."""
-
-    def __init__(self, stream: LocatedStream, algorithm: str, checksum: str) -> None:
-        self._stream = stream
-        self._hash = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
-        self._checksum = checksum
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Up to `size` bytes."""
-        block = self._stream.read(size)
-        if self._hash is not None:
-            self._hash.update(block)
-        return block
-
-    def still_the_same(self) -> bool:
-        """True where nobody wrote to the archive file, and the bytes have their checksum."""
-        good = self._hash is None or self._hash.hexdigest() == self._checksum
-        return good and self._stream.still_the_same()
+            yield ProvenStream(stream, algorithm, checksum)
