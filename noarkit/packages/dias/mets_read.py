@@ -5,13 +5,12 @@ Both namespaces are read, files in groups at any depth, and files that stand as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, cast
 
 from noarkit.packages.dias.spec import METS_NAMESPACE, SUBMISSION_NAMESPACE, XLINK
+from noarkit.packages.dias.walk import Walk
 from noarkit.safe.digest import Readable
-from noarkit.safe.xml import read
 
 _MOST_AGENTS = 10_000
 _HREF = f"{XLINK}}}href"
@@ -66,13 +65,12 @@ class MetsReading:
     """A METS document that is being read: go through `listed` to its end, then `header` is whole."""
 
     def __init__(self, source: Readable) -> None:
-        self._source = cast(BinaryIO, source)  # nothing but `read` is ever asked of it
+        self._source = source
         self._walk = _Walk()
 
     def listed(self) -> Iterator[Listed]:
         """Every file, in order. Raises `PackageFault` and `UnsafeXml` where it cannot be read."""
-        for _ in read(self._source, self._walk):
-            yield from self._walk.ready()
+        return self._walk.told(self._source)
 
     @property
     def header(self) -> MetsHeader:
@@ -85,10 +83,9 @@ class MetsReading:
         return self._walk.mixed
 
 
-class _Walk:
+class _Walk(Walk[Listed]):
     def __init__(self) -> None:
-        self._line: Callable[[], int] = int
-        self._open: list[str] = []
+        super().__init__()
         self._root: dict[str, str] = {}
         self._told: dict[str, str] = {}
         self._agents: list[MetsAgent] = []
@@ -96,19 +93,10 @@ class _Walk:
         self._agent: tuple[dict[str, str], list[tuple[str, str]]] = ({}, [])
         self._record = ""
         self._document = ""
-        self._text: list[str] = []
         self._file: dict[str, str] = {}
         self._at = 0
         self._groups: list[bool] = []
-        self._ready: list[Listed] = []
         self.mixed = 0
-
-    def place(self, line: Callable[[], int], /) -> None:
-        self._line = line
-
-    @property
-    def depth(self) -> int:
-        return len(self._open)
 
     def start(self, name: str, attributes: dict[str, str], /) -> None:
         space, _, local = name.rpartition("}")
@@ -156,9 +144,6 @@ class _Walk:
             )
         )
 
-    def data(self, text: str, /) -> None:
-        self._text.append(text)
-
     def end(self, name: str, /) -> None:
         local = self._open.pop()
         if local == "fileGrp":
@@ -181,10 +166,6 @@ class _Walk:
         notes = tuple(text for kind, text in texts if kind == "note")
         role, other_role, kind, other_kind = (told.get(key, "") for key in ("ROLE", "OTHERROLE", "TYPE", "OTHERTYPE"))
         self._agents.append(MetsAgent(role, other_role, kind, other_kind, name, notes))
-
-    def ready(self) -> Iterator[Listed]:
-        ready, self._ready = self._ready, []
-        yield from ready
 
     def header(self) -> MetsHeader:
         return MetsHeader(

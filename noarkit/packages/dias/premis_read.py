@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, cast
 
 from noarkit.packages.dias.spec import PREMIS_NAMESPACE
+from noarkit.packages.dias.walk import Walk
 from noarkit.safe.digest import Readable
-from noarkit.safe.xml import read
 
 _TEXTS = frozenset(
     {
@@ -48,13 +47,12 @@ class PremisReading:
     """A PREMIS document that is being read: go through `objects` to its end, then `events` is right."""
 
     def __init__(self, source: Readable) -> None:
-        self._source = cast(BinaryIO, source)  # nothing but `read` is ever asked of it
+        self._source = source
         self._walk = _Walk()
 
     def objects(self) -> Iterator[PremisObject]:
         """Every object. Raises `PackageFault` and `UnsafeXml` where it cannot be read."""
-        for _ in read(self._source, self._walk):
-            yield from self._walk.ready()
+        return self._walk.told(self._source)
 
     @property
     def events(self) -> int:
@@ -62,22 +60,12 @@ class PremisReading:
         return self._walk.events
 
 
-class _Walk:
+class _Walk(Walk[PremisObject]):
     def __init__(self) -> None:
-        self._line: Callable[[], int] = int
-        self._open: list[str] = []
+        super().__init__()
         self._told: dict[str, list[str]] = {}
         self._at = 0
-        self._text: list[str] = []
-        self._ready: list[PremisObject] = []
         self.events = 0
-
-    def place(self, line: Callable[[], int], /) -> None:
-        self._line = line
-
-    @property
-    def depth(self) -> int:
-        return len(self._open)
 
     def start(self, name: str, attributes: dict[str, str], /) -> None:
         space, _, local = name.rpartition("}")
@@ -87,9 +75,6 @@ class _Walk:
             self._told, self._at = {}, self._line()
         elif self._open[-1] == "event":
             self.events += 1
-
-    def data(self, text: str, /) -> None:
-        self._text.append(text)
 
     def end(self, name: str, /) -> None:
         local = self._open.pop()
@@ -117,7 +102,3 @@ class _Walk:
 
     def _first(self, name: str) -> str:
         return next(iter(self._told.get(name, ())), "")
-
-    def ready(self) -> Iterator[PremisObject]:
-        ready, self._ready = self._ready, []
-        yield from ready

@@ -6,13 +6,11 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, cast
 from urllib.parse import unquote
 from xml.parsers.expat import XMLParserType
 
-from noarkit.errors import UnsafeXml
+from noarkit.packages.eark.reading import Reading, found_in
 from noarkit.safe.digest import Readable
-from noarkit.safe.sax import check_text, event_parser, feed
 
 _MAX_DEPTH = 200
 _COMPONENT = re.compile(r"archdesc|c|c0[1-9]|c1[0-2]")
@@ -34,13 +32,7 @@ class Titled:
 
 def read_descriptive(source: Readable, where: str) -> Iterator[Titled]:
     """What a file of descriptive metadata tells; nothing where it is neither. Raises `PackageFault`, `UnsafeXml`."""
-    parser = event_parser(where)
-    reading = _Reading(parser, where)
-    parser.StartElementHandler, parser.EndElementHandler = reading.start, reading.end
-    parser.CharacterDataHandler = reading.data
-    for _ in feed(parser, cast(BinaryIO, source), where):  # only read() is asked
-        yield from reading.taken()
-    yield from reading.taken()
+    return found_in(source, where, lambda parser: _Reading(parser, where))
 
 
 def led_to(href: str, folder: str) -> str:
@@ -56,32 +48,21 @@ def led_to(href: str, folder: str) -> str:
     return "" if name.startswith("..") or name == "." else name
 
 
-class _Reading:
+class _Reading(Reading[Titled]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType, where: str) -> None:
-        self._parser = parser
-        self._where = where
+        super().__init__(parser, where, _MAX_DEPTH)
         self._depth = 0
         self._ead = self._core = False
         self._titles: list[str] = []
-        self._text: list[str] | None = None
         self._text_depth = 0
-        self._found: list[Titled] = []
         self._told: set[str] = set()
-
-    def taken(self) -> list[Titled]:
-        """What was found since the last call."""
-        found, self._found = self._found, []
-        if self._text is not None:
-            check_text(self._text, self._parser, self._where)
-        return found
 
     def start(self, name: str, told: dict[str, str]) -> None:
         """An element begins."""
         self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+        self._judge(self._depth)
         space, _, local = name.rpartition(" ")
         if self._depth == 1:
             self._ead = local == "ead"
@@ -111,11 +92,6 @@ class _Reading:
         elif self._ead and _COMPONENT.fullmatch(local):
             self._titles.pop()
         self._depth -= 1
-
-    def data(self, text: str) -> None:
-        """Some of its text."""
-        if self._text is not None:
-            self._text.append(text)
 
     def _take(self, local: str, text: str) -> None:
         field = {"unittitle": "title", "titleproper": "title_proper", "origination": "creator", "unitid": "identifier"}

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Literal, cast
 from xml.parsers.expat import XMLParserType
 
-from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.errors import PackageFault
 from noarkit.packages.eark import spec
+from noarkit.packages.eark.reading import Reading, found_in
 from noarkit.safe.digest import Readable
-from noarkit.safe.sax import check_text, event_parser, feed
+from noarkit.safe.sax import event_parser, feed
 
 _MAX_DEPTH = 200
 _PLAIN = frozenset({"objectId", "title", "description", "runningNumber", "subject", "levelName"})
@@ -58,13 +59,7 @@ def is_erms(source: Readable, where: str) -> bool:
 
 def read_erms(source: Readable, where: str) -> Iterator[Unit]:
     """Every unit once, with all that is told of it before its children. Raises `PackageFault`, `UnsafeXml`."""
-    parser = event_parser(where)
-    reading = _Reading(parser, where)
-    parser.StartElementHandler, parser.EndElementHandler = reading.start, reading.end
-    parser.CharacterDataHandler = reading.data
-    for _ in feed(parser, cast(BinaryIO, source), where):  # only read() is asked
-        yield from reading.taken()
-    yield from reading.taken()
+    return found_in(source, where, lambda parser: _Reading(parser, where))
 
 
 def _is_root(name: str) -> bool:
@@ -72,29 +67,21 @@ def _is_root(name: str) -> bool:
     return local == "erms" and space.lower() == spec.ERMS.lower()
 
 
-class _Reading:
+class _Reading(Reading[Unit]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType, where: str) -> None:
-        self._parser = parser
-        self._where = where
+        super().__init__(parser, where, _MAX_DEPTH)
         self._path: list[str] = []
         self._open: list[Unit] = []
         self._top = 0
-        self._found: list[Unit] = []
         self._texts: list[str] = []
+        self._text = self._texts
         self._attributes: list[dict[str, str]] = []
-
-    def taken(self) -> list[Unit]:
-        """What was found since the last call."""
-        found, self._found = self._found, []
-        check_text(self._texts, self._parser, self._where)
-        return found
 
     def start(self, name: str, told: dict[str, str]) -> None:
         """An element begins."""
-        if len(self._path) >= _MAX_DEPTH:
-            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+        self._judge(len(self._path) + 1)
         local = name.rpartition(" ")[2]
         self._path.append(local)
         self._attributes.append(told)
@@ -144,7 +131,7 @@ class _Reading:
             return
         text = " ".join("".join(self._texts).split())
         if text:
-            self._text(self._open[-1], (above, local), told, text)
+            self._keep(self._open[-1], (above, local), told, text)
         self._texts.clear()
 
     def data(self, text: str) -> None:
@@ -152,7 +139,7 @@ class _Reading:
         if self._open:
             self._texts.append(text)
 
-    def _text(self, unit: Unit, where: tuple[str, str], told: dict[str, str], text: str) -> None:
+    def _keep(self, unit: Unit, where: tuple[str, str], told: dict[str, str], text: str) -> None:
         above, local = where
         if above in _UNITS and local in _PLAIN:
             unit.told.setdefault(local, text)

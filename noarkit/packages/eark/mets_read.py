@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Literal, cast
+from typing import Literal
 from xml.parsers.expat import XMLParserType
 
-from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.errors import PackageFault
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.order import Agent
+from noarkit.packages.eark.reading import Reading, found_in
 from noarkit.safe.digest import Readable
-from noarkit.safe.sax import check_text, event_parser, feed
 
 Role = Literal["file", "metadata", "pointer"]
 _MAX_DEPTH = 100
@@ -73,24 +73,16 @@ def read_mets(source: Readable, heading: Heading, where: str) -> Iterator[Named]
 
     Raises `PackageFault` for what is no METS, and `UnsafeXml`.
     """
-    parser = event_parser(where)
-    reading = _Reading(parser, heading, where)
-    parser.StartElementHandler, parser.EndElementHandler = reading.start, reading.end
-    parser.CharacterDataHandler = reading.data
-    for _ in feed(parser, cast(BinaryIO, source), where):  # only read() is asked
-        yield from reading.taken()
-    yield from reading.taken()
+    return found_in(source, where, lambda parser: _Reading(parser, heading, where))
 
 
-class _Reading:
+class _Reading(Reading[Named]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType, heading: Heading, where: str) -> None:
-        self._parser = parser
+        super().__init__(parser, where, _MAX_DEPTH)
         self._heading = heading
-        self._where = where
         self._depth = 0
-        self._found: list[Named] = []
         self._groups: list[tuple[str, str, str]] = [("", "", "")]
         self._divisions: list[str] = []
         self._section: tuple[str, str] = ("", "")
@@ -98,21 +90,12 @@ class _Reading:
         self._agent: dict[str, str] = {}
         self._notes: list[tuple[str, str]] = []
         self._name = ""
-        self._texts: list[str] | None = None
         self._attributes: dict[str, str] = {}
-
-    def taken(self) -> list[Named]:
-        """What was found since the last call."""
-        found, self._found = self._found, []
-        if self._texts is not None:
-            check_text(self._texts, self._parser, self._where)
-        return found
 
     def start(self, name: str, told: dict[str, str]) -> None:
         """An element begins."""
         self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+        self._judge(self._depth)
         space, _, local = name.rpartition(" ")
         if self._depth == 1:
             if local != "mets" or space != spec.METS:
@@ -125,7 +108,7 @@ class _Reading:
             elif local in _SECTIONS:
                 self._section = (local, told.get("STATUS", ""))
             elif local in _TEXTS:
-                self._texts, self._attributes = [], told
+                self._text, self._attributes = [], told
 
     def end(self, name: str) -> None:
         """It ends."""
@@ -139,14 +122,9 @@ class _Reading:
             self._divisions.pop()
         elif local == "agent":
             self._end_agent()
-        elif local in _TEXTS and self._texts is not None:
-            text, self._texts = "".join(self._texts).strip(), None
+        elif local in _TEXTS and self._text is not None:
+            text, self._text = "".join(self._text).strip(), None
             self._end_text(local, text)
-
-    def data(self, text: str) -> None:
-        """Some of its text."""
-        if self._texts is not None:
-            self._texts.append(text)
 
     def _root(self, told: dict[str, str]) -> None:
         head = self._heading

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, cast
 from xml.parsers.expat import XMLParserType
 
-from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.errors import PackageFault
 from noarkit.packages.eark import spec
+from noarkit.packages.eark.reading import Reading, found_in
 from noarkit.safe.digest import Readable
-from noarkit.safe.sax import check_text, event_parser, feed
 
 _NAMESPACES = (spec.PREMIS, spec.PREMIS_2)
 _MAX_DEPTH = 100
@@ -48,40 +47,23 @@ class PremisObject:
 
 def read_premis(source: Readable, where: str) -> Iterator[PremisObject]:
     """Every object of a PREMIS document. Raises `PackageFault` for what is none, and `UnsafeXml`."""
-    parser = event_parser(where)
-    reading = _Reading(parser, where)
-    parser.StartElementHandler, parser.EndElementHandler = reading.start, reading.end
-    parser.CharacterDataHandler = reading.data
-    for _ in feed(parser, cast(BinaryIO, source), where):  # only read() is asked
-        yield from reading.taken()
-    yield from reading.taken()
+    return found_in(source, where, lambda parser: _Reading(parser, where))
 
 
-class _Reading:
+class _Reading(Reading[PremisObject]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType, where: str) -> None:
-        self._parser = parser
-        self._where = where
+        super().__init__(parser, where, _MAX_DEPTH)
         self._depth = 0
-        self._found: list[PremisObject] = []
         self._kind = ""
         self._told: dict[str, list[str]] | None = None
         self._related = 0
-        self._text: list[str] | None = None
-
-    def taken(self) -> list[PremisObject]:
-        """What was found since the last call."""
-        found, self._found = self._found, []
-        if self._text is not None:
-            check_text(self._text, self._parser, self._where)
-        return found
 
     def start(self, name: str, told: dict[str, str]) -> None:
         """An element begins."""
         self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+        self._judge(self._depth)
         space, _, local = name.rpartition(" ")
         if self._depth == 1 and (local not in ("premis", "object") or space not in _NAMESPACES):
             raise PackageFault(where=self._where, why="eark-not-premis")
@@ -103,11 +85,6 @@ class _Reading:
         elif local == "object":
             self._found.append(_object(self._kind, self._told))
             self._told = None
-
-    def data(self, text: str) -> None:
-        """Some of its text."""
-        if self._text is not None:
-            self._text.append(text)
 
 
 def _object(kind: str, told: dict[str, list[str]]) -> PremisObject:
