@@ -31,22 +31,22 @@ class Calls:
 
     def organisation(self) -> Mapping[str, object]:
         """Who the organisation is."""
-        found = self._rows(self._get("/org"), "org")
+        found = self._rows(self.get("/org"), "org")
         if not found:
             raise ServiceStrange(where=self.client.wire.line.where, why="not-an-object")
         return found[0]
 
     def modules(self) -> Sequence[Row]:
         """Every module there is."""
-        return self._rows(self._get("/settings/modules"), "modules")
+        return self._rows(self.get("/settings/modules"), "modules")
 
     def fields(self, module: str) -> Sequence[Row]:
         """The fields of a module."""
-        return self._rows(self._get("/settings/fields", ("module", module), ("type", "all")), "fields")
+        return self._rows(self.get("/settings/fields", ("module", module), ("type", "all")), "fields")
 
     def count(self, module: str) -> int:
         """How many records a module has."""
-        found = self._get(f"/{module}/actions/count").members().get("count")
+        found = self.get(f"/{module}/actions/count").members().get("count")
         return int(str(found)) if str(found).isdigit() else 0
 
     def page(
@@ -69,7 +69,7 @@ class Calls:
 
     def record(self, module: str, record_id: str) -> Row | None:
         """One record, whole; None where it is not there."""
-        found = self._rows(self._get(f"/{module}/{record_id}"), "data")
+        found = self._rows(self.get(f"/{module}/{record_id}"), "data")
         return found[0] if found else None
 
     def query(self, text: str, rows: int) -> Sequence[Row]:
@@ -83,7 +83,7 @@ class Calls:
     def emails(self, module: str, record_id: str, index: str | None) -> Page:
         """Ten emails of a record."""
         params = (("index", index),) if index else ()
-        answer = self._get(f"/{module}/{record_id}/Emails", *params)
+        answer = self.get(f"/{module}/{record_id}/Emails", *params)
         if answer.status == NOTHING:
             return Page((), None)
         info = answer.members().get("info")
@@ -93,7 +93,7 @@ class Calls:
 
     def email(self, module: str, record_id: str, message_id: str) -> Row | None:
         """An email with its body; None where this user may not see it."""
-        found = self._rows(self._get(f"/{module}/{record_id}/Emails/{message_id}"), "Emails")
+        found = self._rows(self.get(f"/{module}/{record_id}/Emails/{message_id}"), "Emails")
         return found[0] if found else None
 
     def begin_bulk(self, module: str, fields: Sequence[str], token: str | None) -> str:
@@ -150,10 +150,7 @@ class Calls:
         return self.client.ask(Request("DELETE", url, params, repeatable=True, accepts=frozenset({400})))
 
     def get(self, path: str, *params: tuple[str, str]) -> Answer:
-        """Any other read."""
-        return self._get(path, *params)
-
-    def _get(self, path: str, *params: tuple[str, str]) -> Answer:
+        """A read, by its path and what stands behind it."""
         return self.client.ask(Request("GET", self.client.url(f"{self._root}{path}"), params))
 
     def _rows(self, answer: Answer, name: str) -> Sequence[Row]:

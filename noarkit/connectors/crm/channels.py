@@ -89,8 +89,8 @@ def _told(channel: Channel, fields: Mapping[str, Sequence[str]]) -> dict[str, ob
 
 
 def _selection(names: Sequence[str]) -> dict[str, object]:
-    single = [{"field": {"api_name": name}} for name in names]
-    return single[0] if len(single) == 1 else {"group_operator": "or", "group": single}  # type: ignore[return-value]  # JSON
+    fields: list[dict[str, object]] = [{"field": {"api_name": name}} for name in names]
+    return fields[0] if len(fields) == 1 else {"group_operator": "or", "group": fields}
 
 
 def _done(answer: Answer) -> None:

@@ -30,7 +30,7 @@ def everything(calls: Calls, module: str, fields: Fields, where: str) -> Iterato
     with Seen() as seen:
         for attempt in range(3):
             try:
-                for page in pages(lambda cursor: calls.page(f"/{module}", first, cursor), where):
+                for page in _advancing(pages(lambda cursor: calls.page(f"/{module}", first, cursor), where), where):
                     yield from (row for row in _whole(calls, module, page, more) if seen.first(str(row["id"])))
                 return
             except ServiceRefused as fault:
@@ -94,6 +94,20 @@ def deleted(calls: Calls, module: str, since: datetime, where: str) -> Iterator[
     """What was deleted since, as the bin tells it."""
     found = pages(lambda cursor: calls.page(f"/{module}/deleted", ("id",), cursor, since, order=False), where)
     yield from rows(found, lambda row: str(row.get("id")), where)
+
+
+def _advancing(found: Iterator[Page], where: str) -> Iterator[Page]:
+    """The pages of a list that gets on. Raises `ServiceStrange` for one that promises more again and again and gives
+    nothing, or what it gave already."""
+    before: list[object] = []
+    idle = 0
+    for page in found:
+        ids: list[object] = [row.get("id") for row in page.rows]
+        idle = 0 if ids and ids != before else idle + 1
+        if page.next is not None and idle > 1:
+            raise ServiceStrange(where=where, why="page-again")
+        before = ids
+        yield page
 
 
 def _whole(calls: Calls, module: str, page: Page, batches: list[tuple[str, ...]]) -> Iterator[Row]:

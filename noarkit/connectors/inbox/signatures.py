@@ -14,7 +14,7 @@ import binascii
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -129,9 +129,9 @@ def _any_alike(given: Sequence[str], wanted: Sequence[str]) -> bool:
     return _any(hmac.compare_digest(one, other) for one, other in pairs)
 
 
-def _any(found: object) -> bool:
+def _any(found: Iterable[bool]) -> bool:
     """True where one is, after all of them were looked at."""
     good = False
-    for one in found:  # type: ignore[attr-defined]  # what it is given is gone through
-        good = bool(one) or good
+    for one in found:
+        good = one or good
     return good

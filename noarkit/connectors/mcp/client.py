@@ -241,10 +241,10 @@ class _Watched(httpx2.AsyncBaseTransport):
             if answer.status_code == _BUSY:
                 # whoever is asked to come later does not try another dialect at once, as the library would
                 self._trace.fault = _of_status(self._trace, self._door, self._means)
-        stream = answer.stream
-        assert isinstance(stream, httpx2.AsyncByteStream)  # noqa: S101  # an asynchronous transport gives no other
-        answer.stream = _Bounded(stream, where, self._trace)
-        return answer
+        bounded = _Bounded(answer, where, self._trace)
+        return httpx2.Response(
+            answer.status_code, headers=answer.headers, stream=bounded, extensions=answer.extensions, request=request
+        )
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -258,14 +258,14 @@ class _Watched(httpx2.AsyncBaseTransport):
 class _Bounded(httpx2.AsyncByteStream):
     """An answer that may not go on for ever."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream, where: str, trace: _Trace) -> None:
-        self._inner = inner
+    def __init__(self, answer: httpx2.Response, where: str, trace: _Trace) -> None:
+        self._answer = answer
         self._where = where
         self._trace = trace
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         count = 0
-        async for block in self._inner:
+        async for block in self._answer.aiter_raw():
             count += len(block)
             if count > MAX_ANSWER_BYTES:
                 self._trace.fault = TooLarge(where=self._where, why="total-bytes")
@@ -273,7 +273,7 @@ class _Bounded(httpx2.AsyncByteStream):
             yield block
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._answer.aclose()
 
 
 def _fault(error: BaseException, trace: _Trace, door: Door, means: Means) -> NoarkitError:
