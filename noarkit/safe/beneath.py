@@ -23,10 +23,11 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOSED
 
 
 class Beneath:
-    """The files below `root`. Not for several threads at once."""
+    """The files below `root`. Not for several threads at once. What is made `private` its owner alone may read."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, private: bool = False) -> None:
         self._path = root
+        self._file_mode, self._folder_mode = (0o600, 0o700) if private else (0o644, 0o777)
         self._root = os.open(root, _FOLDER & ~_NOFOLLOW) if _STEPS else -1
         self._parts: tuple[str, ...] = ()
         self._folder = self._root
@@ -57,10 +58,10 @@ class Beneath:
         parts = checked_parts(name)
         if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
             place = inside(self._path, name)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(place, _WRITE, 0o644)
+            place.parent.mkdir(mode=self._folder_mode, parents=True, exist_ok=True)
+            return os.open(place, _WRITE, self._file_mode)
         self._enter(parts[:-1], make=True)
-        return os.open(parts[-1], _WRITE, 0o644, dir_fd=self._folder)
+        return os.open(parts[-1], _WRITE, self._file_mode, dir_fd=self._folder)
 
     def _enter(self, parts: tuple[str, ...], *, make: bool) -> None:
         if parts == self._parts:
@@ -69,7 +70,7 @@ class Beneath:
         folder = self._root
         try:
             for part in parts:
-                deeper = _step(folder, part, make=make)
+                deeper = _step(folder, part, self._folder_mode if make else None)
                 if folder != self._root:
                     os.close(folder)
                 folder = deeper
@@ -89,8 +90,9 @@ class Beneath:
         self._parts, self._folder = (), self._root
 
 
-def _step(folder: int, part: str, *, make: bool) -> int:
-    if make:
+def _step(folder: int, part: str, mode: int | None) -> int:
+    """Goes one folder down; with a `mode` it is made where it is not there."""
+    if mode is not None:
         with contextlib.suppress(FileExistsError):
-            os.mkdir(part, dir_fd=folder)
+            os.mkdir(part, mode, dir_fd=folder)
     return os.open(part, _FOLDER, dir_fd=folder)

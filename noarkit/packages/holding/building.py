@@ -6,7 +6,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,6 +29,11 @@ from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.paths import Names
 from noarkit.safe.tree import walk_tree
 
+
+class LeftOut(Exception):
+    """What a source raises when it is opened whose file shall not be in the package; it has told why itself."""
+
+
 Source = str | Path | Callable[[], AbstractContextManager[Readable]]
 File = tuple[str, Source, int | None, str]
 
@@ -46,14 +51,14 @@ _MARK_BYTES = 64 * 1024 * 1024
 class FolderBuild:
     """A package that grows as a folder beside its target."""
 
-    def __init__(self, progress: Progress, hashes: Sequence[str], width: int | None) -> None:
+    def __init__(self, progress: Progress, hashes: Sequence[str], width: int | None, *, private: bool = False) -> None:
         self.path = progress.folder / "package"
         self._begun_before = self.path.exists()
-        self.path.mkdir(exist_ok=True)
+        self.path.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
         self._progress = progress
         self._hashes = hashes
         self._width = width
-        self._home = Beneath(self.path)
+        self._home = Beneath(self.path, private=private)
         self._rows: list[Done] = []
 
     def begin(self, first: tuple[str, bytes] | None = None) -> None:
@@ -81,7 +86,7 @@ class FolderBuild:
         """Copies every file that is not there yet, and takes away what the source no longer has."""
         with Crew(self.path, self._hashes, copies=True, width=self._width, hands=self._progress.hands) as crew:
             try:
-                for task, done in crew.work(self._tasks(files)):
+                for task, done in crew.work(self._tasks(files, tell)):
                     self._record(task, done)
                     if len(self._rows) >= _COMMIT_FILES:
                         self._commit(tell)
@@ -100,15 +105,17 @@ class FolderBuild:
         for name in gone:
             self.path.joinpath(*name.split("/")).unlink(missing_ok=True)
 
-    def _tasks(self, files: Iterable[File]) -> Iterator[Task]:
+    def _tasks(self, files: Iterable[File], tell: Listener) -> Iterator[Task]:
         for name, source, size, stamp in files:
             if self._progress.resumed and self._stands(name, source, stamp):
                 continue
             if isinstance(source, (str, Path)):
                 yield Task(name, _size_of(source) if size is None else size, str(source))
             else:
-                with source() as content:
+                with suppress(LeftOut), source() as content:
                     self._rows.append(_written(self._home, self._hashes, (name, "payload", stamp), content))
+                if len(self._rows) >= _COMMIT_FILES:
+                    self._commit(tell)
 
     def _stands(self, name: str, source: Source, stamp: str) -> bool:
         found = self._progress.find(name)
@@ -151,10 +158,17 @@ class ArchiveBuild:
     """A package that grows as a zip or tar beside its target."""
 
     def __init__(
-        self, progress: Progress, hashes: Sequence[str], shape: tuple[Form, str], folders: Sequence[str] = ()
+        self,
+        progress: Progress,
+        hashes: Sequence[str],
+        shape: tuple[Form, str],
+        folders: Sequence[str] = (),
+        *,
+        private: bool = False,
     ) -> None:
         self.path = progress.folder / "package"
         self._folders = folders
+        self._mode = 0o600 if private else 0o644
         self._progress = progress
         self._hashes = hashes
         self._shape = shape
@@ -162,7 +176,7 @@ class ArchiveBuild:
         self._rows: list[Done] = []
         self._bytes = 0
         self._names = Names()
-        self._sink = open_sink(self.path, *shape, self._base)
+        self._sink = open_sink(self.path, *shape, self._base, mode=self._mode)
 
     def begin(self, first: tuple[str, bytes] | None = None) -> None:
         """The first file, so that a reader knows a package by its beginning; then the folders."""
@@ -219,11 +233,11 @@ class ArchiveBuild:
         self._sink.close()
         self._progress.cut(base)
         self._base = base
-        self._sink = open_sink(self.path, *self._shape, base)
+        self._sink = open_sink(self.path, *self._shape, base, mode=self._mode)
 
     def _take_one(self, name: str, source: Source, size: int | None, stamp: str) -> None:
         if not isinstance(source, (str, Path)):
-            with source() as content:
+            with suppress(LeftOut), source() as content:
                 self._add(name, "payload", content, size, stamp)
             return
         try:

@@ -75,11 +75,16 @@ def top_name(path: Path) -> str:
     return path.name
 
 
-def open_sink(path: Path, form: Form, top: str, length: int) -> Sink:
-    """The container at `path`, cut back to `length` bytes."""
-    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644), "r+b", buffering=0)
+def open_sink(path: Path, form: Form, top: str, length: int, *, mode: int = 0o644) -> Sink:
+    """The container at `path`, cut back to `length` bytes; made with `mode` where it is not there."""
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), mode), "r+b", buffering=0)
     file.truncate(length)
     file.seek(length)
+    return sink_into(file, form, top, length)
+
+
+def sink_into(file: BinaryIO, form: Form, top: str, length: int = 0) -> Sink:
+    """The container that is written into an open file, which stands at `length`."""
     if form == "zip":
         return _Zip(file, top, length)
     return _Tar(file, top) if form == "tar" else _PackedTar(file, top)

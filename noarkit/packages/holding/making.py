@@ -34,7 +34,7 @@ class Order:
     `hashes` are hashlib's names; rows of `progress` bear the digests in that order. `first` is a file that stands
     before all others, `folders` are there even where no file lies in them, but in a zip, which knows files alone. `top`
     is the folder inside a zip or tar, by default the target's name without its tail. `keep` are facts of the first
-    start, which `progress` has for a build that goes on too.
+    start, which `progress` has for a build that goes on too. What is `private` its owner alone may read.
     """
 
     target: Path
@@ -45,6 +45,7 @@ class Order:
     folders: tuple[str, ...] = ()
     top: str | None = None
     keep: tuple[tuple[str, str], ...] = ()
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +98,12 @@ def _build(
     tell(Event("package_begun", {"resumed": progress.resumed, "files": progress.count()}))
     build: Build
     if form == "folder":
-        build = FolderBuild(progress, order.hashes, order.width)
+        build = FolderBuild(progress, order.hashes, order.width, private=order.private)
         for folder in order.folders:
             (build.path / folder).mkdir(parents=True, exist_ok=True)
     else:
         shape = (form, order.top or containers.top_name(order.target))
-        build = ArchiveBuild(progress, order.hashes, shape, order.folders)
+        build = ArchiveBuild(progress, order.hashes, shape, order.folders, private=order.private)
     for key, value in order.keep:
         progress.put_first(key, value)
     try:

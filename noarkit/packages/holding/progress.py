@@ -60,7 +60,7 @@ class Progress:
         self.put("boot", _boot())
 
     def _open(self) -> tuple[sqlite3.Connection, int]:
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
         db = sqlite3.connect(self.folder / "state.db", isolation_level=None, timeout=0.2)
         try:
             for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=NORMAL", "cache_size=-16384"):
