@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
 
-from noarkit.connectors.access.consent import Ask
+from noarkit.connectors.access.granting import Granting, first_login
 from noarkit.connectors.access.keep import Grant, Keep
 from noarkit.connectors.access.login import Login
 from noarkit.connectors.access.oauth import Registered, TokenService
@@ -48,14 +48,9 @@ def open_login(to: Connection, clock: Clock | None = None) -> Login:
     if settings.auth != "login":
         raise UsageFault(what="no-consent-needed", where=to.where)
     wire = open_wire(to, [settings.api_url, settings.auth_url], Scrubber())
-    ask = Ask(
-        auth_url=f"{settings.realm_url}/auth",
-        client_id=settings.client_id,
-        redirect_url=to.text("redirect_url", "http://127.0.0.1:0/noarkit"),
-        scopes=to.texts("scopes", ("openid", "offline_access")),
-    )
-    tokens = TokenService(wire, _registered(to, settings), (clock or Clock()).now_s)
-    return Login(ask, tokens, Keep(to.state_file("grant.json")), _origin(to, settings), wire)
+    scopes = ("openid", "offline_access")
+    granting = Granting(f"{settings.realm_url}/auth", _registered(to, settings), _origin(to, settings), scopes)
+    return first_login(to, granting, wire, clock or Clock())
 
 
 class AppSec:

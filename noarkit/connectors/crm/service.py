@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from itertools import islice
 from urllib.parse import unquote
 
-from noarkit.connectors.access.consent import Ask
-from noarkit.connectors.access.keep import Grant, Keep
+from noarkit.connectors.access.granting import Granting, first_login, granted
+from noarkit.connectors.access.keep import Grant
 from noarkit.connectors.access.login import Login
-from noarkit.connectors.access.oauth import Registered, TokenService
-from noarkit.connectors.access.tokens import Renewal, Style, TokenPass, origin_of, refreshed
+from noarkit.connectors.access.oauth import Registered
+from noarkit.connectors.access.tokens import Style, origin_of
 from noarkit.connectors.client import Client, Manner
 from noarkit.connectors.crm import calls as asked
 from noarkit.connectors.crm import listing
@@ -49,25 +49,15 @@ def open_login(to: Connection, clock: Clock | None = None) -> Login:
     """A first consent to a CRM. Raises `ConfigFault`, `SecretFault`."""
     settings = read(to)
     wire = open_wire(to, [settings.api_url, settings.accounts_url], Scrubber())
-    registered = _registered(to, settings)
-    ask = Ask(
-        auth_url=f"{settings.accounts_url}/oauth/v2/auth",
-        client_id=settings.client_id,
-        redirect_url=to.text("redirect_url", "http://127.0.0.1:0/noarkit"),
-        scopes=to.texts("scopes", SCOPES),
-        separator=",",
-        more=(("access_type", "offline"), ("prompt", "consent")),
-    )
-    tokens = TokenService(wire, registered, (clock or Clock()).now_s)
-    return Login(ask, tokens, Keep(to.state_file("grant.json")), _origin(to, registered), wire)
+    return first_login(to, _granting(to, settings), wire, clock or Clock())
 
 
-def _registered(to: Connection, settings: CrmSettings) -> Registered:
-    return Registered(f"{settings.accounts_url}/oauth/v2/token", settings.client_id, to.secret("client_secret"))
-
-
-def _origin(to: Connection, registered: Registered) -> str:
-    return origin_of(registered.token_url, registered.client_id, to.secret("refresh_token"))
+def _granting(to: Connection, settings: CrmSettings) -> Granting:
+    url = f"{settings.accounts_url}/oauth/v2"
+    registered = Registered(f"{url}/token", settings.client_id, to.secret("client_secret"))
+    origin = origin_of(registered.token_url, registered.client_id, to.secret("refresh_token"))
+    more = (("access_type", "offline"), ("prompt", "consent"))
+    return Granting(f"{url}/auth", registered, origin, SCOPES, ",", more)
 
 
 class Crm:
@@ -78,13 +68,8 @@ class Crm:
     def __init__(self, to: Connection, clock: Clock) -> None:
         self.settings: CrmSettings = read(to)
         self.allowance = Allowance(self.settings.credits_most, self.settings.credits_floor)
-        scrubber = Scrubber()
-        wire = open_wire(to, [self.settings.api_url, self.settings.accounts_url], scrubber)
-        registered = _registered(to, self.settings)
-        tokens = TokenService(wire, registered, clock.now_s)
-        first = to.secret("refresh_token")
-        renewal = Renewal(refreshed(tokens.refresh, first, to.where), clock.now_s, _origin(to, registered))
-        self.key = TokenPass(renewal, Keep(to.state_file("grant.json")), scrubber, Style(self.settings.prefix))
+        wire = open_wire(to, [self.settings.api_url, self.settings.accounts_url], Scrubber())
+        self.key = granted(to, _granting(to, self.settings), wire, clock, Style(self.settings.prefix))
         log = SharedLog(to.state_file("pace.db")) if self.settings.rates else None
         pace = Pace(self.settings.rates, log, clock)
         manner = Manner(asked.judge, self._heard, asked.denies)

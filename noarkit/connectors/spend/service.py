@@ -7,11 +7,10 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from urllib.parse import unquote
 
-from noarkit.connectors.access.consent import Ask
-from noarkit.connectors.access.keep import Keep
+from noarkit.connectors.access.granting import Granting, first_login, granted
 from noarkit.connectors.access.login import Login
-from noarkit.connectors.access.oauth import Registered, TokenService
-from noarkit.connectors.access.tokens import KeyPass, Renewal, Style, TokenPass, origin_of, refreshed
+from noarkit.connectors.access.oauth import Registered
+from noarkit.connectors.access.tokens import KeyPass, Style, origin_of
 from noarkit.connectors.client import Client, Manner, Pass
 from noarkit.connectors.pace import Clock, Pace, SharedLog
 from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
@@ -21,6 +20,7 @@ from noarkit.connectors.settings import Connection, open_wire
 from noarkit.connectors.spend.calls import Calls
 from noarkit.connectors.spend.settings import RETIRING, SCOPES, SpendSettings, read
 from noarkit.connectors.spend.streams import Books
+from noarkit.connectors.wire import Wire
 from noarkit.errors import ConfigFault, ServiceDenied, UsageFault
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
@@ -40,14 +40,7 @@ def open_login(to: Connection, clock: Clock | None = None) -> Login:
     if settings.auth == "key":
         raise UsageFault(what="no-consent-needed", where=to.where)
     wire = open_wire(to, [settings.api_url, settings.auth_url], Scrubber())
-    ask = Ask(
-        auth_url=f"{settings.auth_url}/oauth/authorize",
-        client_id=settings.client_id,
-        redirect_url=to.text("redirect_url", "http://127.0.0.1:0/noarkit"),
-        scopes=to.texts("scopes", SCOPES),
-    )
-    tokens = TokenService(wire, _registered(to, settings), (clock or Clock()).now_s)
-    return Login(ask, tokens, Keep(to.state_file("grant.json")), _origin(to, settings), wire)
+    return first_login(to, _granting(to, settings), wire, clock or Clock())
 
 
 class Spend:
@@ -59,11 +52,10 @@ class Spend:
     def __init__(self, to: Connection, clock: Clock) -> None:
         self.settings = read(to)
         self.to = to
-        scrubber = Scrubber()
-        wire = open_wire(to, [self.settings.api_url, self.settings.auth_url], scrubber)
+        wire = open_wire(to, [self.settings.api_url, self.settings.auth_url], Scrubber())
         log = SharedLog(to.state_file("pace.db")) if self.settings.rates else None
         pace = Pace(self.settings.rates, log, clock)
-        key = _pass(to, self.settings, TokenService(wire, _registered(to, self.settings), clock.now_s), clock, scrubber)
+        key = _pass(to, self.settings, wire, clock)
         client = Client(wire, self.settings.api_url, key, pace, manner=Manner(), clock=clock)
         scope = ("company_id", self.settings.company_id)
         if not self.settings.company_id:
@@ -115,23 +107,18 @@ class Spend:
             yield Blocks(reply.iter_bytes(1 << 18))
 
 
-def _registered(to: Connection, settings: SpendSettings) -> Registered:
+def _granting(to: Connection, settings: SpendSettings) -> Granting:
     url = f"{settings.auth_url}/oauth/token"
-    return Registered(url, settings.client_id, to.secret("client_secret"), "basic")
-
-
-def _origin(to: Connection, settings: SpendSettings) -> str:
+    registered = Registered(url, settings.client_id, to.secret("client_secret"), "basic")
     # the address is part of it: what was granted in staging never reaches production
-    return origin_of(settings.auth_url, settings.api_url, settings.client_id, to.secret("refresh_token"))
+    origin = origin_of(settings.auth_url, settings.api_url, settings.client_id, to.secret("refresh_token"))
+    return Granting(f"{settings.auth_url}/oauth/authorize", registered, origin, SCOPES)
 
 
-def _pass(to: Connection, settings: SpendSettings, tokens: TokenService, clock: Clock, scrubber: Scrubber) -> Pass:
+def _pass(to: Connection, settings: SpendSettings, wire: Wire, clock: Clock) -> Pass:
     if settings.auth == "key":
         key = to.secret("api_key")
         if key is None:
             raise ConfigFault(where=f"connections.spend.{to.name}.api_key", why="not-set")
-        return KeyPass(key, scrubber, Style("Basic"), basic=True)
-    renewal = Renewal(
-        refreshed(tokens.refresh, to.secret("refresh_token"), to.where), clock.now_s, _origin(to, settings)
-    )
-    return TokenPass(renewal, Keep(to.state_file("grant.json")), scrubber, Style())
+        return KeyPass(key, wire.scrubber, Style("Basic"), basic=True)
+    return granted(to, _granting(to, settings), wire, clock)
