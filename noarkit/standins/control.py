@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+Told = dict[str, Any]  # what a test of ours says, as JSON
+Verb = Callable[[Told], Mapping[str, object] | None]  # what it does, and its answer where it has one of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +36,13 @@ class Control:
     met: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, told: dict[str, object]) -> None:
+    def add(self, told: Told) -> None:
         """One trouble as JSON tells it."""
         known = {
             name: told[name] for name in ("path", "status", "times", "retry_after", "body", "after") if name in told
         }
         with self._lock:
-            self.troubles.append(Trouble(**known))  # type: ignore[arg-type]  # a test of ours says it
+            self.troubles.append(Trouble(**known))
 
     def meets(self, path: str) -> Response | None:
         """The answer that trouble gives this call; None where there is none for it."""
@@ -43,13 +51,13 @@ class Control:
                 if one.path not in path:
                     continue
                 if one.after > 0:
-                    self.troubles[place] = _changed(one, after=one.after - 1)
+                    self.troubles[place] = replace(one, after=one.after - 1)
                     continue
                 self.met += 1
                 if one.times <= 1:
                     del self.troubles[place]
                 else:
-                    self.troubles[place] = _changed(one, times=one.times - 1)
+                    self.troubles[place] = replace(one, times=one.times - 1)
                 headers = {"Retry-After": one.retry_after} if one.retry_after else {}
                 if one.body:
                     return Response(one.body, one.status, headers)
@@ -57,12 +65,16 @@ class Control:
         return None
 
 
-def _changed(one: Trouble, *, after: int | None = None, times: int | None = None) -> Trouble:
-    return Trouble(
-        one.path,
-        one.status,
-        one.times if times is None else times,
-        one.retry_after,
-        one.body,
-        one.after if after is None else after,
-    )
+def switches(control: Control, verbs: Mapping[str, Verb], counts: Callable[[], Mapping[str, object]]) -> Route:
+    """The route of the switches: trouble, a stand-in's own verbs, and what was counted, which most of them answer."""
+    known: dict[str, Verb] = {**verbs, "trouble": control.add, "counts": lambda told: None}
+
+    async def asked(request: Request) -> Response:
+        verb = known.get(request.path_params["what"])
+        if verb is None:
+            return JSONResponse({"message": "unknown"}, 404)
+        told = await request.json() if request.method == "POST" else {}
+        answer = await run_in_threadpool(verb, told)
+        return JSONResponse(answer if answer is not None else {"troubles_met": control.met, **counts()})
+
+    return Route("/standin/{what}", asked, methods=["GET", "POST"])

@@ -35,6 +35,16 @@ class Hooks:
     _queue: queue.Queue[Delivery | None] = field(default_factory=queue.Queue)
     _thread: threading.Thread | None = None
 
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> Hooks:
+        """Hooks that are tried again after as many seconds as the option `retries` says, `a,b,…`."""
+        told = options.get("retries")
+        return cls([float(one) for one in told.split(",")]) if told else cls()
+
+    def told(self) -> list[Mapping[str, object]]:
+        """What was sent, and what became of it."""
+        return [{"status": one.status, "tries": one.tries} for one in self.sent]
+
     def send(self, delivery: Delivery) -> None:
         """Puts a message in the queue; a full one is for the receiver to bear."""
         if self._thread is None:

@@ -1,12 +1,12 @@
-"""Tool servers inside a stand-in: their routes, behind a key in the address and a bearer's token. Only where the
-library is installed."""
+"""Tool servers inside a stand-in: their routes, behind whatever lets a caller in. Only where the library is
+installed."""
 
 from __future__ import annotations
 
 import contextlib
 import hmac
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 from mcp.server import MCPServer
@@ -17,24 +17,23 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 BEARER = "Bearer "
-# what the gate asks of its stand-in: the answer to a call that meets trouble, by its path; whether a token is good
+# what the gate asks of its stand-in: the answer to a call that meets trouble, by its path, and to one not let in
 Trouble = Callable[[str], Response | None]
-Known = Callable[[str], bool]
+Turning = Callable[[str, Mapping[str, str], str], Response | None]  # by its path, its headers and its query
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Gate:
-    """Lets in whoever has the key of the address and a token. `begun` counts the tool calls that came through."""
+    """Servers by their paths, for whoever is not turned away."""
 
-    key: str
     trouble: Trouble
-    known: Known
-    servers: list[tuple[str, MCPServer]] = field(default_factory=list)
+    turned_away: Turning
+    servers: Mapping[str, MCPServer]
 
     def routes(self) -> Sequence[BaseRoute]:
         """A route for each server."""
         found: list[BaseRoute] = []
-        for path, server in self.servers:
+        for path, server in self.servers.items():
             inner = server.streamable_http_app(streamable_http_path=path, json_response=True)
             found += [Route(path, _Guarded(route.app, self)) for route in inner.routes if isinstance(route, Route)]
         return found
@@ -43,7 +42,7 @@ class Gate:
     async def running(self, app: Starlette) -> AsyncIterator[None]:
         """All servers, for as long as the stand-in runs."""
         async with contextlib.AsyncExitStack() as stack:
-            for _, server in self.servers:
+            for server in self.servers.values():
                 await stack.enter_async_context(server.session_manager.run())
             yield
 
@@ -52,14 +51,23 @@ class Gate:
         trouble = self.trouble(scope["path"])
         if trouble is not None:
             return trouble
-        shown = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[0]
-        if not hmac.compare_digest(shown.encode(), self.key.encode()):
-            return JSONResponse({"error": "not found"}, 404)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        return self.turned_away(scope["path"], headers, scope.get("query_string", b"").decode("latin-1"))
+
+
+def keyed(key: str, known: Callable[[str], bool]) -> Turning:
+    """Lets in whoever has the key of the address and a bearer's token that is good."""
+
+    def turned_away(path: str, headers: Mapping[str, str], query: str) -> Response | None:
+        shown = parse_qs(query).get("key", [""])[0]
+        if not hmac.compare_digest(shown.encode(), key.encode()):
+            return JSONResponse({"error": "not found"}, 404)
         token = headers.get("authorization", "")
-        if not token.startswith(BEARER) or not self.known(token.removeprefix(BEARER)):
+        if not token.startswith(BEARER) or not known(token.removeprefix(BEARER)):
             return JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
         return None
+
+    return turned_away
 
 
 class _Guarded:

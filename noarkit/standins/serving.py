@@ -38,6 +38,10 @@ class Wish:
     limits: tuple[tuple[int, float], ...] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
+    def rates(self) -> list[str]:
+        """The limits as a connection's `rates` tell them."""
+        return [f"{calls}/{span:g}s" for calls, span in self.limits or ()] or ["1000000/s"]
+
 
 class Standin(Protocol):
     """One stand-in, built for an address. `settings` are the lines of its connection, `secrets` what they name."""

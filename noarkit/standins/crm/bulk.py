@@ -10,15 +10,13 @@ import time
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from noarkit.standins.calling import Call
 from noarkit.standins.crm.data import Store, user
 from noarkit.standins.crm.refusal import Refusal
-
-if TYPE_CHECKING:
-    from noarkit.standins.crm.service import Call
 
 _ROWS = 200_000
 

@@ -7,24 +7,22 @@ refused with the same words.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from noarkit.standins.crm.refusal import Refusal
-from noarkit.standins.mcp_gate import Gate, token_of
+from noarkit.standins.calling import Call
+from noarkit.standins.mcp_gate import token_of
 
-if TYPE_CHECKING:
-    from noarkit.standins.crm.service import Crm
-
-Json = dict[str, Any]
+Json = dict[str, Any]  # Any: what JSON holds
+Through = Callable[[Call, str], Response]  # what a call becomes, by the token that was shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +76,14 @@ SERVERS = {
 }
 
 
-def gate(crm: Crm, key: str) -> Gate:
-    """The four servers."""
-    made = Gate(key, crm.control.meets, crm.issuer.is_good)
-    own = _Own(crm)
+def servers(answering: Through) -> dict[str, MCPServer]:
+    """The four servers by their paths; their calls are answered so."""
+    made = {}
     for path, tools in SERVERS.items():
         server = MCPServer(f"crm {path}", version="8", log_level="CRITICAL")
         for tool in tools:
-            _offer(server, crm, own, tool)
-        made.servers.append((f"/mcp/{path}/message", server))
+            _offer(server, answering, tool)
+        made[f"/mcp/{path}/message"] = server
     return made
 
 
@@ -95,23 +92,20 @@ def addresses(url: str, key: str) -> tuple[str, ...]:
     return tuple(f"{url}/mcp/{path}/message?key={key}" for path in SERVERS)
 
 
-def _offer(server: MCPServer, crm: Crm, own: _Own, tool: _Tool) -> None:
+def _offer(server: MCPServer, answering: Through, tool: _Tool) -> None:
     def run(
         context: Context,
         path_variables: Json | None = None,
         query_params: Json | None = None,
         body: Json | None = None,
     ) -> Json:
-        from noarkit.standins.crm.service import PREFIX, Call
-
         try:
             path = Template(tool.path).substitute(path_variables or {})
         except KeyError as error:
             raise ToolError(f"path_variables: {error.args[0]} is missing") from error
-        query = {name: str(value) for name, value in (query_params or {}).items()}
-        headers = {"authorization": PREFIX + token_of(context)}
-        call = Call(tool.method, path, query, headers, json.dumps(body or {}).encode())
-        answer = crm.answered(call) if not path.startswith("/own/") else crm.answered_by(call, own.answer)
+        queries = {name: [str(value)] for name, value in (query_params or {}).items()}
+        call = Call(tool.method, path, queries, {}, json.dumps(body or {}).encode())
+        answer = answering(call, token_of(context))
         told: Json = json.loads(bytes(answer.body) or b"{}")
         if answer.status_code >= 400:
             raise ToolError(f"{told.get('code', answer.status_code)}: {told.get('message', '')}")
@@ -119,33 +113,3 @@ def _offer(server: MCPServer, crm: Crm, own: _Own, tool: _Tool) -> None:
 
     hints = ToolAnnotations(read_only_hint=True) if tool.method == "GET" or "Query" in tool.name else None
     server.add_tool(run, name=tool.name, description=tool.told, annotations=hints, structured_output=True)
-
-
-@dataclass(slots=True)
-class _Own:
-    """Layouts, fields and rules: what the REST stand-in does not keep."""
-
-    crm: Crm
-    held: dict[str, dict[str, Json]] = field(default_factory=dict)
-
-    def answer(self, call: Any) -> Response:  # a Call; its module imports this one
-        """The answer. Raises `Refusal`."""
-        _, _, kind, *rest = call.path.split("/")
-        held = self.held.setdefault(kind, {})
-        if call.method == "GET":
-            return JSONResponse({kind: list(held.values())})
-        if call.method == "POST":
-            one = self.crm.store.new_id()
-            held[one] = {**_object(call.body), "id": one}
-            return JSONResponse({kind: [held[one]]}, 201)
-        if not rest or rest[0] not in held:
-            raise Refusal("INVALID_DATA", 400, "the id given seems to be invalid")
-        if call.method == "DELETE":
-            return JSONResponse({kind: [held.pop(rest[0])]})
-        held[rest[0]] |= {name: value for name, value in _object(call.body).items() if name != "id"}
-        return JSONResponse({kind: [held[rest[0]]]})
-
-
-def _object(body: bytes) -> Mapping[str, Any]:
-    found = json.loads(body)
-    return found if isinstance(found, dict) else {}

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
 
+from noarkit.standins.calling import Call
 from noarkit.standins.crm.data import Record, Store
 from noarkit.standins.crm.refusal import Refusal
-
-if TYPE_CHECKING:
-    from noarkit.standins.crm.service import Call
 
 _NOTHING = 204
 _EMAILS = 10

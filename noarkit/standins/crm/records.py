@@ -7,18 +7,16 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from noarkit.standins.calling import Call
 from noarkit.standins.crm import query
 from noarkit.standins.crm.data import Holdings, Record, Store, user
 from noarkit.standins.crm.refusal import Refusal
 from noarkit.standins.crm.shapes import Module
-
-if TYPE_CHECKING:
-    from noarkit.standins.crm.service import Call
-    from noarkit.standins.crm.watching import Watching
+from noarkit.standins.crm.watching import Watching
 
 NOTHING = 204
 _LONGEST_PAGE = 200

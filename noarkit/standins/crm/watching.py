@@ -7,16 +7,14 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from noarkit.standins.calling import Call
 from noarkit.standins.crm.data import told as time_told
 from noarkit.standins.crm.refusal import Refusal
 from noarkit.standins.hooks import Delivery, Hooks
-
-if TYPE_CHECKING:
-    from noarkit.standins.crm.service import Call
 
 _OPERATIONS = {"insert": "create", "update": "edit", "delete": "delete"}
 _LONGEST = timedelta(days=7)

@@ -7,15 +7,13 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from noarkit.standins.spend.data import Record
+from noarkit.standins.calling import Call
+from noarkit.standins.spend.data import Record, Store
 from noarkit.standins.spend.lists import Refusal, in_order, listed, one_of
-
-if TYPE_CHECKING:
-    from noarkit.standins.spend.service import Call, Spend
 
 _PAIRS = ("performedAt", "settledAt", "bookkeepingDate")
 _SORTS = ("settledAt", "performedAt", "id", "bookkeepingDate")
@@ -37,9 +35,10 @@ _READ_ONLY = frozenset({"companies"})
 class Calls:
     """Answers calls that were let in."""
 
-    def __init__(self, spend: Spend) -> None:
-        self._spend = spend
-        self._store = spend.store
+    def __init__(self, store: Store, webhook_secrets: dict[str, str], signed: Callable[[str, str], str]) -> None:
+        self._store = store
+        self._webhook_secrets = webhook_secrets
+        self._signed = signed
         self._routes: tuple[tuple[re.Pattern[str], Callable[..., Response]], ...] = (
             (re.compile(r"/v1/accounting-entries:search"), self._search),
             (re.compile(r"/v1/accounting-entries/receipts:search"), self._receipt_search),
@@ -72,7 +71,7 @@ class Calls:
         asked = call.members()
         if "includeDeleted" not in asked:
             raise Refusal("VALIDATION_FAILED", 400, "includeDeleted is required")
-        if not (call.query.get("company_id") or call.query.get("organization_id")):
+        if not (call.queries.get("company_id") or call.queries.get("organization_id")):
             raise Refusal("PARAMETER_VALIDATION_FAILED", 400, "company_id or organization_id")
         pairs = [name for name in _PAIRS if f"{name}Start" in asked or f"{name}End" in asked]
         if len(pairs) > 1:
@@ -80,22 +79,22 @@ class Calls:
         with self._store.lock:
             ids = self._store.entry_ids()
             filters = {name: asked[name] for name in ("exportStatus", "status", "families") if asked.get(name)}
-            if pairs or filters or call.query.get("sorting_keys[]") or call.query.get("sorting_keys"):
+            if pairs or filters or call.queries.get("sorting_keys[]") or call.queries.get("sorting_keys"):
                 found = [entry for one in ids if (entry := self._store.entry(one)) is not None]
                 found = [entry for entry in found if _fits(entry, asked, pairs, filters)]
-                ids = [str(entry["id"]) for entry in in_order(found, call.query, _SORTS)]
-            return listed(ids, call.query, self._store.entry)
+                ids = [str(entry["id"]) for entry in in_order(found, call.queries, _SORTS)]
+            return listed(ids, call.queries, self._store.entry)
 
     def _entry(self, call: Call, one: str) -> Response:
         return one_of(self._store.entry(one))
 
     def _receipts(self, call: Call, one: str) -> Response:
-        kinds = call.query.get("file_type") or ["ORIGINAL", "PREVIEW"]
+        kinds = call.queries.get("file_type") or ["ORIGINAL", "PREVIEW"]
         shown: dict[str, Record] = {}
         for receipt in self._store.receipts(one):
             for kind in kinds:
                 shown[f"{receipt['id']}/{kind}"] = self._shown(one, receipt, kind)
-        return listed(list(shown), call.query, shown.get, default=10)
+        return listed(list(shown), call.queries, shown.get, default=10)
 
     def _receipt_search(self, call: Call) -> Response:
         ids = call.members().get("accountingEntryIds") or []
@@ -104,7 +103,7 @@ class Calls:
             for one in ids
             for receipt in self._store.receipts(one)
         }
-        return listed(list(shown), call.query, shown.get, default=10)
+        return listed(list(shown), call.queries, shown.get, default=10)
 
     def _receipt(self, call: Call, one: str, receipt_id: str) -> Response:
         found = next((receipt for receipt in self._store.receipts(one) if receipt["id"] == receipt_id), None)
@@ -112,17 +111,17 @@ class Calls:
 
     def _shown(self, entry: str, receipt: Record, kind: str) -> Record:
         told = {name: value for name, value in receipt.items() if name != "place"}
-        return {**told, "fileType": kind, "url": self._spend.signed(entry, str(receipt["id"]))}
+        return {**told, "fileType": kind, "url": self._signed(entry, str(receipt["id"]))}
 
     def _jobs(self, call: Call, version: str) -> Response:
         if call.method != "GET":
             raise Refusal("EXPORT_ALREADY_IN_PROGRESS", 409)  # an archiver must not start one
-        wanted = call.query.get("statuses[]") or call.query.get("statuses") or []
+        wanted = call.queries.get("statuses[]") or call.queries.get("statuses") or []
         jobs = {
             str(job["id"]): _job(job, version) for job in self._store.jobs() if not wanted or job["status"] in wanted
         }
-        ordered = in_order(list(jobs.values()), call.query, _JOB_SORTS)
-        return listed([str(job["id"]) for job in ordered], call.query, jobs.get)
+        ordered = in_order(list(jobs.values()), call.queries, _JOB_SORTS)
+        return listed([str(job["id"]) for job in ordered], call.queries, jobs.get)
 
     def _job(self, call: Call, version: str, one: str) -> Response:
         job = self._job_of(one)
@@ -136,10 +135,10 @@ class Calls:
             self._store.entry_id(number): _item(self._store.rolled(number), job, version)
             for number in self._store.job_entries(int(job["number"]))
         }
-        return listed(list(items), call.query, items.get)
+        return listed(list(items), call.queries, items.get)
 
     def _open_items(self, call: Call, version: str) -> Response:
-        job = self._job_of((call.query.get("job_id") or [""])[0])
+        job = self._job_of(call.text("job_id"))
         if job["status"] not in ("pending", "in_progress"):
             raise Refusal("EXPORT_JOB_STATUS_UNPROCESSABLE", 422)
         return self._items(call, version, str(job["id"]))
@@ -151,7 +150,7 @@ class Calls:
         return found
 
     def _secret(self, call: Call, one: str) -> Response:
-        secret = self._spend.webhook_secrets.get(one)
+        secret = self._webhook_secrets.get(one)
         return one_of(None if secret is None else {"secretKey": secret})
 
     def _tags(self, call: Call, group: str) -> Response:
@@ -159,7 +158,7 @@ class Calls:
         if call.method == "POST":
             return JSONResponse({"data": register.put({**call.members(), "groupId": group})}, 201)
         found = {str(tag["id"]): tag for tag in register.all() if tag["groupId"] == group}
-        return listed(list(found), call.query, found.get)
+        return listed(list(found), call.queries, found.get)
 
     def _register(self, call: Call, name: str) -> Response:
         register = self._store.registers.get(_REGISTERS.get(name, ""))
@@ -170,7 +169,7 @@ class Calls:
                 raise Refusal("FORBIDDEN", 403)
             return JSONResponse({"data": self._made(name, call.members())}, 201)
         found = {str(one["id"]): one for one in register.all()}
-        return listed(list(found), call.query, found.get)
+        return listed(list(found), call.queries, found.get)
 
     def _one(self, call: Call, name: str, one: str) -> Response:
         register = self._store.registers.get(_REGISTERS.get(name, ""))
@@ -194,7 +193,7 @@ class Calls:
             told.setdefault("status", "ACTIVE")
         made = self._store.registers[_REGISTERS[name]].put({"companyId": self._store.company_id, **told})
         if name == "subscriptions":
-            self._spend.webhook_secrets[str(made["id"])] = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+            self._webhook_secrets[str(made["id"])] = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
         return made
 
 

@@ -5,17 +5,15 @@ It takes a token of a person's consent alone, keeps the limit that all calls sha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
-from noarkit.standins.mcp_gate import Gate
-
-if TYPE_CHECKING:
-    from noarkit.standins.spend.service import Spend
+from noarkit.standins.spend.data import Store
+from noarkit.standins.windows import Windows
 
 Json = dict[str, Any]
 PATH = "/mcp"
@@ -24,18 +22,16 @@ _READS = ToolAnnotations(read_only_hint=True)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False)
 
 
-def gate(spend: Spend, key: str) -> Gate:
-    """The one server."""
+def servers(store: Store, windows: Windows) -> dict[str, MCPServer]:
+    """The one server, by its path."""
     server = MCPServer("expenses", version="1", log_level="CRITICAL")
-    desk = _Desk(spend)
+    desk = _Desk(store, windows)
     server.add_tool(desk.search, name="search_expenses", description="Expenses with a text.", annotations=_READS)
     server.add_tool(desk.retrieve, name="retrieve_expense", description="One expense.", annotations=_READS)
     for state in ("complete", "review", "queue"):
         name = f"{state}_expense" + ("_for_export" if state == "queue" else "")
         server.add_tool(desk.marking(state), name=name, description=f"Marks an expense: {state}.", annotations=_WRITES)
-    made = Gate(key, spend.control.meets, spend.issuer.is_good)
-    made.servers.append((PATH, server))
-    return made
+    return {PATH: server}
 
 
 def address(url: str, key: str) -> str:
@@ -44,16 +40,16 @@ def address(url: str, key: str) -> str:
 
 
 class _Desk:
-    def __init__(self, spend: Spend) -> None:
-        self._spend = spend
+    def __init__(self, store: Store, windows: Windows) -> None:
+        self._store = store
+        self._windows = windows
 
     def search(self, context: Context, text: str = "", limit: int = 20) -> Json:
         """The first expenses whose record holds the text."""
         self._enter()
-        store = self._spend.store
         found: list[Json] = []
-        for one in store.entry_ids():
-            entry = store.entry(one)
+        for one in self._store.entry_ids():
+            entry = self._store.entry(one)
             if entry is not None and text.casefold() in str(entry).casefold():
                 found.append(dict(entry))
             if len(found) >= max(1, min(limit, _MOST)):
@@ -71,17 +67,17 @@ class _Desk:
         def mark(context: Context, id: str) -> Json:
             self._enter()
             entry = {**self._one(id), "expenseState": state}
-            self._spend.store.change(id, entry)
+            self._store.change(id, entry)
             return entry
 
         return mark
 
     def _one(self, entry_id: str) -> Json:
-        entry = self._spend.store.entry(entry_id)
+        entry = self._store.entry(entry_id)
         if entry is None:
             raise ToolError("NOT_FOUND: there is no such expense")
         return dict(entry)
 
     def _enter(self) -> None:
-        if self._spend.windows.enter() > 0:
+        if self._windows.enter() > 0:
             raise ToolError("TOO_MANY_REQUESTS: come later")
