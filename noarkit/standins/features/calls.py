@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
 
+from noarkit.standins.calling import Call
 from noarkit.standins.dice import Dice
 from noarkit.standins.features.data import REVIEWED, SINGULAR, Store, millis
 from noarkit.standins.features.lists import Refusal, listed, one_of, whole
 from noarkit.standins.features.shapes import KINDS, VERSIONED, Record
-
-if TYPE_CHECKING:
-    from noarkit.standins.features.service import Call
 
 _STATES: dict[str, Record] = {
     "enable": {"isEnabled": True},
