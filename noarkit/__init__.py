@@ -19,27 +19,36 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from noarkit.asking import Archive
     from noarkit.config import Config
-    from noarkit.deliveries import Wish, convert, extract
+    from noarkit.deliveries import Wish, compare, convert, extract
     from noarkit.engine.assembly import IngestResult
     from noarkit.errors import NoarkitError
     from noarkit.events import Event, Listener
     from noarkit.extract.convert import Converted
     from noarkit.extract.run import Extracted
-    from noarkit.journeys import close, ingest, plan, scan, verify
+    from noarkit.graph.entity import Content, SetAside, Skipped
+    from noarkit.journeys import Site, close, ingest, open_source, plan, read_settings, scan, verify
     from noarkit.load.close import Closed
     from noarkit.load.coordinator import Stopping
     from noarkit.load.numbers import Numbers
     from noarkit.load.plan import PlanResult
     from noarkit.load.verify import Verified
+    from noarkit.sources.port import Source
+    from noarkit.sources.reader import Reader, Record, from_reader
+    from noarkit.sources.recipe import Recipe, read_recipe
     from noarkit.sources.scan import ScanReport
     from noarkit.validate import Report, validate
+    from noarkit.validate.compare import Compared
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Archive",
     "Closed",
+    "Compared",
     "Config",
+    "Content",
     "Converted",
     "Event",
     "Extracted",
@@ -48,17 +57,29 @@ __all__ = [
     "NoarkitError",
     "Numbers",
     "PlanResult",
+    "Reader",
+    "Recipe",
+    "Record",
     "Report",
     "ScanReport",
+    "SetAside",
+    "Site",
+    "Skipped",
+    "Source",
     "Stopping",
     "Verified",
     "Wish",
     "__version__",
     "close",
+    "compare",
     "convert",
     "extract",
+    "from_reader",
     "ingest",
+    "open_source",
     "plan",
+    "read_recipe",
+    "read_settings",
     "scan",
     "validate",
     "verify",
@@ -66,8 +87,11 @@ __all__ = [
 
 # Imported when first asked for, so that `import noarkit` is quick and a command loads only what it needs.
 _HOMES = {
+    "Archive": "noarkit.asking",
     "Closed": "noarkit.load.close",
+    "Compared": "noarkit.validate.compare",
     "Config": "noarkit.config",
+    "Content": "noarkit.graph.entity",
     "Converted": "noarkit.extract.convert",
     "Event": "noarkit.events",
     "Extracted": "noarkit.extract.run",
@@ -76,16 +100,28 @@ _HOMES = {
     "NoarkitError": "noarkit.errors",
     "Numbers": "noarkit.load.numbers",
     "PlanResult": "noarkit.load.plan",
+    "Reader": "noarkit.sources.reader",
+    "Recipe": "noarkit.sources.recipe",
+    "Record": "noarkit.sources.reader",
     "Report": "noarkit.validate",
     "ScanReport": "noarkit.sources.scan",
+    "SetAside": "noarkit.graph.entity",
+    "Site": "noarkit.journeys",
+    "Skipped": "noarkit.graph.entity",
+    "Source": "noarkit.sources.port",
     "Stopping": "noarkit.load.coordinator",
     "Verified": "noarkit.load.verify",
     "Wish": "noarkit.deliveries",
     "close": "noarkit.journeys",
+    "compare": "noarkit.deliveries",
     "convert": "noarkit.deliveries",
     "extract": "noarkit.deliveries",
+    "from_reader": "noarkit.sources.reader",
     "ingest": "noarkit.journeys",
+    "open_source": "noarkit.journeys",
     "plan": "noarkit.journeys",
+    "read_recipe": "noarkit.sources.recipe",
+    "read_settings": "noarkit.journeys",
     "scan": "noarkit.journeys",
     "validate": "noarkit.validate",
     "verify": "noarkit.journeys",

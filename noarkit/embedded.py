@@ -159,6 +159,7 @@ def _first_line(child: subprocess.Popen[bytes]) -> dict[str, object] | None:
         line = child.stdout.readline() if child.stdout is not None else b""
     finally:
         timer.cancel()
+        timer.join()
     try:
         told = json.loads(line)
     except ValueError:

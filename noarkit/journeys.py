@@ -45,7 +45,8 @@ from noarkit.report.page import MOST_PLACES
 from noarkit.sources.connector import ConnectorSource, find_connection, names_connection, reopen_connection, standing
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
-from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.opening import open_source as find_source
+from noarkit.sources.opening import reopen
 from noarkit.sources.package import ExtractSource, read_terms
 from noarkit.sources.port import Settling, Source, SourceIdentity, fitted, released
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
@@ -62,6 +63,18 @@ class Site:
     config: Config
     environment: Mapping[str, str]
     now_s: Callable[[], float] = time.time
+
+
+def read_settings(
+    file: Place | None = None, *, profile: str | None = None, environment: Mapping[str, str] | None = None
+) -> Site:
+    """The settings of a `noarkit.toml`, as every function takes them; without a `file` those that a command would use.
+
+    Raises `ConfigFault`.
+    """
+    variables = dict(os.environ if environment is None else environment)
+    named = Path(file) if file is not None else None
+    return Site(load(Sources(environment=variables, file=named, profile=profile)), variables)
 
 
 def site(archive: str | None = None, given: Site | None = None) -> Site:
@@ -89,7 +102,7 @@ def plan(
     source: Place | Source,
     run: Place,
     *,
-    recipe: Place | None = None,
+    recipe: Place | Recipe | None = None,
     hash_contents: bool = False,
     since: Place | None = None,
     strict: bool = False,
@@ -99,8 +112,9 @@ def plan(
 ) -> PlanResult:
     """Reads, maps, checks and cuts; freezes the plan in the folder `run`, with plan.html beside it. Sends nothing.
 
-    Without a `recipe` the source's own is used. Codes are judged by the archive's own lists where `archive` names one
-    (which must then answer), or where the settings name one that answers.
+    `source` is a path, a URL, a name, or a source itself. `recipe` is a file or a value; without one the source's own
+    is used. Codes are judged by the archive's own lists where `archive` names one (which must then answer), or where
+    the settings name one that answers.
     Raises `PlanFault` for a recipe or plan that cannot work, `SourceGone`, `UsageFault` where a plan stands already.
     """
     here = site(archive, settings)
@@ -123,7 +137,7 @@ def plan(
             planned = make_plan(what, folder, told, here.now_s)
         moved, moved_count = _moved(folder, what.since)
         context = Context(
-            recipe=str(recipe or ""),
+            recipe=recipe.name if isinstance(recipe, Recipe) else str(recipe or ""),
             archive=where.name,
             asked=codes is not None,
             hashed=hash_contents,
@@ -141,6 +155,7 @@ def plan(
 def ingest(
     run: Place,
     *,
+    source: Source | None = None,
     archive: str | None = None,
     until: str | None = None,
     max_rate: str | None = None,
@@ -157,11 +172,12 @@ def ingest(
 
     `until` is a time (`06:00`) or a moment, `max_rate` calls or bytes a second (`20/s`, `5MB/s`), `max_errors` a number
     or a share (`50`, `1%`). `check_command` sees every file before it is uploaded, and its refusal sets the item aside.
+    `source` is the one that was planned, where its reader has no name that anybody registered.
     Raises `RunLocked`, `PlanChanged`, `OtherArchive`, `SourceGone`, and faults of the archive.
     """
     here = site(archive, settings)
     folder = RunFolder(Path(run))
-    source = _reopened(folder, here)
+    read = _reopened(folder, here, source)
     options = LoadOptions(
         until=read_until(until, datetime.fromtimestamp(here.now_s(), UTC), _zone(folder)) if until else None,
         rate=read_rate(max_rate) if max_rate else Rate(),
@@ -173,7 +189,7 @@ def ingest(
     )
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
-        stack.enter_context(released(source))
+        stack.enter_context(released(read))
         told = stack.enter_context(logged(folder.path, tell, here.now_s, "ingest"))
         way = stack.enter_context(reached(where, rehearse=dry_run))
         told(Event("target", {"archive": way.name, "account": way.account}))
@@ -181,14 +197,14 @@ def ingest(
         try:
             result = assembly.ingest_run(
                 folder,
-                source,
+                read,
                 way,
                 options,
                 stopping=Stopping() if stopping is None else stopping,
                 tell=told,
                 now_s=here.now_s,
             )
-            continuity.keep(source, result, here.now_s())
+            continuity.keep(read, result, here.now_s())
             return result
         finally:
             if not dry_run:
@@ -234,6 +250,7 @@ def close(
 def verify(
     run: Place,
     *,
+    source: Source | None = None,
     depth: Depth = "ids",
     sample: float = 1.0,
     archive: str | None = None,
@@ -242,14 +259,14 @@ def verify(
 ) -> Verified:
     """Walks the source again, asks the archive, and compares; `sample` is the share of files whose bytes are compared.
 
-    Changes nothing. Raises `OtherArchive`, `SourceGone`, and faults of the archive.
+    `source` as for `ingest`. Changes nothing. Raises `OtherArchive`, `SourceGone`, and faults of the archive.
     """
     here = site(archive, settings)
     folder = RunFolder(Path(run))
-    source = _reopened(folder, here)
+    read = _reopened(folder, here, source)
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
-        stack.enter_context(released(source))
+        stack.enter_context(released(read))
         told = stack.enter_context(logged(folder.path, tell, here.now_s, "verify"))
         way = stack.enter_context(reached(where))
         told(Event("target", {"archive": way.name, "account": way.account}))
@@ -257,7 +274,7 @@ def verify(
         asked = stack.enter_context(closing(opened(way.settings, tell=told)))
         assembly.same_archive(folder, asked, way.name)
         began_s = here.now_s()
-        result = verify_run(folder, source, asked, Depths(depth, sample), told)
+        result = verify_run(folder, read, asked, Depths(depth, sample), told)
         result.certificate = write_certificate(
             folder,
             result,
@@ -342,9 +359,21 @@ def settled(source: Source, folder: Path) -> Source:
     return source
 
 
+def open_source(place: Place, *, settings: Site | None = None) -> Source:
+    """The source behind a path, URL or name, as a value: to ask for a recipe, or to give to `scan` and `plan`.
+
+    Raises `SourceGone`, `UsageFault`, `ConfigFault`.
+    """
+    return source_at(place, settings)
+
+
 def source_at(source: Place | Source, here: Site | None, archive: str | None = None) -> Source:
     """The source that is meant: one given, a connection (read from its marks for that archive), or a place."""
     if not isinstance(source, str | Path):
+        if not hasattr(source, "identity"):
+            raise UsageFault(
+                what="reader-bare", where=type(source).__name__, do="noarkit.from_reader(reader, 'my-system')"
+            )
         return source
     where = os.fspath(source)
     if names_connection(where):
@@ -353,20 +382,26 @@ def source_at(source: Place | Source, here: Site | None, archive: str | None = N
         found = find_connection(where, here.config, here.environment, now)
         if found is not None:
             return standing.from_marks(found, archive)
-    return open_source(where)
+    return find_source(where)
 
 
-def _reopened(folder: RunFolder, here: Site) -> Source:
+def _reopened(folder: RunFolder, here: Site, given: Source | None = None) -> Source:
+    """The source of a run: the one given, which must be that one, or what is found where the plan says."""
     identity = source_of(folder)
-    found = reopen_connection(identity, here.config, here.environment, folder.path)
-    return settled(found or reopen(identity), folder.path)
+    if given is not None:
+        found = source_at(given, here)
+        if (found.identity.kind, found.identity.where) != (identity.kind, identity.where):
+            raise UsageFault(what="run-of-other-source", where=str(folder.path))
+        return settled(found, folder.path)
+    service = reopen_connection(identity, here.config, here.environment, folder.path)
+    return settled(service or reopen(identity), folder.path)
 
 
-def _what(recipe: Place | None, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:
+def _what(recipe: Place | Recipe | None, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:
     """What is planned by default: a recipe maps records, but what an extract holds is fixed."""
     if isinstance(place, ExtractSource):
-        text = recipe_text(Path(recipe)) if recipe is not None else place.default_recipe()
-        terms = read_terms(text, str(recipe or "default recipe"))
+        text, name = _recipe_text(recipe, place)
+        terms = read_terms(text, name)
         extract = ExtractSource(place.place, terms.zone)
         return Plan(extract, extract.mapper(), text, terms.external_system, terms.zone, terms.close)
     text, chosen = _recipe(recipe, place, codes)
@@ -375,10 +410,18 @@ def _what(recipe: Place | None, place: Source, codes: Mapping[str, frozenset[str
     return Plan(place, compile_recipe(chosen), text, target.external_system, target.zone, target.close)
 
 
-def _recipe(given: Place | None, source: Source, codes: Mapping[str, frozenset[str]] | None) -> tuple[str, Recipe]:
+def _recipe_text(given: Place | Recipe | None, source: Source) -> tuple[str, str]:
+    """The text of a recipe, and what it is called."""
+    if isinstance(given, Recipe):
+        return given.text, given.name
+    return (recipe_text(Path(given)), str(given)) if given is not None else (source.default_recipe(), "default recipe")
+
+
+def _recipe(
+    given: Place | Recipe | None, source: Source, codes: Mapping[str, frozenset[str]] | None
+) -> tuple[str, Recipe]:
     """The text of the recipe, and the recipe; the first fault that stops it is raised as a `PlanFault`."""
-    name = str(given) if given is not None else "default recipe"
-    text = recipe_text(Path(given)) if given is not None else source.default_recipe()
+    text, name = _recipe_text(given, source)
     recipe = read_recipe(text, name)
     wrong = [problem for problem in check(recipe, code_lists=codes) if not problem.warning]
     if wrong:

@@ -28,7 +28,7 @@ LAYERS = (
     ("embedded",),
     ("destination",),
     ("journeys",),
-    ("deliveries",),
+    ("deliveries", "asking"),
     ("assistant",),
     ("cli",),
     ("__main__",),

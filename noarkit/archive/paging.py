@@ -74,7 +74,7 @@ def _number(object_id: str) -> tuple[int, str]:
 
 
 def _ahead(following: Iterator[Page]) -> Iterator[Page]:
-    with ThreadPoolExecutor(1, thread_name_prefix="pages") as thread:
+    with ThreadPoolExecutor(1, thread_name_prefix="noarkit-pages") as thread:
         coming = thread.submit(next, following, None)
         while (page := coming.result()) is not None:
             coming = thread.submit(next, following, None)

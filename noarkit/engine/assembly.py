@@ -37,6 +37,7 @@ from noarkit.load.governor import Rate
 from noarkit.load.numbers import Numbers
 from noarkit.load.run import Terms, load
 from noarkit.model import metamodel
+from noarkit.safe.children import alone
 from noarkit.sources.port import Source
 
 _MOST_WORKERS = 4
@@ -62,6 +63,7 @@ class Way:
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
     """How a run is to go. `workers` 0 loads in this process; None takes as many as the machine has cores, up to four.
+    Where other threads run in this process it is always this process that loads.
 
     `todays_dates` goes on where journal posts would get the dates and numbers of today, because the account may not
     write their own.
@@ -249,7 +251,8 @@ def worker_count(asked: int | None) -> int:
 
 
 def _workers(run: RunFolder, source: Source, way: Way, options: LoadOptions) -> Workers:
-    count = worker_count(options.workers)
+    # beside threads of others nothing is forked: the child would keep what they hold
+    count = worker_count(options.workers) if alone() else 0
     shop = LocalWorkshop(
         run.graph, way.settings, source.open, options.gate, options.rate.share(count), dry_run=options.dry_run
     )

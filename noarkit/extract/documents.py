@@ -60,7 +60,7 @@ def fetch_documents(
         store.remember("left-out", "1")
     _distrust(store, package)
     folders: set[Path] = set()
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="download") as threads:
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="noarkit-download") as threads:
         running: deque[Future[list[_Got]]] = deque()
         try:
             for some in _portions(_wanted(store)):

@@ -204,7 +204,7 @@ class _Fetch:
         waiting = [(task, done.last) for task in tasks if not (done := self.store.progress(task.name)).done]
         coming: queue.Queue[_Portion | BaseException] = queue.Queue(_WAITING_PAGES)
         stopping = threading.Event()
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fetch") as threads:
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="noarkit-fetch") as threads:
             try:
                 for task, last in waiting:
                     threads.submit(self._ask, task, last, coming, stopping)

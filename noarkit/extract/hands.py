@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -17,6 +16,7 @@ from typing import Protocol, Self
 
 from noarkit.errors import RunFault
 from noarkit.packages.noark5.apart import be_a_child
+from noarkit.safe.children import may_fork
 
 WIDEST = 4
 _PATIENCE_S = 0.5
@@ -111,12 +111,12 @@ class Team:
 
 
 class Hands:
-    """The children of a team, from the start to the end of an extract; none where the system has no fork."""
+    """The children of a team, from the start to the end of an extract; none where they may not be made by fork."""
 
     def __init__(self, team: Team) -> None:
         self.team = team
         self.all: list[Hand] = []
-        if not sys.platform.startswith("linux"):
+        if not may_fork():
             return
         context = multiprocessing.get_context("fork")
         for _ in range(team.count):

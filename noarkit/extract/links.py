@@ -72,7 +72,7 @@ def fetch_links(archive: Archive, store: ExtractStore, pause: Callable[[], None]
         done = store.progress(task)
         if done.done:
             continue
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="links") as threads:
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="noarkit-links") as threads:
             last = done.last
             for some in _sources(archive, store, kind, last):
                 found = threads.map(lambda source, kind=kind: list(_rows(archive, kind, source)), some)

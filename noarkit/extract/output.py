@@ -40,5 +40,5 @@ class Hashed:
 @contextmanager
 def hashed(path: Path) -> Iterator[Hashed]:
     """A file that appears whole when the block ends; the package is synced as a whole, so it is not here."""
-    with ThreadPoolExecutor(1, thread_name_prefix="hash") as hashing, writing(path, sync=False) as file:
+    with ThreadPoolExecutor(1, thread_name_prefix="noarkit-hash") as hashing, writing(path, sync=False) as file:
         yield Hashed(file, hashing)

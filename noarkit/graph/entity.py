@@ -28,7 +28,7 @@ class Content:
 
     locator: str
     name: str
-    size_bytes: int | None
+    size_bytes: int | None = None
     modified_ns: int | None = None
     sha256: str | None = None
     media_type: str | None = None

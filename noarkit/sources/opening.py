@@ -33,6 +33,7 @@ from noarkit.sources.files.names import path_of
 from noarkit.sources.package import DEFAULT_ZONE, ExtractSource, find_extract
 from noarkit.sources.package import KIND as EXTRACT
 from noarkit.sources.port import OpenSource, Source, SourceIdentity
+from noarkit.sources.reader import find_reader, reopen_reader
 from noarkit.sources.siard import KIND as SIARD
 from noarkit.sources.siard import find_siard, reopen_siard
 
@@ -81,8 +82,9 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
 
 
 def open_source(where: str) -> Source:
-    """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox."""
-    return opener([find_database, find_package, find_extract, file_finder()])(where)
+    """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
+    what a reader that somebody registered finds there (`mine:PLACE`)."""
+    return opener([find_database, find_package, find_extract, find_reader, file_finder()])(where)
 
 
 def reopen(identity: SourceIdentity) -> Source:
@@ -100,7 +102,7 @@ def reopen(identity: SourceIdentity) -> Source:
     if identity.kind == DIAS:
         return _there(DiasSource(Path(identity.where)), identity)
     if identity.kind != "files":
-        raise UsageFault(what="unknown-source", where=identity.where)
+        return reopen_reader(identity)
     root = Path(os.fsdecode(b"/" + path_of(identity.where.strip("/")) if identity.where.strip("/") else b"/"))
     if not os.path.lexists(root):
         raise SourceGone(where=identity.where, why="ENOENT")

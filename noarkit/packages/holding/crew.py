@@ -67,7 +67,7 @@ class Crew:
         self._copies = copies
         self._hands = () if hands is None else (hands,)
         self._width = width or default_width()
-        self._threads = ThreadPoolExecutor(self._width, thread_name_prefix="package")
+        self._threads = ThreadPoolExecutor(self._width, thread_name_prefix="noarkit-package")
         self._idle: queue.SimpleQueue[_Child | None] = queue.SimpleQueue()
         for _ in range(self._width):
             self._idle.put(None)

@@ -21,6 +21,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from noarkit.errors import PackageFault
+from noarkit.safe.children import may_fork
 
 _PORTION = 100
 _PIPE_BYTES = 1024 * 1024
@@ -29,7 +30,7 @@ _PR_SET_PDEATHSIG = 1
 
 def may_be_apart() -> bool:
     """True where a child starts in milliseconds and has a processor to run on."""
-    return sys.platform.startswith("linux") and len(os.sched_getaffinity(0)) > 1
+    return may_fork() and len(os.sched_getaffinity(0)) > 1
 
 
 def be_a_child(parent: int, own: int, *, at_once: bool = True) -> None:

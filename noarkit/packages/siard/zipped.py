@@ -44,7 +44,7 @@ class Part:
     def __init__(self, folder: Path, level: int) -> None:
         self._file: BinaryIO = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # closed by close()
         self._packing = zlib.compressobj(level, zlib.DEFLATED, -15) if level else None
-        self._thread = ThreadPoolExecutor(1)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="noarkit-zip")
         self._waiting: deque[Future[None]] = deque()
         self.method = 8 if level else 0
         self.crc = 0

@@ -217,7 +217,7 @@ class PersonalData:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A whole recipe. `problems` are those that reading met; `data` is the TOML as plain values."""
+    """A whole recipe. `problems` are those that reading met; `data` is the TOML as plain values, `text` as it stood."""
 
     name: str
     kinds: tuple[str, ...] = ()
@@ -230,3 +230,4 @@ class Recipe:
     maps: tuple[MapRule, ...] = ()
     problems: tuple[RecipeProblem, ...] = ()
     data: Mapping[str, object] = field(default_factory=dict)
+    text: str = ""

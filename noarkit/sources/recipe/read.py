@@ -50,7 +50,7 @@ _KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", i
 _T = TypeVar("_T")
 
 
-def read_recipe(text: str, name: str) -> Recipe:
+def read_recipe(text: str, name: str = "recipe") -> Recipe:
     """Reads a recipe; faults call it `name`. Raises PlanFault (where, line, column, why) where it is no TOML."""
     if len(text) > LONGEST_RECIPE:
         raise PlanFault(where=name, line=1, column=1, why="recipe-too-long")
@@ -63,7 +63,7 @@ def read_recipe(text: str, name: str) -> Recipe:
     except RecursionError as fault:
         raise PlanFault(where=name, line=1, column=1, why="recipe-too-deep") from fault
     problems: list[RecipeProblem] = []
-    return _recipe(_Table(data, (), lines, problems), name, problems)
+    return _recipe(_Table(data, (), lines, problems), name, text, problems)
 
 
 @cache
@@ -165,7 +165,7 @@ class _Table:
         return {field: Value(raw, table.line_of(field)) for field, raw in table.data.items()}
 
 
-def _recipe(top: _Table, name: str, problems: list[RecipeProblem]) -> Recipe:
+def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) -> Recipe:
     top.only("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
     source = top.table("source")
     source.only("kind", *(_OF_DATABASES if "database" in source.texts("kind") else ()))
@@ -183,6 +183,7 @@ def _recipe(top: _Table, name: str, problems: list[RecipeProblem]) -> Recipe:
         maps=tuple(_map(table) for table in top.tables("map")),
         problems=tuple(problems),
         data=top.data,
+        text=text,
     )
 
 

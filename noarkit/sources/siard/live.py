@@ -10,18 +10,16 @@ of PostgreSQL and SQLite are fetched piece by piece; those of other servers come
 from __future__ import annotations
 
 import socket
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Self
 
-from sqlalchemy.exc import SAWarning
-
 from noarkit.errors import UsageFault
 from noarkit.packages.siard import model
 from noarkit.sources.database.address import POSTGRESQL, SQLITE, Address, read_address
+from noarkit.sources.database.quiet import without_warnings
 from noarkit.sources.database.schema import Column, Relation, Table, reflect
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.streams import Desks
@@ -56,8 +54,7 @@ class LiveSource(AbstractContextManager["LiveSource"]):
                 label: judge(self._session, table) if not table.is_view else {}
                 for label, table in self._tables.tables.items()
             }
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)  # of types it does not know: ours are told by the name
+            with without_warnings():  # of types it does not know: ours are told by the name
                 self.archive = self._archive()
         except BaseException:
             self._session.close()

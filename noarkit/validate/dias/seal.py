@@ -28,7 +28,7 @@ class Seal:
     def __init__(self, located: Located, bench: Bench, tally: Tally) -> None:
         self._located = located
         self._tally = tally
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="seal")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="noarkit-seal")
         self._sums: dict[str, Future[str]] = {}
         self._stop = Event()
         self._header: MetsHeader | None = None

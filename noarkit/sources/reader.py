@@ -1,0 +1,290 @@
+"""Readers that others write: a reader tells records and opens their documents, and all else a source does stands here.
+
+A reader is found by the name that its package registers in the entry point group `noarkit.sources`: `mine:PLACE` calls
+what is registered as `mine` with PLACE. Nothing is imported that a SOURCE, or a run made of one, does not name.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from itertools import islice
+from pathlib import PurePath
+from typing import Protocol, TypeVar, runtime_checkable
+
+from noarkit.connectors.settings import SERVICES
+from noarkit.errors import (
+    ItemChanged,
+    ItemMalformed,
+    ItemUnreadable,
+    ItemVanished,
+    NoarkitError,
+    SourceGone,
+    UsageFault,
+)
+from noarkit.events import Event, Listener
+from noarkit.graph.entity import Content, SetAside, Skipped
+from noarkit.safe.digest import Readable
+from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.recipe import observe, propose, render
+
+GROUP = "noarkit.sources"
+OUR_NAMES = frozenset({*SERVICES, "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{1,39}")
+_TELL_EVERY = 10_000
+_LOOKED_AT = 20_000
+_TITLE = "= record.title | default(record.tittel) | default(record.name) | default(record.key)"
+T = TypeVar("T")
+Record = SourceRecord
+"""What a reader yields."""
+
+
+class Reader(Protocol):
+    """The least that a reader of one's own does.
+
+    It may also have `default_recipe() -> str`, for runs without a recipe, and `close()`, called when the work is done.
+    What an entry point names is called with the place after `NAME:` and returns a reader: its class will do.
+    """
+
+    def records(self) -> Iterable[SourceRecord | SetAside | Skipped]:
+        """Everything there is, once, in a stable order; best yielded one by one. An `OSError` means that the whole
+        place cannot be read."""
+        ...
+
+    def open(self, locator: str) -> bytes | AbstractContextManager[Readable]:
+        """A document by the locator its record gave it: bytes, or a file open for reading bytes.
+
+        Any fault sets this one item aside. It is called later, in other processes, and more than once.
+        """
+        ...
+
+
+@runtime_checkable
+class Prescribing(Protocol):
+    """A reader that brings a recipe."""
+
+    def default_recipe(self) -> str:
+        """The recipe (TOML) of a first run with nothing configured."""
+        ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A reader that holds something open."""
+
+    def close(self) -> None:
+        """Lets it go; it may be read from again."""
+        ...
+
+
+def from_reader(reader: Reader, name: str, place: str = "") -> Source:
+    """A source of a reader: `name` is its kind, for recipes too, and `place` tells one from another of that name.
+
+    Raises `UsageFault` for a name that is taken, or is none (small letters, figures and hyphens).
+    """
+    if _NAME.fullmatch(name) is None or name in OUR_NAMES:
+        raise UsageFault(what="reader-name", where=name, do="from_reader(reader, 'my-system')")
+    return ReaderSource(reader, name, place)
+
+
+def find_reader(where: str) -> Source | None:
+    """The source that `mine:PLACE` means, where a package registered `mine`; None otherwise. Raises `UsageFault`."""
+    name, colon, place = where.partition(":")
+    entry = _registered(name) if colon else None
+    return None if entry is None else _made(entry, name, place)
+
+
+def reopen_reader(identity: SourceIdentity) -> Source:
+    """The source that a plan was made from. Raises `UsageFault` where nobody here knows its reader."""
+    found = find_reader(identity.where)
+    if found is None:
+        raise UsageFault(what="no-such-reader", where=identity.where, do="noarkit.ingest(run, source=…)")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSource:
+    """A reader as a source."""
+
+    reader: Reader
+    name: str
+    place: str
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """Its name is its kind."""
+        return SourceIdentity(self.name, f"{self.name}:{self.place}")
+
+    def records(self, tell: Listener) -> Iterator[SourceItem]:
+        """What the reader yields, in plain values. Raises `SourceGone`, and `UsageFault` for what is no record."""
+        try:
+            for count, item in enumerate(self.reader.records(), start=1):
+                yield self._checked(item)
+                if count % _TELL_EVERY == 0:
+                    tell(Event("source_read", {"items": count}))
+        except OSError as error:
+            raise SourceGone(
+                where=self.identity.where, why=errno.errorcode.get(error.errno or 0, "unreadable")
+            ) from error
+
+    @contextmanager
+    def open(self, content: Content) -> Iterator[ContentStream]:
+        """Opens a document. Whatever the reader raises becomes a fault of this item alone."""
+        key = content.locator
+        found = _asked(key, partial(self.reader.open, key))
+        held = io.BytesIO(found) if isinstance(found, bytes) else found
+        stream = _asked(key, lambda: held.__enter__())
+        try:
+            yield _Watched(stream, content)
+        finally:
+            held.__exit__(None, None, None)
+
+    def default_recipe(self) -> str:
+        """The reader's own, or: each record with its documents, titled by what looks like a title."""
+        if isinstance(self.reader, Prescribing):
+            return self.reader.default_recipe()
+        return render(_plainest(self.name, self._system()))
+
+    def proposal(self, tell: Listener) -> str:
+        """A recipe fitted to the first records, ten thousands of them."""
+        seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return propose(observe(seen), source_kind=self.name, external_system=self._system())
+
+    def release(self) -> None:
+        """Lets the reader close what it holds."""
+        if isinstance(self.reader, Closing):
+            self.reader.close()
+
+    def _system(self) -> str:
+        return self.identity.where.removesuffix(":")
+
+    def _checked(self, item: object) -> SourceItem:
+        if isinstance(item, SetAside | Skipped):
+            return item
+        if not isinstance(item, SourceRecord):
+            raise self._odd(type(item).__name__)
+        if not (isinstance(item.key, str) and item.key and isinstance(item.kind, str) and item.kind):
+            raise self._odd("key", item.key)
+        if not all(isinstance(content, Content) for content in item.contents):
+            raise self._odd("contents", item.key)
+        try:
+            fields = {str(name): _plain(value) for name, value in item.fields.items()}
+        except TypeError as error:
+            raise self._odd(str(error), item.key) from error
+        return replace(item, fields=fields, contents=tuple(item.contents))
+
+    def _odd(self, detail: str, key: object = "") -> UsageFault:
+        where = f"{self.identity.where} {key} ({detail})".replace("  ", " ")
+        return UsageFault(what="reader-yields", where=where, do="noarkit.Record(kind, key, fields, contents)")
+
+
+class _Watched:
+    """A document of a reader while it is read: whether it was all there, and stood still."""
+
+    def __init__(self, stream: Readable, content: Content) -> None:
+        self._stream = stream
+        self._content = content
+        self._read_bytes = 0
+        self._before = _marks(stream)
+        if content.modified_ns is not None and self._before is not None and self._before[1] != content.modified_ns:
+            raise ItemChanged(key=content.locator, why="time", planned=content.modified_ns, found=self._before[1])
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes; empty at the end."""
+        block = _asked(self._content.locator, partial(self._stream.read, size))
+        if not isinstance(block, bytes):
+            raise ItemMalformed(key=self._content.locator, why="reader-text")
+        self._read_bytes += len(block)
+        return block
+
+    def still_the_same(self) -> bool:
+        """True where as many bytes came as were planned, and a file is as it was when it was opened."""
+        planned = self._content.size_bytes
+        return planned in (None, self._read_bytes) and self._before == _marks(self._stream)
+
+
+def _registered(name: str) -> EntryPoint | None:
+    """What packages registered under a name. Raises `UsageFault` where several did."""
+    if _NAME.fullmatch(name) is None or name in OUR_NAMES:
+        return None
+    found = {entry.value: entry for entry in entry_points(group=GROUP, name=name)}
+    if len(found) > 1:
+        raise UsageFault(what="reader-twice", where=f"{name}: {', '.join(sorted(found))}", do="pip uninstall")
+    return next(iter(found.values()), None)
+
+
+def _made(entry: EntryPoint, name: str, place: str) -> Source:
+    try:
+        make: Callable[[str], Reader] = entry.load()
+    except Exception as error:  # whatever somebody else's module does when it is imported
+        where = f"{name} ({entry.value}): {type(error).__name__}"
+        raise UsageFault(what="reader-broken", where=where, do=f"python -c 'import {entry.module}'") from error
+    whole = os.path.abspath(place) if os.path.lexists(place) else place  # noqa: PTH100  # links stay as they are named
+    try:
+        return ReaderSource(make(whole), name, whole)
+    except OSError as error:
+        raise SourceGone(where=f"{name}:{whole}", why=errno.errorcode.get(error.errno or 0, "unreadable")) from error
+
+
+def _asked(key: str, call: Callable[[], T]) -> T:
+    """What the reader answers; whatever it raises is told as a fault of one item."""
+    try:
+        return call()
+    except NoarkitError:
+        raise
+    except FileNotFoundError as error:
+        raise ItemVanished(key=key) from error
+    except OSError as error:
+        raise ItemUnreadable(key=key, why=error.strerror or type(error).__name__) from error
+    except Exception as error:  # somebody else's code, at work on this item
+        raise ItemMalformed(key=key, why=type(error).__name__) from error
+
+
+def _marks(stream: Readable) -> tuple[int, int] | None:
+    """Size and time of the file that a stream reads, None for any other stream."""
+    try:
+        status = os.fstat(stream.fileno())  # type: ignore[attr-defined]  # not every stream has one
+    except (AttributeError, OSError, ValueError):
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _plain(value: object) -> object:
+    """A value as recipes take it. Raises `TypeError` for what has no plain form."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal | PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
+        return [_plain(one) for one in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
+    raise TypeError(type(value).__name__)
+
+
+def _plainest(name: str, system: str) -> dict[str, object]:
+    return {
+        "source": {"kind": name},
+        "target": {
+            "external_system": system,
+            "model": 1,
+            "close": True,
+            "arkivskaper": {"fields": {"arkivskaperIdent": "ukjent", "arkivskaperNavn": "Ukjent"}},
+            "arkiv": {"fields": {"tittel": name}},
+            "arkivdel": {"fields": {"tittel": system}},
+        },
+        "personal_data": {"identity_numbers": "report"},
+        "map": [{"type": "Basisregistrering", "fields": {"tittel": _TITLE}}],
+    }
