@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from noarkit.server.read_log import Access
+from noarkit.server.service import Service
 from noarkit.server.wire import Caller
-
-if TYPE_CHECKING:
-    from noarkit.server.service import Service
 
 ACCESS_LOG_TYPES = (
     "Saksmappe",

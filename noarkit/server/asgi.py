@@ -22,10 +22,11 @@ from urllib.parse import parse_qsl, unquote_plus
 
 import orjson
 
+from noarkit.server.calling import Call, Route
 from noarkit.server.exchange import BodyLimits, Disconnected, Exchange, Receive, Scope, Send
 from noarkit.server.routing import Found, NotFound, RouteTable
 from noarkit.server.service import Service
-from noarkit.server.wire import Answer, Call, Caller, Refusal, Route
+from noarkit.server.wire import Answer, Caller, Refusal
 
 LOGGER = logging.getLogger("noarkit.server")
 

@@ -11,16 +11,15 @@ import logging
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from noarkit.model import metamodel
+from noarkit.server.calling import Call, Route
 from noarkit.server.schema import table_name
+from noarkit.server.service import Service
 from noarkit.server.transaction import trees
 from noarkit.server.transaction.log import Actor
-from noarkit.server.wire import Answer, Call, Refusal, Rights, Route
-
-if TYPE_CHECKING:
-    from noarkit.server.service import Service
+from noarkit.server.wire import Answer, Refusal, Rights
 
 LOGGER = logging.getLogger("noarkit.server")
 

@@ -13,9 +13,10 @@ from datetime import datetime
 from functools import cache
 
 from noarkit.model import metamodel
+from noarkit.server.calling import Call, Route
 from noarkit.server.rights import METADATA_REGISTER
 from noarkit.server.schema import table_name
-from noarkit.server.wire import Answer, Call, Refusal, Route
+from noarkit.server.wire import Answer, Refusal
 
 METADATA = "virksomhetsspesifikkeMetadata"
 KINDS = ("string", "long", "double", "timestamp", "encrypted", "uri", "boolean")

@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from noarkit.server import logs
+from noarkit.server.calling import Call, Route
 from noarkit.server.query.request import number_member, object_member
-from noarkit.server.wire import Answer, Call, Refusal, Route
+from noarkit.server.wire import Answer, Refusal
 
 MAX_LIMIT = 5000
 

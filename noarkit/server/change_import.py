@@ -16,10 +16,11 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from noarkit.server import logs
+from noarkit.server.calling import Call, Route
 from noarkit.server.query.request import object_member, text_member
 from noarkit.server.transaction import log
 from noarkit.server.values import BadValue, timestamp
-from noarkit.server.wire import Answer, Call, Refusal, Route
+from noarkit.server.wire import Answer, Refusal
 
 PERMISSION = "Write changelog"
 MAX_ENTRIES = 1000

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
 from noarkit.model import CodeList, metamodel
+from noarkit.server.calling import Call, Route
 from noarkit.server.rights import LIST_REGISTER, value_node
 from noarkit.server.schema import table_name
-from noarkit.server.wire import Answer, Call, Refusal, Route
+from noarkit.server.wire import Answer, Refusal
 
 EDIT_PERMISSION = "Edit list values"
 

@@ -14,16 +14,15 @@ import asyncio
 import sqlite3
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from urllib.parse import quote
 
+from noarkit.server.calling import Call, Route
 from noarkit.server.exchange import Exchange
 from noarkit.server.files import FileFacts
 from noarkit.server.read_log import Download
-from noarkit.server.wire import Answer, Call, Caller, Refusal, Route
-
-if TYPE_CHECKING:
-    from noarkit.server.service import Service
+from noarkit.server.service import Service
+from noarkit.server.wire import Answer, Caller, Refusal
 
 LIGHT_PDF_PERMISSION = "Store light PDF"
 

@@ -17,7 +17,7 @@ from noarkit.server.clients import Account, Accounts, ClientsFile
 from noarkit.server.database import Database
 from noarkit.server.rights import AccountRights, Grants, load_grants
 from noarkit.server.settings import Settings
-from noarkit.server.wire import Answer, Call, Caller, Refusal, Route
+from noarkit.server.wire import Answer, Caller, Refusal
 
 REFRESH_TTL_S = 14 * 24 * 3600
 
@@ -31,15 +31,6 @@ def statements() -> Iterator[str]:
         "CREATE TABLE token (hash TEXT PRIMARY KEY, kind TEXT NOT NULL, account TEXT NOT NULL, mark TEXT NOT NULL,"
         " expires_ms INTEGER NOT NULL) WITHOUT ROWID"
     )
-
-
-def routes() -> list[Route]:
-    """The call by which newer clients ask who they are."""
-    return [Route("GET", "info/me", _me)]
-
-
-def _me(call: Call) -> Answer:
-    return Answer(body={"userId": call.caller.account})
 
 
 class OAuthFault(Exception):

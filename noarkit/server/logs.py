@@ -18,12 +18,13 @@ import orjson
 
 from noarkit.model import metamodel
 from noarkit.server.access_notes import ACCESS_LOG_TYPES
+from noarkit.server.calling import Call, Route
 from noarkit.server.query.request import boolean_member, number_member, object_member, text_member
 from noarkit.server.read_log import Access, Condition, Download
 from noarkit.server.schema import schema, table_name
 from noarkit.server.transaction.log import Subject
 from noarkit.server.values import BadValue, format_timestamp, timestamp
-from noarkit.server.wire import Answer, Call, Refusal, Rights, Route
+from noarkit.server.wire import Answer, Refusal, Rights
 
 PERMISSION = "View changelog"
 CHANGE_LOG_TYPES = (

@@ -23,10 +23,11 @@ import uvicorn
 
 from noarkit.errors import ConfigFault, RunLocked
 from noarkit.safe import atomic
+from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.connection import ArchiveConnection
 from noarkit.server.downloads import DownloadCall
-from noarkit.server.service import Service, all_routes, open_service
+from noarkit.server.service import Service
 from noarkit.server.trouble import FAULT_LOG, App, Trouble, read_script
 from noarkit.server.uploads import UploadCall
 

@@ -1,75 +1,21 @@
-"""One running archive: its settings, databases, files, clock, and the areas it is made of.
+"""One running archive: its settings, databases, files and clock, and the work that nobody waits for.
 
-`open_service` makes the tables of every area in a new folder, or opens the folder as it was left. `start` begins the
-work that nobody waits for: sweeping, writing logs, bulk jobs.
+`start` begins that work: sweeping, writing logs, bulk jobs.
 """
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
-from noarkit.errors import ConfigFault
-from noarkit.server import (
-    access,
-    bulk,
-    business_metadata,
-    change_export,
-    change_import,
-    code_lists,
-    downloads,
-    fulltext,
-    identity,
-    logs,
-    query,
-    schema,
-    transaction,
-    uploads,
-)
-from noarkit.server.clients import open_clients
 from noarkit.server.database import Database
 from noarkit.server.files import Files
 from noarkit.server.identity import Identity
 from noarkit.server.read_log import ReadLog
-from noarkit.server.settings import Settings, read_settings
-from noarkit.server.wire import Route
+from noarkit.server.settings import Settings
 from noarkit.server.workers import Worker
 
-
-class Area(Protocol):
-    """What the service asks of an area."""
-
-    def statements(self) -> Iterable[str]:
-        """The statements that make the area's tables in a new archive."""
-        ...
-
-    def routes(self) -> list[Route]:
-        """The area's calls."""
-        ...
-
-
-LOGGER = logging.getLogger("noarkit.server")
-
-# Each area is a module with `statements()` (its own tables, may be none) and `routes()`.
-AREAS: tuple[Area, ...] = (
-    transaction,
-    query,
-    uploads,
-    downloads,
-    code_lists,
-    business_metadata,
-    identity,
-    access,
-    fulltext,
-    logs,
-    change_export,
-    change_import,
-    bulk,
-)
 _SWEEP_EVERY_S = 60.0
 _FLUSH_EVERY_S = 0.5
 _BULK_EVERY_S = 30.0
@@ -87,6 +33,7 @@ class Service:
     read_log: ReadLog
     now_s: Callable[[], float]
     identity: Identity
+    next_job: Callable[[Service], bool]
     workers: dict[str, Worker] = field(default_factory=dict)
 
     def now_ms(self) -> int:
@@ -114,7 +61,7 @@ class Service:
             self.workers["bulk"].wake()
 
     def _run_bulk(self) -> None:
-        while not self.stopping and bulk.run_next(self):
+        while not self.stopping and self.next_job(self):
             pass
 
     def close(self) -> None:
@@ -126,41 +73,3 @@ class Service:
         self.read_log.close()
         self.files.close()
         self.db.close()
-
-
-def open_service(data_dir: Path, settings: Settings | None = None, now_s: Callable[[], float] = time.time) -> Service:
-    """Opens the archive in `data_dir`, making it first where it is new. Raises ConfigFault where it is no archive."""
-    data_dir.mkdir(parents=True, exist_ok=True)
-    settings = settings or read_settings(data_dir)
-    clients = open_clients(data_dir)
-    path = data_dir / "archive.db"
-    db = Database(path)
-    version = _schema_version(db)
-    if version is None:
-        db.make(_all_statements())
-    elif version != schema.SCHEMA_VERSION:
-        db.close()
-        raise ConfigFault(where=str(path), why=f"made by another version of the archive service (tables {version})")
-    files = Files(data_dir, db, ttl_s=settings.upload_ttl_s, now_s=now_s)
-    identity = Identity(db, clients, settings, lambda: int(now_s() * 1000))
-    return Service(data_dir, settings, db, files, ReadLog(data_dir), now_s, identity)
-
-
-def all_routes() -> list[Route]:
-    """The routes of every area."""
-    return [route for area in AREAS for route in area.routes()]
-
-
-def _schema_version(db: Database) -> int | None:
-    with db.reading() as reader:
-        made = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'archive_schema'").fetchone()
-        return None if made is None else int(reader.execute("SELECT version FROM archive_schema").fetchone()[0])
-
-
-def _all_statements() -> Iterator[str]:
-    yield "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID"
-    yield "CREATE TABLE archive_schema (version INTEGER NOT NULL)"
-    yield f"INSERT INTO archive_schema VALUES ({schema.SCHEMA_VERSION:d})"  # noqa: S608  # a number of our own
-    yield from schema.statements()
-    for area in AREAS:
-        yield from area.statements()

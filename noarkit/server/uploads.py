@@ -10,17 +10,15 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from noarkit.server import files
+from noarkit.server.calling import Route
 from noarkit.server.exchange import BodyLimits, Exchange
 from noarkit.server.file_store import Incoming
 from noarkit.server.files import Arrival
-from noarkit.server.wire import Caller, Refusal, Route
-
-if TYPE_CHECKING:
-    from noarkit.server.service import Service
+from noarkit.server.service import Service
+from noarkit.server.wire import Caller, Refusal
 
 PERMISSION = "Store documents"
 

@@ -1,17 +1,10 @@
-"""What every area of the archive is made of: a Call comes in, an Answer goes out, a Refusal says why not.
-
-Areas know nothing of HTTP servers. Each exports `routes() -> list[Route]`; `asgi` serves them under every base path.
-"""
+"""What goes between the archive and whoever calls it: who calls and may do what, an answer, or a refusal."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from noarkit.server.service import Service
+from dataclasses import dataclass
+from typing import Protocol
 
 
 class Refusal(Exception):
@@ -67,33 +60,9 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One call, already authenticated, with its JSON body parsed (None where there is none)."""
-
-    service: Service
-    caller: Caller
-    path: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    body: object = None
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """`body` is JSON to be; `raw` is JSON already made, where an area made it faster itself."""
 
     status: int = 200
     body: object = None
     raw: bytes | None = None
-
-
-Handler = Callable[[Call], Answer]
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """`path` is below the base, with `{name}` parts; `has_body` asks for a JSON object (else 415 and 400 are given)."""
-
-    method: str
-    path: str
-    handler: Handler
-    has_body: bool = False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.server.service import open_service
+from noarkit.server.areas import open_service
 from tests.faults.world import World
 from tests.load.journey import add_plain_account, copied
 

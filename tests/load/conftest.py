@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.server.service import Service, open_service
+from noarkit.server.areas import open_service
+from noarkit.server.service import Service
 from tests.load.journey import Journey, add_plain_account, copied
 
 Opened = Callable[[Journey], Service]

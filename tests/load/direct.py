@@ -23,6 +23,7 @@ from noarkit.archive.values import (
     Uploaded,
 )
 from noarkit.errors import ArchiveNotFound, ArchiveRefused, ChecksumDiffers, ItemChanged
+from noarkit.server import calling
 from noarkit.server import wire as served
 from noarkit.server.files import Arrival
 from noarkit.server.query import routes as query_routes
@@ -86,7 +87,7 @@ class DirectArchive:
 
     def _post(self, path: str, body: bytes, asked: Asked) -> dict[str, object]:
         try:
-            answer = self._handlers[path](served.Call(self._service, self._caller, body=orjson.loads(body)))
+            answer = self._handlers[path](calling.Call(self._service, self._caller, body=orjson.loads(body)))
         except served.Refusal as refusal:
             told = refusal.description.encode()
             raise refused_answer(refusal.status, told, None, asked, self._service.now_s()) from refusal

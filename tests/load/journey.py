@@ -28,7 +28,8 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.run import Loaded, Terms, load
 from noarkit.load.work import Bench, Control
 from noarkit.safe import atomic
-from noarkit.server.service import Service, open_service
+from noarkit.server.areas import open_service
+from noarkit.server.service import Service
 from noarkit.server.settings import Settings
 from tests.load.direct import DirectArchive
 from tests.load.trouble import Contents, Killed, Schedule, Time, TroubledArchive, TroubledJournal

@@ -21,7 +21,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from noarkit.errors import NoarkitError
 from noarkit.graph.cut import Limits
 from noarkit.load.numbers import numbers
-from noarkit.server.service import Service, open_service
+from noarkit.server.areas import open_service
+from noarkit.server.service import Service
 from noarkit.server.settings import Settings
 from tests.load.journey import Journey, add_plain_account, record
 from tests.load.trouble import ARCHIVE_TROUBLES, JOURNAL_TROUBLES, SOURCE_TROUBLES, Killed, Schedule

@@ -27,8 +27,10 @@ from noarkit.load.numbers import Numbers
 from noarkit.load.plan import Plan, PlanResult, plan
 from noarkit.load.run import Terms, load
 from noarkit.load.work import Bench, Control
+from noarkit.server import calling
 from noarkit.server import wire as served
-from noarkit.server.service import Service, all_routes, open_service
+from noarkit.server.areas import all_routes, open_service
+from noarkit.server.service import Service
 from noarkit.sources.package import EXTERNAL_SYSTEM, ExtractSource, find_extract
 from tests.load.direct import DirectArchive
 
@@ -59,7 +61,7 @@ class WholeArchive(DirectArchive):
             found = pattern.fullmatch(path)
             if found is not None and route.method == call.method:
                 parts = {name: value.replace("\0", "/") for name, value in found.groupdict().items()}
-                given = served.Call(self._service, self._caller, path=parts, query=dict(call.query), body=call.body)
+                given = calling.Call(self._service, self._caller, path=parts, query=dict(call.query), body=call.body)
                 try:
                     answer = route.handler(given)
                 except served.Refusal as refusal:

@@ -22,7 +22,8 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.plan import Plan, plan
 from noarkit.load.run import Terms, load
 from noarkit.load.work import Bench
-from noarkit.server.service import Service, open_service
+from noarkit.server.areas import open_service
+from noarkit.server.service import Service
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.names import has_forbidden, is_decodable, path_of
 from noarkit.sources.recipe import compile_recipe, read_recipe

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.server.areas import open_service
 from noarkit.server.bulk import run_next
-from noarkit.server.service import Service, open_service
+from noarkit.server.service import Service
 from tests.server.conftest import Archive, serving
 from tests.server.wire import Wire, came, small_archive
 

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from noarkit.model import metamodel
-from noarkit.server.service import all_routes
+from noarkit.server.areas import all_routes
 from tests.server.conftest import Archive, serving
 from tests.server.wire import BASE, link, save, small_archive
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ConfigFault, SecretFault
+from noarkit.server.areas import open_service
 from noarkit.server.clients import open_clients
-from noarkit.server.service import Service, open_service
+from noarkit.server.service import Service
 from noarkit.server.settings import Settings
 from noarkit.server.wire import Answer, Caller, Refusal
 from tests.server.conftest import Archive

@@ -11,9 +11,10 @@ import pytest
 
 from noarkit.model import metamodel
 from noarkit.server import rights
+from noarkit.server.areas import open_service
 from noarkit.server.rights import AccountRights, load_grants
 from noarkit.server.schema import schema, table_name
-from noarkit.server.service import Service, open_service
+from noarkit.server.service import Service
 from tests.server.rights_table import (
     ALL,
     EVERYWHERE,

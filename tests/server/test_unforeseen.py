@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.server.areas import open_service
 from noarkit.server.asgi import ArchiveApp
+from noarkit.server.calling import Call, Route
 from noarkit.server.exchange import Exchange, Message
-from noarkit.server.service import Service, open_service
-from noarkit.server.wire import Answer, Call, Caller, Route
+from noarkit.server.service import Service
+from noarkit.server.wire import Answer, Caller
 from tests.server.conftest import Archive
 
 BASE = "/noark5/v1"

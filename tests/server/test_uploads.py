@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.server.areas import open_service
 from noarkit.server.database import Database
 from noarkit.server.files import Arrival, Files
-from noarkit.server.service import open_service
 from noarkit.server.settings import Settings
 from noarkit.server.wire import Refusal
 from tests.server.conftest import Archive

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 
 from noarkit.server.access import groups, modifiers, permissions
+from noarkit.server.calling import Route
 from noarkit.server.rights import EXPLICIT_PERMISSIONS, SERVICE_PERMISSIONS
-from noarkit.server.wire import Route
 
 ADMIN = "admin"
 INTEGRATION = "integration"

@@ -17,6 +17,7 @@ from noarkit.server.access.members import (
     texts,
     words,
 )
+from noarkit.server.calling import Call, Route
 from noarkit.server.rights import (
     CONTROLLING_LISTS,
     EXPLICIT_PERMISSIONS,
@@ -27,7 +28,7 @@ from noarkit.server.rights import (
     value_node,
 )
 from noarkit.server.schema import schema, table_name
-from noarkit.server.wire import Answer, Call, Refusal, Route
+from noarkit.server.wire import Answer, Refusal
 
 _MEMBERS = ("name", "description", "claims", "globalPermissions", "servicePermissions")
 _SELECT = "SELECT id, name, description, claims, global_permissions, service_permissions FROM access_group"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 
-from noarkit.server.wire import Call, Refusal
+from noarkit.server.calling import Call
+from noarkit.server.wire import Refusal
 
 Body = Mapping[str, object]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 from noarkit.server.access.members import body_of, identity, is_security_administrator, number_of, text, truth
+from noarkit.server.calling import Call, Route
 from noarkit.server.rights import CONTROLLING_LISTS, LIST_REGISTER
-from noarkit.server.wire import Answer, Call, Refusal, Route
+from noarkit.server.wire import Answer, Refusal
 
 _SYSTEM = "Klassifikasjonssystem"
 _MEMBERS = ("id", "determinesAccessControl")

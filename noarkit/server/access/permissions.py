@@ -22,6 +22,7 @@ from noarkit.server.access.members import (
     page,
     words,
 )
+from noarkit.server.calling import Call, Route
 from noarkit.server.rights import (
     CONTROLLING_LISTS,
     EXPLICIT_PERMISSIONS,
@@ -31,7 +32,7 @@ from noarkit.server.rights import (
     value_node,
 )
 from noarkit.server.schema import table_name
-from noarkit.server.wire import Answer, Call, Refusal, Route
+from noarkit.server.wire import Answer, Refusal
 
 _LARGEST_PAGE = 200
 _WITHOUT_RELATED = tuple(word for word in EXPLICIT_PERMISSIONS if word != "ReadRelated")

@@ -7,9 +7,9 @@ not read.
 
 from __future__ import annotations
 
+from noarkit.server.calling import Route
 from noarkit.server.fulltext.index import set_text, tables
 from noarkit.server.fulltext.search import search
-from noarkit.server.wire import Route
 
 
 def statements() -> list[str]:

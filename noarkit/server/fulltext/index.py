@@ -11,17 +11,15 @@ from __future__ import annotations
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import orjson
 
+from noarkit.server.calling import Call
 from noarkit.server.query.request import number_member, object_member, text_member
 from noarkit.server.rendering import OPEN_TEXTS
 from noarkit.server.schema import table_name
-from noarkit.server.wire import Answer, Call, Refusal
-
-if TYPE_CHECKING:
-    from noarkit.server.service import Service
+from noarkit.server.service import Service
+from noarkit.server.wire import Answer, Refusal
 
 TEXT = "tekst"
 OPEN = ("open1", "open2")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from noarkit.server.calling import Call
 from noarkit.server.fulltext.doctypes import DOCTYPES, Doctype
 from noarkit.server.fulltext.index import OPEN, catch_up
 from noarkit.server.fulltext.tell import (
@@ -29,7 +30,7 @@ from noarkit.server.query.run import TIME_LIMIT_S
 from noarkit.server.rendering import screened
 from noarkit.server.schema import table_name
 from noarkit.server.settings import Settings
-from noarkit.server.wire import Answer, Call, Refusal
+from noarkit.server.wire import Answer, Refusal
 
 _DEFAULT_LIMIT = 10
 _MAX_FILTER_VALUES = 1_000

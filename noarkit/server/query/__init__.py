@@ -5,8 +5,8 @@ language reads the text, request the body around it, paths turns chains into joi
 
 from __future__ import annotations
 
+from noarkit.server.calling import Route
 from noarkit.server.query.run import query
-from noarkit.server.wire import Route
 
 
 def statements() -> list[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 
 from noarkit.server.access_notes import note_reads
+from noarkit.server.calling import Call
 from noarkit.server.query.compile import compile_query
 from noarkit.server.query.guard import deadline, watch_rights
 from noarkit.server.query.request import QueryRequest, read_request
 from noarkit.server.rendering import fetch, render_all
 from noarkit.server.settings import Settings
-from noarkit.server.wire import Answer, Call, Caller
+from noarkit.server.wire import Answer, Caller
 
 TIME_LIMIT_S = 30.0
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from noarkit.server.calling import Call, Handler, Route
 from noarkit.server.transaction import log
 from noarkit.server.transaction.expand import TO_CASE_FILE, TO_REGISTRY_ENTRY, Expansion, expand
 from noarkit.server.transaction.flight import InFlight, case_files_added_to
@@ -20,7 +21,7 @@ from noarkit.server.transaction.plan import plans
 from noarkit.server.transaction.request import read_actions
 from noarkit.server.transaction.run import finish, perform
 from noarkit.server.transaction.stage import leniency, open_stage
-from noarkit.server.wire import Answer, Call, Handler, Route
+from noarkit.server.wire import Answer
 
 
 def statements() -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.server.service import all_routes
+from noarkit.server.areas import all_routes
 from tests.server.calls.scene import Scene
 from tests.server.calls.shapes import JSON_ERRORS
 from tests.server.calls.table import CALLS, EVERY, NEWER, OWN, STREAMS, WITH_BODY, Call

@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noarkit.server import transaction
+from noarkit.server.areas import open_service
+from noarkit.server.calling import Call, Handler
 from noarkit.server.fulltext.index import catch_up, set_text
 from noarkit.server.fulltext.search import search
-from noarkit.server.service import Service, open_service
-from noarkit.server.wire import Call, Caller, Handler, Refusal
+from noarkit.server.service import Service
+from noarkit.server.wire import Caller, Refusal
 from tests.server.wire import link, save
 
 

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noarkit.server.areas import open_service
+from noarkit.server.calling import Call
 from noarkit.server.query.guard import deadline
 from noarkit.server.query.run import query
-from noarkit.server.service import Service, open_service
+from noarkit.server.service import Service
 from noarkit.server.settings import Settings
-from noarkit.server.wire import Call, Caller, Refusal
+from noarkit.server.wire import Caller, Refusal
 
 
 @dataclass

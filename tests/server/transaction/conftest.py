@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from noarkit.server.service import open_service
+from noarkit.server.areas import open_service
 from noarkit.server.settings import Settings
 from tests.server.transaction.desk import Desk
 from tests.server.transaction.world import World, make_world

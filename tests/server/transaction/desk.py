@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
+from noarkit.server.calling import Call, Handler
 from noarkit.server.files import Arrival
 from noarkit.server.service import Service
 from noarkit.server.settings import Settings
 from noarkit.server.transaction import routes
-from noarkit.server.wire import Call, Caller, Handler, Refusal
+from noarkit.server.wire import Caller, Refusal
 
 SERVICE_PERMISSIONS = frozenset({"Edit finalized", "Edit journaled", "Journal", "Store documents"})
 ALL = ("Create", "Update", "Delete", "Move", "UpdateSystemManaged")

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from noarkit.model import ObjectType, Reference, metamodel
+from noarkit.server.areas import open_service
 from noarkit.server.schema import schema, table_name
-from noarkit.server.service import open_service
 from noarkit.server.wire import Refusal
 from tests.server.transaction.desk import Action, Desk, delete, link, save, unlink
 from tests.server.transaction.world import UNIT, World, klasse, make_world
