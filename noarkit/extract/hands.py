@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -96,9 +97,10 @@ class Hand:
 
 
 def default_count() -> int:
-    """One for each processor this process may use, some at most, and two that end sooner; none for one processor."""
+    """One for each processor this process may use, some at most, and two that end sooner; none for one processor, or
+    beside threads of others."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 0 if processors < 2 else min(processors, WIDEST) + 2
+    return 0 if processors < 2 or not may_fork() else min(processors, WIDEST) + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +113,12 @@ class Team:
 
 
 class Hands:
-    """The children of a team, from the start to the end of an extract; none where they may not be made by fork."""
+    """The children of a team, from the start to the end of an extract; none where the system has no fork."""
 
     def __init__(self, team: Team) -> None:
         self.team = team
         self.all: list[Hand] = []
-        if not may_fork():
+        if not sys.platform.startswith("linux"):
             return
         context = multiprocessing.get_context("fork")
         for _ in range(team.count):

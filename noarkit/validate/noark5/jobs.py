@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Protocol
 
 from noarkit.errors import NoarkitError, PackageFault, UnsafeXml
-from noarkit.safe.children import alone
 from noarkit.validate.noark5.documents import Claim, read_files
 from noarkit.validate.noark5.journals import read_change_log, read_journal
 from noarkit.validate.noark5.messages import Message, Refused, refusal
@@ -158,8 +157,8 @@ class Processes:
 
 
 def hire(work: Work, count: int) -> Workers:
-    """Children where there are to be any and none is forked beside other threads, else ourselves."""
-    return Processes(work, count) if count and alone() else Inline(work)
+    """Children where there are to be any, else ourselves."""
+    return Processes(work, count) if count else Inline(work)
 
 
 def _received(pipe: Connection) -> Sequence[Message] | NoarkitError | None:

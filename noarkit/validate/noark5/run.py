@@ -17,6 +17,7 @@ from typing import Protocol
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.noark5 import spec
+from noarkit.safe.children import alone
 from noarkit.safe.growing import lines_of
 from noarkit.validate.findings import Count, Report, Rule, Tally, rules_of
 from noarkit.validate.noark5.case import DESCRIPTION_FILE, Case
@@ -143,7 +144,7 @@ def _count(root: Path, wish: Wish) -> int:
     if wish.workers is not None:
         return wish.workers
     size = sum(entry.stat().st_size for entry in root.iterdir() if entry.is_file())
-    return os.cpu_count() or 1 if size > LARGE_BYTES else 0
+    return os.cpu_count() or 1 if size > LARGE_BYTES and alone() else 0
 
 
 def _names(root: Path) -> frozenset[str]:
