@@ -7,8 +7,7 @@ length-prefixed, so that two graphs have one digest only where they say the same
 from __future__ import annotations
 
 import hashlib
-
-from noarkit.graph.store import GraphStore
+import sqlite3
 
 _ROWS = (
     "SELECT key, state, root, code, data FROM record ORDER BY n",
@@ -23,12 +22,12 @@ _ROWS = (
 )
 
 
-def digest(store: GraphStore) -> str:
-    """The sha256 over the plan's content, in hex."""
+def digest(db: sqlite3.Connection) -> str:
+    """The sha256 over the content of a plan's database, in hex."""
     whole = hashlib.sha256()
     for number, statement in enumerate(_ROWS):
         whole.update(b"table %d\n" % number)
-        cursor = store.db.execute(statement)
+        cursor = db.execute(statement)
         while rows := cursor.fetchmany(2000):
             for row in rows:
                 text = repr(row).encode("utf-8", "surrogatepass")

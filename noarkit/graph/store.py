@@ -20,6 +20,7 @@ import orjson
 
 from noarkit.errors import DiskFull, JournalFault, PlanChanged
 from noarkit.graph.entity import Content, FieldValue
+from noarkit.graph.freeze import digest
 from noarkit.model import metamodel
 
 GRAPH_VERSION = 1
@@ -239,10 +240,8 @@ class GraphStore:
 
     def check_frozen(self, expected: str) -> None:
         """PlanChanged unless the graph is what was frozen as `expected`."""
-        from noarkit.graph.freeze import digest
-
         with translated(self.path):
-            found = digest(self)
+            found = digest(self.db)
         if found != expected:
             raise PlanChanged(where=str(self.path), frozen=expected, found=found)
 

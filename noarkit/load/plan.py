@@ -205,7 +205,7 @@ def _remember(what: Plan, store: GraphStore) -> None:
 
 def _freeze(store: GraphStore, folder: RunFolder, now_s: Callable[[], float]) -> PlanResult:
     db = store.db
-    sha256 = digest(store)
+    sha256 = digest(store.db)
     records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state ORDER BY state").fetchall())
     entities = dict(db.execute("SELECT type, count(*) FROM entity GROUP BY type ORDER BY type").fetchall())
     size = int(db.execute("SELECT coalesce(sum(size), 0) FROM content").fetchone()[0])

@@ -174,7 +174,7 @@ def synthetic(folder: RunFolder, records: int) -> int:
     builder.finish()
     store.remember("external_system", "bench")
     cut(store, Limits(shard_entities=10_000))
-    folder.write_plan({"sha256": digest(store)})
+    folder.write_plan({"sha256": digest(store.db)})
     count = store.count("entity")
     store.db.execute("PRAGMA journal_mode = DELETE")
     store.close()

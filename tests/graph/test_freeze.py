@@ -36,7 +36,7 @@ def frozen(tmp_path: Path) -> Path:
 def digest_of(path: Path) -> str:
     store = GraphStore.open(path)
     try:
-        return digest(store)
+        return digest(store.db)
     finally:
         store.close()
 
@@ -119,7 +119,7 @@ def test_values_cannot_run_into_each_other(tmp_path: Path) -> None:
     digests = set()
     for number, (key, title) in enumerate([("ab", "c"), ("a", "bc"), ("a", "b"), ("b", "a")]):
         store = grown(tmp_path / f"{number}.db", [Mapped(key, (record(key, title=title),))])
-        digests.add(digest(store))
+        digests.add(digest(store.db))
         store.close()
     assert len(digests) == 4
 

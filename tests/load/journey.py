@@ -129,7 +129,7 @@ class Journey:
         builder.finish()
         store.remember("external_system", SYSTEM)
         cut(store, self.limits)
-        folder.write_plan({"sha256": digest(store)})
+        folder.write_plan({"sha256": digest(store.db)})
         store.close()
 
     def service(self) -> Service:
