@@ -24,9 +24,9 @@ from noarkit.secrets import SecretSource, secret_source
 
 FILE_NAME = "noarkit.toml"
 PREFIX = "NOARKIT_"
+LOOPBACK = ("localhost", "127.0.0.0/8", "::1")  # what a proxy is never asked for, where nobody says otherwise
 
 OriginKind = Literal["flag", "environment", "profile", "file", "default"]
-
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -61,11 +61,20 @@ class ArchiveConfig:
     proxy: str | None = None
     proxy_user: str | None = None
     proxy_secret: SecretSource | None = None
+    no_proxy: tuple[str, ...] = LOOPBACK
     error_header: str | None = None
     connect_timeout_s: float = 15.0
     stall_timeout_s: float = 60.0
     answer_timeout_s: float = 180.0
     transaction_deadline_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class SealConfig:
+    """The private key that seals what we send across an air gap, and the public keys of those whose seal we trust."""
+
+    key: Path | None = None
+    trusted: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,7 @@ class Config:
     connections: Mapping[str, Mapping[str, object]]
     origins: Mapping[str, Origin]
     files: tuple[Path, ...]
+    seal: SealConfig = field(default_factory=SealConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +143,13 @@ def flatten(config: Config) -> Iterator[tuple[str, str, Origin]]:
         value: object = config
         for part in setting.key.split("."):
             value = getattr(value, part)
-        shown = f"*** ({value.shown})" if isinstance(value, SecretSource) else "" if value is None else str(value)
-        yield setting.key, shown, config.origins[setting.key]
+        yield setting.key, _shown(value), config.origins[setting.key]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return os.pathsep.join(str(one) for one in value)
+    return f"*** ({value.shown})" if isinstance(value, SecretSource) else "" if value is None else str(value)
 
 
 def _documents(sources: Sources) -> Iterator[Document]:
@@ -221,6 +236,7 @@ def _assemble(
         connections=MappingProxyType(connections),
         origins=MappingProxyType(dict(origins)),
         files=tuple(document.path for document in documents),
+        seal=SealConfig(values["seal.key"], values["seal.trusted"]),  # type: ignore[arg-type]  # each was read by its setting
     )
 
 
@@ -287,8 +303,25 @@ def _address(value: object, where: str) -> str:
     return text.rstrip("/")
 
 
+def _names(value: object, where: str) -> tuple[str, ...]:
+    """Names in a list; in a variable they have commas between them."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ConfigFault(where=where, why="not-a-list")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
 def _path(value: object, where: str) -> Path:
     return Path(os.path.expanduser(_text(value, where)))  # noqa: PTH111  # a ~ nobody knows stays as it stands
+
+
+def _paths(value: object, where: str) -> tuple[Path, ...]:
+    """A list of paths; in a variable they stand apart as in PATH."""
+    if isinstance(value, str):
+        value = [part for part in value.split(os.pathsep) if part]
+    if not isinstance(value, list) or not value:
+        raise ConfigFault(where=where, why="not-text")
+    return tuple(_path(one, where) for one in value)
 
 
 def _seconds(value: object, where: str) -> float:
@@ -338,11 +371,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("archive.proxy", _address, None, "NOARKIT_PROXY"),
     Setting("archive.proxy_user", _text, None, "NOARKIT_PROXY_USER"),
     Setting("archive.proxy_secret", secret_source, None, "NOARKIT_PROXY_SECRET"),
+    Setting("archive.no_proxy", _names, LOOPBACK, "NOARKIT_NO_PROXY"),
     Setting("archive.error_header", _text, None, "NOARKIT_ERROR_HEADER"),
     Setting("archive.connect_timeout_s", _seconds, 15.0, "NOARKIT_CONNECT_TIMEOUT_S"),
     Setting("archive.stall_timeout_s", _seconds, 60.0, "NOARKIT_STALL_TIMEOUT_S"),
     Setting("archive.answer_timeout_s", _seconds, 180.0, "NOARKIT_ANSWER_TIMEOUT_S"),
     Setting("archive.transaction_deadline_s", _seconds, 60.0, "NOARKIT_TRANSACTION_DEADLINE_S"),
+    Setting("seal.key", _path, None, "NOARKIT_SEAL_KEY"),
+    Setting("seal.trusted", _paths, (), "NOARKIT_TRUST_KEY"),
     Setting("zone", _zone, "Europe/Oslo", "NOARKIT_ZONE"),
     Setting("lang", _language, "en", "NOARKIT_LANG"),
 )

@@ -79,6 +79,21 @@ class SecretSource:
         return f"{self.kind} {self.value[0]}"
 
 
+def read_private_file(path: Path, environment: Mapping[str, str]) -> bytes:
+    """All of a file that holds a private key; `SecretFault` where it is not there, or others may read it.
+
+    What the service manager keeps for us alone may have any mode.
+    """
+    kept = environment.get("CREDENTIALS_DIRECTORY")
+    try:
+        with path.open("rb") as file:
+            if os.name == "posix" and not (kept and path.parent.resolve() == Path(kept).resolve()):
+                _refuse_open_to_others(os.fstat(file.fileno()), path)
+            return file.read(MAX_SECRET_BYTES)
+    except OSError as error:
+        raise SecretFault(where=str(path), why="not-there" if _is_missing(error) else "unreadable") from error
+
+
 def secret_source(entry: object, where: str) -> SecretSource:
     """Reads a config entry such as `{ file = "…" }`; `SecretFault` for a secret that stands in the config itself."""
     if isinstance(entry, str):

@@ -43,7 +43,8 @@ NoarkitError                        F900  exit 1   unforeseen
 │       ├── ParentNotLoaded         F332           what it hangs under was left out, so it was not sent
 │       ├── NotLetIn                F320  exit 6   401: token or credentials refused
 │       ├── NotAllowed              F321  exit 6   403: a right is missing
-│       └── TrustFault              F322  exit 6   TLS: expired, wrong host, unknown signer
+│       ├── TrustFault              F322  exit 6   TLS: expired, wrong host, unknown signer
+│       └── ProxyDenied             F323  exit 6   407: the proxy in between does not let us through
 ├── ServiceFault                    F350  exit 5   a service that a connector speaks to
 │   ├── ServiceAway                 F351           no connection, a time-out, a broken answer
 │   ├── ServiceBusy                 F352           it asks us to come later
@@ -70,7 +71,8 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── UnsafeXml                   F604           entities, DTD, depth, size
 │   └── UnsafeUrl                   F605           host or scheme that is not allowed
 ├── PackageFault                    F500  exit 4   a package that cannot be read or written
-│   └── NotDepositable              F501  exit 4   open units, missing schemas: a package cannot be made as asked
+│   ├── NotDepositable              F501  exit 4   open units, missing schemas: a package cannot be made as asked
+│   └── SealBroken                  F502  exit 4   a bundle or receipt that is not as it was sealed, or not by one we trust
 └── VerifyMismatch                  F700  exit 7   the archive and the source do not agree
 
 A fault carries data, never prose: its sentences stand in `words/`, by code, in each language.
@@ -94,6 +96,7 @@ from noarkit.errors.archive import (
     NotAllowed,
     NotLetIn,
     ParentNotLoaded,
+    ProxyDenied,
     TransferStalled,
     TrustFault,
 )
@@ -102,6 +105,7 @@ from noarkit.errors.package import (
     HostileInput,
     NotDepositable,
     PackageFault,
+    SealBroken,
     TooLarge,
     UnsafeMember,
     UnsafePath,
@@ -201,9 +205,11 @@ __all__ = [
     "Paused",
     "PlanChanged",
     "PlanFault",
+    "ProxyDenied",
     "RecipeFault",
     "RunFault",
     "RunLocked",
+    "SealBroken",
     "SecretFault",
     "SecretOnTheLine",
     "ServiceAway",

@@ -18,6 +18,13 @@ class NotDepositable(PackageFault):
     code = "F501"
 
 
+class SealBroken(PackageFault):
+    """A sealed bundle or receipt that is not as it was sealed, or not sealed by one we trust. Data: where, why, name,
+    fingerprint."""
+
+    code = "F502"
+
+
 class HostileInput(NoarkitError):
     """Input that tries what it must not. Data: where, why."""
 

@@ -1,0 +1,298 @@
+"""Opens a sealed package and proves it: nothing is believed before its signature was found good.
+
+`open_sealed` proves the signature, the list and that just the listed files are there, at their sizes; `prove` reads
+every byte. Of a zip or tar it also proves that it is, byte for byte, what the writer makes of these files: there is no
+room for anything between them. Lists lie in a temporary database, so that millions of files cost no memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import BinaryIO, NoReturn
+
+from noarkit.errors import SealBroken
+from noarkit.events import Event, Listener, nobody
+from noarkit.packages.holding.containers import Form, Placed, sink_into
+from noarkit.packages.holding.located import locator_of
+from noarkit.packages.holding.storage import Storage, open_storage
+from noarkit.packages.sealed.spec import (
+    FILES,
+    KINDS,
+    MOST_SEAL_BYTES,
+    PLAN,
+    SEAL,
+    SIGNATURE,
+    Kind,
+    Listed,
+    Seal,
+    claimed_key,
+    listed_from,
+    read_seal,
+    top_of,
+)
+from noarkit.safe.digest import BLOCK_BYTES, HashingReader, Readable
+from noarkit.safe.signing import SIGNATURE_BYTES, PublicKey
+from noarkit.safe.unpack import form_of
+
+_MARKS = (SEAL, SIGNATURE, FILES)
+_TOPS = tuple(f"{top_of(kind)}/".encode() for kind in KINDS)
+_HEAD_BYTES, _TAIL_BYTES = 4 * 1024, 64 * 1024
+_MOST_LINE_BYTES = 64 * 1024
+_TELL_EVERY = 500
+_BATCH = 2_000
+
+
+def is_sealed(path: Path) -> bool:
+    """True for what is a sealed package, or was one before it was damaged: that must never pass for a plain source."""
+    if path.is_dir():
+        return any(os.path.lexists(path / name) for name in (*_MARKS, PLAN))
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+            file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+            tail = file.read(_TAIL_BYTES)
+    except OSError:
+        return False  # whoever reads it will say why it cannot be read
+    return any(top in end for end in (head, tail) for top in _TOPS)
+
+
+@contextmanager
+def open_sealed(path: Path, trusted: Sequence[PublicKey], kind: Kind) -> Iterator[Sealed]:
+    """The package at `path`, sealed by one of the `trusted`. Raises `SealBroken`, and what `safe` refuses."""
+    with closing(open_storage(path)) as storage, closing(sqlite3.connect("", isolation_level=None)) as db:
+        seal, key, sha256 = _proven_seal(storage, trusted)
+        if seal.kind != kind:
+            raise SealBroken(where=storage.where, why=f"seal-is-{seal.kind}")
+        sealed = Sealed(path, storage, db, (seal, key, sha256))
+        sealed.take_list()
+        yield sealed
+
+
+class Sealed:
+    """An open package whose signature is good. `sha256` is that of its seal, `key` who signed it."""
+
+    def __init__(
+        self, path: Path, storage: Storage, db: sqlite3.Connection, proven: tuple[Seal, PublicKey, str]
+    ) -> None:
+        self.where = storage.where
+        self.seal, self.key, self.sha256 = proven
+        self.packed = storage.folder is None
+        self._path = path
+        self._storage = storage
+        self._db = db
+
+    def take_list(self) -> None:
+        """Reads the list, holds it against the seal, and the names and sizes that are there against the list."""
+        self._db.execute("PRAGMA journal_mode = OFF")
+        self._db.execute(
+            "CREATE TABLE listed (n INTEGER PRIMARY KEY, name TEXT UNIQUE, size INTEGER, sha256 TEXT, seen INTEGER,"
+            " begin INTEGER, crc INTEGER)"
+        )
+        self._db.execute("BEGIN")
+        expected = self.seal.listed
+        if expected.name != FILES:
+            self._broken("seal-list", expected.name)
+        with self._opened(FILES) as content:
+            reader = HashingReader(content)
+            for line in _lines(reader, self.where):
+                self._list(listed_from(line, self.where))
+        if (reader.hexdigest(), reader.size_bytes) != (expected.sha256, expected.size_bytes):
+            self._broken("seal-list", FILES)
+        count, size = self._db.execute("SELECT count(*), coalesce(sum(size), 0) FROM listed").fetchone()
+        if (count, size) != (self.seal.files, self.seal.size_bytes):
+            self._broken("seal-list", FILES)
+        # in the order in which they lie: what seals comes last
+        self._list(expected)
+        for name, most in ((SEAL, MOST_SEAL_BYTES), (SIGNATURE, SIGNATURE_BYTES)):
+            with self._opened(name) as file:
+                block = file.read(most + 1)
+            self._list(Listed(name, len(block), hashlib.sha256(block).hexdigest()))
+        self._compare_names()
+        self._db.execute("COMMIT")
+
+    def _list(self, one: Listed) -> None:
+        try:
+            self._db.execute(
+                "INSERT INTO listed (name, size, sha256, seen) VALUES (?, ?, ?, 0)",
+                (one.name, one.size_bytes, one.sha256),
+            )
+        except sqlite3.IntegrityError:
+            self._broken("seal-list", one.name)
+
+    def _compare_names(self) -> None:
+        for stored in self._storage.files():
+            if stored.odd:
+                self._broken("seal-added", stored.name)
+            row = self._db.execute("SELECT size FROM listed WHERE name = ?", (stored.name,)).fetchone()
+            if row is None:
+                self._broken("seal-added", stored.name)
+            if row[0] != stored.size_bytes:
+                self._broken("seal-changed", stored.name)
+            self._db.execute("UPDATE listed SET seen = 1 WHERE name = ?", (stored.name,))
+        missing = self._db.execute("SELECT name FROM listed WHERE NOT seen ORDER BY n LIMIT 1").fetchone()
+        if missing is not None:
+            self._broken("seal-removed", missing[0])
+
+    def files(self) -> Iterator[Listed]:
+        """Every file that is sealed, in the order in which they lie; not those that seal."""
+        for _, listed in self._rows():
+            if listed.name not in _MARKS:
+                yield listed
+
+    def find(self, name: str) -> Listed | None:
+        """One of them by its name."""
+        row = self._db.execute("SELECT name, size, sha256 FROM listed WHERE name = ?", (name,)).fetchone()
+        return None if row is None else Listed(*row)
+
+    def lies(self, name: str) -> str:
+        """What finds a file again without the list: its name in a folder, its place in an archive file."""
+        member = self._storage.member(name)
+        return name if member is None else locator_of(member)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[Readable]:
+        """The bytes of a file, which are proven when they were read to the end: `SealBroken` where they are others."""
+        listed = self.find(name)
+        if listed is None:
+            self._broken("seal-removed", name)
+        with self._opened(name) as content:
+            yield _Proving(content, listed, self.where)
+
+    def prove(self, tell: Listener = nobody) -> None:
+        """Reads every byte. Raises `SealBroken` for whatever is not as it was sealed."""
+        if not self.packed:
+            for _ in self._read_all(tell):
+                pass
+            return
+        form: Form = "zip" if form_of(self._path) == "zip" else "tar"
+        with self._path.open("rb") as file:
+            compared = _Comparing(file, self.where)
+            sink = sink_into(compared, form, top_of(self.seal.kind))  # type: ignore[arg-type]  # all of a file that a sink uses
+            for n, listed, content in self._read_all(tell):
+                placed = sink.add(listed.name, content, listed.size_bytes)
+                self._db.execute("UPDATE listed SET begin = ?, crc = ? WHERE n = ?", (placed.begin, placed.crc, n))
+            rows = self._db.execute("SELECT name, size, begin, crc FROM listed ORDER BY n")
+            sink.finish(Placed(name, size, begin, 0, crc) for name, size, begin, crc in rows)
+            if compared.tell() != self._path.stat().st_size:
+                self._broken("seal-packing", self._path.name)
+
+    def _read_all(self, tell: Listener) -> Iterator[tuple[int, Listed, Readable]]:
+        """Every file with its bytes; what the caller leaves unread is read, and all of it held against its checksum."""
+        done = size = 0
+        for n, listed in self._rows():
+            with self._opened(listed.name) as content:
+                proving = _Proving(content, listed, self.where)
+                yield n, listed, proving
+                while proving.read(BLOCK_BYTES):
+                    pass
+            done, size = done + 1, size + listed.size_bytes
+            if done % _TELL_EVERY == 0:
+                tell(Event("seal_proven", {"files": done, "bytes": size}))
+        tell(Event("seal_proven", {"files": done, "bytes": size}))
+
+    def _rows(self) -> Iterator[tuple[int, Listed]]:
+        """Batch by batch, so that whoever asks may ask something else in between."""
+        last = 0
+        while rows := self._db.execute(
+            "SELECT n, name, size, sha256 FROM listed WHERE n > ? ORDER BY n LIMIT ?", (last, _BATCH)
+        ).fetchall():
+            for last, name, size, sha256 in rows:
+                yield last, Listed(name, size, sha256)
+
+    def _opened(self, name: str) -> AbstractContextManager[Readable]:
+        return _opening(self._storage, name)
+
+    def _broken(self, why: str, name: str) -> NoReturn:
+        raise SealBroken(where=self.where, why=why, name=name)
+
+
+class _Proving:
+    """Bytes that have the checksum and size they should have, once all of them were read."""
+
+    def __init__(self, content: Readable, listed: Listed, where: str) -> None:
+        self._reader = HashingReader(content)
+        self._listed = listed
+        self._where = where
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes; at their end `SealBroken` where they are not what was listed."""
+        try:
+            block = self._reader.read(size)
+        except OSError as error:
+            raise SealBroken(where=self._where, why="unreadable", name=self._listed.name) from error
+        if not block and size != 0:
+            found = (self._reader.hexdigest(), self._reader.size_bytes)
+            if found != (self._listed.sha256, self._listed.size_bytes):
+                raise SealBroken(where=self._where, why="seal-changed", name=self._listed.name)
+        return block
+
+
+class _Comparing(io.RawIOBase):
+    """A file that is written to only with what stands in it already."""
+
+    def __init__(self, file: BinaryIO, where: str) -> None:
+        self._file = file
+        self._where = where
+        self._at = 0
+
+    def write(self, block: bytes, /) -> int:  # type: ignore[override]  # bytes are what a sink gives
+        self._file.seek(self._at)
+        if self._file.read(len(block)) != block:
+            raise SealBroken(where=self._where, why="seal-packing", name=Path(self._where).name)
+        self._at += len(block)
+        return len(block)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        self._at = offset
+        return offset
+
+    def tell(self) -> int:
+        return self._at
+
+
+def _proven_seal(storage: Storage, trusted: Sequence[PublicKey]) -> tuple[Seal, PublicKey, str]:
+    """The seal, who signed it, and its sha256: read only after one of the trusted was found to have signed it."""
+    with _opening(storage, SEAL) as file:
+        content = file.read(MOST_SEAL_BYTES + 1)
+    with _opening(storage, SIGNATURE) as file:
+        signature = file.read(SIGNATURE_BYTES + 1)
+    if len(content) > MOST_SEAL_BYTES or len(signature) != SIGNATURE_BYTES:
+        raise SealBroken(where=storage.where, why="seal-signature")
+    for key in trusted:
+        if key.signed(signature, content):
+            return read_seal(content, storage.where), key, hashlib.sha256(content).hexdigest()
+    claimed = claimed_key(content)
+    if claimed in {key.fingerprint for key in trusted}:
+        raise SealBroken(where=storage.where, why="seal-signature")
+    raise SealBroken(where=storage.where, why="seal-stranger", fingerprint=claimed[:64] or None)
+
+
+@contextmanager
+def _opening(storage: Storage, name: str) -> Iterator[Readable]:
+    with ExitStack() as stack:
+        try:
+            content = stack.enter_context(storage.open(name))
+        except FileNotFoundError as error:
+            raise SealBroken(where=storage.where, why="seal-removed", name=name) from error
+        except OSError as error:
+            raise SealBroken(where=storage.where, why="unreadable", name=name) from error
+        yield content
+
+
+def _lines(content: Readable, where: str) -> Iterator[bytes]:
+    held = b""
+    while block := content.read(BLOCK_BYTES):
+        *whole, held = (held + block).split(b"\n")
+        yield from whole
+        if len(held) > _MOST_LINE_BYTES:
+            raise SealBroken(where=where, why="seal-list", name=FILES)
+    if held:
+        raise SealBroken(where=where, why="seal-list", name=FILES)

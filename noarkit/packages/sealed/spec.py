@@ -1,0 +1,121 @@
+"""What a seal says: what the package is, who made it when, and the checksum of the list of all its files.
+
+noarkit-seal.json    the statement; the only thing that is signed
+noarkit-seal.sig     its signature, 64 bytes
+noarkit-files.jsonl  every other file with its size and sha256, in the order in which they lie; the seal has its sha256
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import orjson
+
+from noarkit.errors import SealBroken
+
+Kind = Literal["bundle", "receipt"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+FORMAT = "noarkit seal"
+VERSION = 1
+SEAL, SIGNATURE, FILES = "noarkit-seal.json", "noarkit-seal.sig", "noarkit-files.jsonl"
+PLAN = "noarkit-plan"
+"""The folder of a bundle that holds the plan."""
+MOST_SEAL_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file of the package, as the list has it."""
+
+    name: str
+    size_bytes: int
+    sha256: str
+
+    def line(self) -> bytes:
+        """Its line of the list."""
+        told = {"name": self.name, "size": self.size_bytes, "sha256": self.sha256}
+        return orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """A statement that is signed. `by` is who made it (user, machine, noarkit), `key` the fingerprint of the key that
+    signs, `said` what this kind of package has to say; `files` and `size_bytes` are sums over `listed`, the list."""
+
+    kind: Kind
+    id: str
+    made: str
+    key: str
+    listed: Listed
+    files: int
+    size_bytes: int
+    by: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, object] = field(default_factory=dict)
+
+    def content(self) -> bytes:
+        """The bytes that are signed: the same seal has always the same."""
+        told = {
+            "format": FORMAT,
+            "version": VERSION,
+            "kind": self.kind,
+            "id": self.id,
+            "made": self.made,
+            "by": dict(self.by),
+            "key": self.key,
+            "list": {"name": self.listed.name, "size": self.listed.size_bytes, "sha256": self.listed.sha256},
+            "files": self.files,
+            "bytes": self.size_bytes,
+            self.kind: dict(self.said),
+        }
+        return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def top_of(kind: Kind) -> str:
+    """The folder that the files of a packed one lie in, whatever the file is called."""
+    return f"noarkit-{kind}"
+
+
+def read_seal(content: bytes, where: str) -> Seal:
+    """The seal that these bytes are; only after their signature was found good. Raises `SealBroken`."""
+    try:
+        told = json.loads(content)
+        if told["format"] != FORMAT or told["kind"] not in KINDS:
+            raise SealBroken(where=where, why="seal-unreadable")
+        if told["version"] != VERSION:
+            raise SealBroken(where=where, why="unknown-version")
+        kind: Kind = "bundle" if told["kind"] == "bundle" else "receipt"
+        listed = told["list"]
+        return Seal(
+            kind,
+            str(told["id"]),
+            str(told["made"]),
+            str(told["key"]),
+            Listed(str(listed["name"]), int(listed["size"]), str(listed["sha256"])),
+            int(told["files"]),
+            int(told["bytes"]),
+            {str(name): str(value) for name, value in told["by"].items()},
+            dict(told[kind]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SealBroken(where=where, why="seal-unreadable") from error
+
+
+def listed_from(line: bytes, where: str) -> Listed:
+    """A line of the list. Raises `SealBroken`."""
+    try:
+        told = orjson.loads(line)
+        return Listed(str(told["name"]), int(told["size"]), str(told["sha256"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise SealBroken(where=where, why="seal-list") from error
+
+
+def claimed_key(content: bytes) -> str:
+    """The fingerprint that unproven bytes claim to be signed by, for a sentence to people; empty where none is."""
+    try:
+        return str(json.loads(content)["key"])
+    except (ValueError, KeyError, TypeError):
+        return ""
