@@ -29,10 +29,12 @@ from noarkit.errors import (
     ArchiveStrange,
     NotAllowed,
     NotLetIn,
+    ProxyDenied,
     TransferStalled,
     TrustFault,
 )
 from noarkit.model import metamodel
+from noarkit.safe import tls
 
 _MAX_DESCRIPTION = 1000
 _ACTION = re.compile(r"\bactions?\s*(?:\[|#|no\.?|number)?\s*(\d+)", re.IGNORECASE)
@@ -44,7 +46,7 @@ _BY_STATUS: Mapping[int, type[ArchiveFault]] = {
     401: NotLetIn,
     403: NotAllowed,
     404: ArchiveNotFound,
-    407: NotLetIn,
+    407: ProxyDenied,
     408: ArchiveBusy,
     409: ArchiveConflict,
     410: ArchiveNotFound,
@@ -68,9 +70,9 @@ class Asked:
 def broken_exchange(broken: Broken, asked: Asked) -> ArchiveFault:
     """The fault of an exchange that did not come to its end."""
     if broken.reason == "trust":
-        return TrustFault(call=asked.call, host=asked.host, why=broken.why)
-    if broken.why == "proxy-answered-407":
-        return NotLetIn(call=asked.call, status=407, why="proxy")
+        return TrustFault(call=asked.call, host=asked.host, **tls.told(broken.why))
+    if broken.reason == "denied":
+        return ProxyDenied(call=asked.call, why=broken.why)
     if broken.reason == "away" or not broken.sent:
         return ArchiveAway(call=asked.call, why=broken.why)
     if broken.reason == "stalled":
@@ -86,6 +88,8 @@ def refused_answer(status: int, body: bytes, retry_after: str | None, asked: Ask
         return ArchiveStrange(call=asked.call, status=status, why="redirect" if status >= 300 else "status")
     kind = _BY_STATUS.get(status, ArchiveBroken if status >= 500 else ArchiveRefused)
     data: dict[str, object] = {"call": asked.call, "status": status, **_told(body)}
+    if kind is ProxyDenied:
+        return ProxyDenied(call=asked.call, status=status, why="proxy-wants-name")
     if kind is ArchiveBusy:
         retry_after_s = _retry_after_s(retry_after, now_s)
         data |= {} if retry_after_s is None else {"retry_after_s": retry_after_s}

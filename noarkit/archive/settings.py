@@ -29,11 +29,15 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy to go through, and who we are to it. Its address is http://; the archive's TLS goes inside."""
+    """A proxy to go through, and who we are to it. Its address is http://; the archive's TLS goes inside.
+
+    Hosts and networks of `no_proxy` are reached without it.
+    """
 
     url: str
     user: str | None = None
     secret: Secret | None = None
+    no_proxy: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def _configured_proxy(config: ArchiveConfig, environment: Mapping[str, str]) -> 
     if config.proxy is None:
         return None
     secret = config.proxy_secret.read(environment) if config.proxy_secret else None
-    return Proxy(config.proxy, config.proxy_user, secret)
+    return Proxy(config.proxy, config.proxy_user, secret, config.no_proxy)
 
 
 def addresses_of(settings: ArchiveSettings) -> Addresses:
@@ -104,6 +108,7 @@ def route_of(settings: ArchiveSettings, addresses: Addresses) -> Route:
     return Route(
         ssl_context=context(settings.trust) if needs_tls else None,
         proxy=_proxy(settings.proxy, addresses.service),
+        no_proxy=settings.proxy.no_proxy if isinstance(settings.proxy, Proxy) else (),
         max_connections=settings.max_connections,
         max_answer_bytes=settings.max_answer_bytes,
     )

@@ -25,7 +25,7 @@ _SO_NWRITE = 0x1024  # macOS: how many bytes wait to be sent
 
 _Given = TypeVar("_Given")
 _Moved = TypeVar("_Moved")
-Reason = Literal["away", "lost", "stalled", "strange", "trust"]
+Reason = Literal["away", "denied", "lost", "stalled", "strange", "trust"]
 
 
 class Broken(Exception):

@@ -17,6 +17,7 @@ import httpx
 
 from noarkit.archive.connection import Connection, Reply
 from noarkit.archive.stream import Broken, Patience, opened
+from noarkit.safe.urls import goes_direct
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,14 @@ class ProxyRoute:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How the archive is reached: whom TLS trusts, through which proxy, on how many connections."""
+    """How the archive is reached: whom TLS trusts, through which proxy, on how many connections.
+
+    What `no_proxy` names is reached without the proxy.
+    """
 
     ssl_context: ssl.SSLContext | None = None
     proxy: ProxyRoute | None = None
+    no_proxy: tuple[str, ...] = ()
     max_connections: int = 32
     # shorter than the five seconds after which common servers drop an idle connection, so that ours is gone first
     keepalive_s: float = 3.0
@@ -106,9 +111,10 @@ class Transport(httpx.BaseTransport):
 
     def _head(self, request: Outgoing) -> bytes:
         target, more = request.target, b""
-        if self._route.proxy is not None and not request.origin.is_tls:
+        proxy = self._proxy(request.origin)
+        if proxy is not None and not request.origin.is_tls:
             target = b"http://%b%b" % (_authority(request.origin), target)
-            more = _proxy_header(self._route.proxy)
+            more = _proxy_header(proxy)
         return b"%b %b HTTP/1.1\r\n%b%b\r\n" % (request.method, target, request.headers, more)
 
     def _connection(self, origin: Origin) -> Connection:
@@ -130,8 +136,11 @@ class Transport(httpx.BaseTransport):
         with self._lock:
             self._idle.setdefault(origin, []).append(connection)
 
+    def _proxy(self, origin: Origin) -> ProxyRoute | None:
+        return None if goes_direct(origin.host, self._route.no_proxy) else self._route.proxy
+
     def _connected(self, origin: Origin) -> Connection:
-        proxy = self._route.proxy
+        proxy = self._proxy(origin)
         first = proxy or origin
         stream = opened(first.host, first.port, self._patience, self._clock)
         if not origin.is_tls:
@@ -170,4 +179,8 @@ def _open_tunnel(connection: Connection, origin: Origin, proxy: ProxyRoute) -> N
         raise Broken("away", f"proxy-{broken.why}", sent=False) from broken
     if not 200 <= status < 300:
         connection.close()
-        raise Broken("away", f"proxy-answered-{status}", sent=False)
+        if status == 407:
+            raise Broken("denied", "proxy-refuses-name" if proxy.authorization else "proxy-wants-name", sent=False)
+        if status < 500:
+            raise Broken("denied", "proxy-forbids", sent=False)
+        raise Broken("away", "proxy-cannot-reach", sent=False)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from noarkit.errors import ArchiveAway, TrustFault
-from noarkit.safe.tls import Trust, context, why_not_trusted
+from noarkit.safe.tls import Trust, context, told, why_not_trusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def reach(host: str, port: int, trust: Trust | None, timeout_s: float) -> Reache
             with context(trust).wrap_socket(plain, server_hostname=host) as line:
                 return _look(line, host)
     except ssl.SSLError as error:
-        raise TrustFault(host=host, why=why_not_trusted(error)) from error
+        raise TrustFault(host=host, **told(why_not_trusted(error))) from error
     except socket.gaierror as error:
         raise ArchiveAway(call="connect", host=host, why="unknown-host") from error
     except OSError as error:

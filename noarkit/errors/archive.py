@@ -139,7 +139,14 @@ class NotAllowed(ArchiveFault):
 
 
 class TrustFault(ArchiveFault):
-    """TLS: expired, wrong host, unknown signer, client certificate refused. Data: host, why."""
+    """TLS: expired, wrong host, unknown signer, client certificate refused. Data: host, why, detail (what to do)."""
 
     code = "F322"
+    exit_code = 6
+
+
+class ProxyDenied(ArchiveFault):
+    """The proxy in between does not let us through. Data: call or where, status, why."""
+
+    code = "F323"
     exit_code = 6

@@ -22,16 +22,31 @@ _VERIFY_CODES = {
     62: "wrong-host",
     64: "wrong-host",
 }
-_CLIENT_CERTIFICATE_ALERTS = (
-    "CERTIFICATE_REQUIRED",
-    "BAD_CERTIFICATE",
-    "UNKNOWN_CA",
-    "CERTIFICATE_EXPIRED",
-    "CERTIFICATE_REVOKED",
-    "CERTIFICATE_UNKNOWN",
-    "ACCESS_DENIED",
-    "HANDSHAKE_FAILURE",
-)
+# What the other side says of our own certificate → what we call it.
+_CLIENT_CERTIFICATE_ALERTS = {
+    "CERTIFICATE_REQUIRED": "client-certificate-missing",
+    "UNKNOWN_CA": "client-certificate-unknown",
+    "CERTIFICATE_EXPIRED": "client-certificate-expired",
+    "BAD_CERTIFICATE": "client-certificate-refused",
+    "CERTIFICATE_REVOKED": "client-certificate-refused",
+    "CERTIFICATE_UNKNOWN": "client-certificate-refused",
+    "ACCESS_DENIED": "client-certificate-refused",
+    "HANDSHAKE_FAILURE": "handshake-refused",
+}
+_REMEDIES = {
+    "expired": "do-renew",
+    "revoked": "do-renew",
+    "not-yet-valid": "do-clock",
+    "wrong-host": "do-address",
+    "self-signed": "do-name-signer",
+    "unknown-signer": "do-name-signer",
+    "client-certificate-missing": "do-show-ours",
+    "handshake-refused": "do-show-ours",
+    "client-certificate-expired": "do-renew-ours",
+    "client-certificate-unknown": "do-other-ours",
+    "client-certificate-refused": "do-other-ours",
+    "not-tls": "do-scheme",
+}
 _NOT_TLS = (
     "WRONG_VERSION_NUMBER",
     "HTTP_REQUEST",
@@ -60,15 +75,24 @@ def context(trust: Trust) -> ssl.SSLContext:
 
 
 def why_not_trusted(error: ssl.SSLError) -> str:
-    """One word for a failed handshake: expired, wrong-host, self-signed, client-certificate-refused, not-tls, …"""
+    """One word for a failed handshake: expired, wrong-host, self-signed, client-certificate-missing, not-tls, …"""
     if isinstance(error, ssl.SSLCertVerificationError):
         return _VERIFY_CODES.get(error.verify_code, "unknown-signer")
     reason = (error.reason or "").upper()
-    if any(alert in reason for alert in _CLIENT_CERTIFICATE_ALERTS):
-        return "client-certificate-refused"
+    alert = next((alert for alert in _CLIENT_CERTIFICATE_ALERTS if alert in reason), None)
+    if alert is not None:
+        return _CLIENT_CERTIFICATE_ALERTS[alert]
     if any(word in reason for word in _NOT_TLS):
         return "not-tls"
     return "handshake"
+
+
+def told(why: str) -> dict[str, str]:
+    """What a fault tells of it: why, what to do, and what it means where it is they who do not trust us."""
+    about = {"why": why, "detail": _REMEDIES.get(why, "")}
+    if why in _CLIENT_CERTIFICATE_ALERTS.values():
+        about["description"] = "they-refused"
+    return about
 
 
 def is_about_trust(error: ssl.SSLError) -> bool:

@@ -46,20 +46,27 @@ def resolve(host: str, port: int) -> list[str]:
 
 def check_url(url: str, policy: UrlPolicy, resolver: Resolver = resolve) -> CheckedUrl:
     """`url` where the policy lets it pass; `UnsafeUrl` otherwise, `SecretOnTheLine` for one that carries a password."""
-    split = _split(url)
-    shown = f"{split.scheme}://{split.hostname}"
-    if split.username is not None or split.password is not None:
-        raise SecretOnTheLine(where=shown)
-    if split.scheme not in policy.schemes:
-        raise UnsafeUrl(where=shown, why="scheme")
-    host = (split.hostname or "").rstrip(".")
-    if not host or not _named(host, policy.hosts | policy.private):
-        raise UnsafeUrl(where=shown, why="host")
-    port = split.port or _PORTS.get(split.scheme, 0)
+    shown, host, port = _allowed(url, policy)
     addresses = _addresses(host, port, resolver, shown)
-    if not _named(host, policy.private) and any(is_private(address) for address in addresses):
-        raise UnsafeUrl(where=shown, why="private")
+    _refuse_private(host, addresses, policy, shown)
     return CheckedUrl(url, host, port, addresses)
+
+
+def check_name(url: str, policy: UrlPolicy) -> None:
+    """The same for an address that a proxy will look up: a name is judged as it is written, and nobody is asked here.
+
+    Raises `UnsafeUrl`, `SecretOnTheLine`.
+    """
+    shown, host, _ = _allowed(url, policy)
+    if _is_address(host):
+        _refuse_private(host, (host,), policy, shown)
+
+
+def goes_direct(host: str, no_proxy: Iterable[str]) -> bool:
+    """Whether a proxy is passed by: `*`, a host by name, `.example.org` for all beneath it, an address, a network."""
+    bare = host.strip("[]").rstrip(".").casefold()
+    names = frozenset(name.casefold() for name in no_proxy)
+    return "*" in names or _named(bare, names) or any(_is_within(bare, name) for name in names)
 
 
 def is_private(address: str) -> bool:
@@ -78,6 +85,40 @@ def _wrapped(ip: _Address) -> Iterable[_Address]:
             yield ip.sixtofour
         if ip in ipaddress.IPv6Network("64:ff9b::/96"):
             yield ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+
+
+def _allowed(url: str, policy: UrlPolicy) -> tuple[str, str, int]:
+    """How the address is told, its host and its port, where its scheme and host were named."""
+    split = _split(url)
+    shown = f"{split.scheme}://{split.hostname}"
+    if split.username is not None or split.password is not None:
+        raise SecretOnTheLine(where=shown)
+    if split.scheme not in policy.schemes:
+        raise UnsafeUrl(where=shown, why="scheme")
+    host = (split.hostname or "").rstrip(".")
+    if not host or not _named(host, policy.hosts | policy.private):
+        raise UnsafeUrl(where=shown, why="host")
+    return shown, host, split.port or _PORTS.get(split.scheme, 0)
+
+
+def _refuse_private(host: str, addresses: Iterable[str], policy: UrlPolicy, shown: str) -> None:
+    if not _named(host, policy.private) and any(is_private(address) for address in addresses):
+        raise UnsafeUrl(where=shown, why="private")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_within(host: str, network: str) -> bool:
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        return False
 
 
 def _split(url: str) -> SplitResult:

@@ -17,7 +17,7 @@ from noarkit.archive.settings import ArchiveSettings, Proxy, addresses_of, setti
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query
 from noarkit.config import ArchiveConfig, TlsConfig
-from noarkit.errors import ArchiveAway, ConfigFault, NotLetIn, SecretOnTheLine
+from noarkit.errors import ArchiveAway, ConfigFault, ProxyDenied, SecretOnTheLine
 from noarkit.safe.tls import Trust
 from noarkit.secrets import Secret, SecretSource
 from tests.archive import certificates
@@ -107,7 +107,8 @@ def test_tls_goes_through_a_tunnel_that_learns_no_secret(tmp_path: Path, proxy: 
 @pytest.mark.parametrize(
     ("refuses", "kind"),
     [
-        (b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", NotLetIn),
+        (b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", ProxyDenied),
+        (b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", ProxyDenied),
         (b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", ArchiveAway),
         (b"HTTP/1.1 2", ArchiveAway),
         (b"no proxy at all", ArchiveAway),
