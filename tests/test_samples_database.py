@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -13,32 +11,16 @@ from pathlib import Path
 
 from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
+from tests.walks import SAMPLES, follow
 
-SAMPLE = Path(__file__).resolve().parent.parent / "samples" / "database"
-
-
-def commands() -> list[list[str]]:
-    """The commands of the README, in their order."""
-    block = re.search(r"```\n(.*?)```", (SAMPLE / "README.md").read_text("utf-8"), re.S)
-    assert block is not None
-    return [shlex.split(line) for line in block[1].splitlines()]
+SAMPLE = SAMPLES / "database"
 
 
 def test_every_command_of_the_walk_through_ends_well(tmp_path: Path) -> None:
     for name in ("make.py", "recipe.toml"):
         shutil.copy(SAMPLE / name, tmp_path / name)
-    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
-    before = Path.cwd()
-    os.chdir(tmp_path)
-    try:
-        with open_embedded(tmp_path / "rehearsal"):
-            for program, *arguments in commands():
-                if program == "python":
-                    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-                else:
-                    assert main([*arguments, "--progress", "none"], environment) == 0, arguments
-    finally:
-        os.chdir(before)
+    with open_embedded(tmp_path / "rehearsal"):
+        follow("database", tmp_path)
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
     numbers = report["numbers"]
     assert (report["verdict"], numbers["read"], numbers["archived"], numbers["skipped"]) == ("whole", 22, 18, 4)

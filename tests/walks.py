@@ -1,0 +1,68 @@
+"""The walk-throughs of samples/, as their READMEs have them: command by command, or by the script they tell of."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from noarkit.cli.main import main
+from tests.cli.elsewhere import environment
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+
+
+def commands(sample: str, *, comments: bool = False) -> list[list[str]]:
+    """The commands of a sample's README, in their order."""
+    block = re.search(r"```\n(.*?)```", (SAMPLES / sample / "README.md").read_text("utf-8"), re.S)
+    assert block is not None
+    return [shlex.split(line, comments=comments) for line in block[1].splitlines()]
+
+
+def follow(sample: str, folder: Path) -> None:
+    """Takes every command of a README in a folder that is its home; each must end well."""
+    home = {"HOME": str(folder), "PATH": os.environ["PATH"]}
+    with contextlib.chdir(folder):
+        for program, *arguments in commands(sample):
+            if program == "python":
+                subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+            else:
+                assert main([*arguments, "--progress", "none"], home) == 0, arguments
+
+
+def walk(sample: str, folder: Path, records: int) -> None:
+    """Runs the script of a sample in a folder that is its home, on a port of its own; it must end well."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = environment(folder) | {"PATH": path, "PORT": port, "RECORDS": str(records)}
+    script = ["bash", str(SAMPLES / sample / "walk")]
+    done = subprocess.run(script, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-2_000:]
+
+
+def told(sample: str) -> list[list[str]]:
+    """What a README says of its script: the beginning of each command."""
+    return [words[:3] for words in commands(sample, comments=True)]
+
+
+def walked(sample: str, spelt: Mapping[str, str]) -> list[list[str]]:
+    """What the script does, the beginning of each command; `spelt` says what the README calls its variables."""
+    script = (SAMPLES / sample / "walk").read_text("utf-8")
+    for variable, name in spelt.items():
+        script = script.replace(variable, name)
+    return [shlex.split(line)[:3] for line in script.splitlines() if line.startswith(("noarkit ", "python "))]
+
+
+def numbers(run: Path) -> dict[str, int]:
+    """What a run came to."""
+    found: dict[str, int] = json.loads((run / "report.json").read_text("utf-8"))["numbers"]
+    return found
