@@ -94,11 +94,10 @@ class Client:
     def ask(self, request: Request) -> Answer:
         """The answer to a request, whatever it takes. Raises a ServiceFault that says why there is none."""
         effort = _Effort(self.persistence, self.clock, self.jitter)
-        headers = self._pass_headers()
-        renewed = False
+        shown = _Shown(self.key)
         while True:
             try:
-                answer = self._once(request, headers)
+                answer = self._once(request, shown.headers)
             except ServiceAway as away:
                 if away.data.get("sent") and not request.is_repeatable:
                     raise
@@ -106,12 +105,8 @@ class Client:
                 continue
             if answer.status < 300 or answer.status == _UNCHANGED or answer.status in request.accepts:
                 return answer
-            if self.key is not None and not renewed and self.manner.denies(answer):
-                renewed = True
-                others = self.key.after_refusal(headers)
-                if others is not None:
-                    headers = others
-                    continue
+            if self.manner.denies(answer) and shown.are_renewed():
+                continue
             fault = self.fault(request, answer)
             if isinstance(fault, ServiceBusy):
                 self.pace.penalty(effort.busy_s(fault))
@@ -127,12 +122,11 @@ class Client:
         fault that a bad answer is.
         """
         effort = _Effort(self.persistence, self.clock, self.jitter)
-        headers = self._pass_headers() if ours else {}
-        renewed = not ours
+        shown = _Shown(self.key if ours else None)
         with ExitStack() as stack:
             while True:
                 try:
-                    reply = self._opened(stack, replace(request, headers={**request.headers, **headers}), ours)
+                    reply = self._opened(stack, replace(request, headers={**request.headers, **shown.headers}), ours)
                 except ServiceAway as away:
                     effort.again(away)
                     continue
@@ -140,12 +134,8 @@ class Client:
                     break
                 answer = self._told(request, reply)
                 stack.close()
-                if self.key is not None and not renewed and self.manner.denies(answer):
-                    renewed = True
-                    others = self.key.after_refusal(headers)
-                    if others is not None:
-                        headers = others
-                        continue
+                if self.manner.denies(answer) and shown.are_renewed():
+                    continue
                 fault = self.fault(request, answer)
                 if not fault.transient:
                     raise fault
@@ -197,8 +187,23 @@ class Client:
         self.manner.heard(answer)
         return answer
 
-    def _pass_headers(self) -> Mapping[str, str]:
-        return self.key.headers() if self.key is not None else {}
+
+class _Shown:
+    """The headers that let one request in; they are renewed once."""
+
+    def __init__(self, key: Pass | None) -> None:
+        self.headers = key.headers() if key is not None else {}
+        self._key = key
+
+    def are_renewed(self) -> bool:
+        """After they were refused: true where there are others now."""
+        if self._key is None:
+            return False
+        others = self._key.after_refusal(self.headers)
+        self._key = None
+        if others is not None:
+            self.headers = others
+        return others is not None
 
 
 class _Effort:
