@@ -13,8 +13,8 @@ class Windows:
 
     def __init__(self, windows: Sequence[tuple[int, float]]) -> None:
         self._windows = tuple(windows)
-        self._let_in: deque[float] = deque()
-        self._asked: deque[float] = deque()
+        self._let_in: list[deque[float]] = [deque() for _ in self._windows]
+        self._asked: list[deque[float]] = [deque() for _ in self._windows]
         self._lock = threading.Lock()
         self.refused = 0
         self.calls = 0
@@ -22,26 +22,24 @@ class Windows:
 
     def enter(self) -> float:
         """Counts a call, and answers 0.0 where it may go on, else after how many seconds there is room again."""
-        now = time.monotonic()
         with self._lock:
+            now = time.monotonic()
             self.calls += 1
-            if not self._windows:
-                return 0.0
-            self._asked.append(now)
-            longest = max(span for _, span in self._windows)
-            for sent in (self._asked, self._let_in):
-                while sent and sent[0] <= now - longest:
-                    sent.popleft()
             wait = 0.0
             for place, (calls, span) in enumerate(self._windows):
-                self.most[place] = max(self.most[place], sum(at > now - span for at in self._asked))
-                inside = [at for at in self._let_in if at > now - span]
-                if len(inside) >= calls:
-                    wait = max(wait, inside[len(inside) - calls] + span - now)
+                asked, let_in = self._asked[place], self._let_in[place]
+                asked.append(now)
+                for sent in (asked, let_in):
+                    while sent and sent[0] <= now - span:
+                        sent.popleft()
+                self.most[place] = max(self.most[place], len(asked))
+                if len(let_in) >= calls:
+                    wait = max(wait, let_in[len(let_in) - calls] + span - now)
             if wait > 0:
                 self.refused += 1
                 return wait
-            self._let_in.append(now)
+            for let_in in self._let_in:
+                let_in.append(now)
             return 0.0
 
     def told(self) -> dict[str, object]:

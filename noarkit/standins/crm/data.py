@@ -6,7 +6,7 @@ A rolled record is never stored; a change, a new record and a deletion are. The 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -16,8 +16,10 @@ from noarkit.standins.dice import MATTERS, Dice, mail_of
 from noarkit.standins.papers import PAPERS
 
 Record = dict[str, object]
+NotePlace = tuple[str, str, str, int | None]  # time of change, id, whose it is, and which of the rolled ones
 OSLO_OFFSET = "+01:00"
 STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
+_WITH_NOTES = ("Deals", "Cases")
 _ID_BASE = 4_150_868_000_000_000_000
 _REMEMBERED = 50_000
 _SPAN_S = 900 * 86_400
@@ -45,14 +47,21 @@ class Holdings:
     changed: dict[str, Record] = field(default_factory=dict)
     deleted: dict[str, Record] = field(default_factory=dict)
     _rolled: dict[int, Record] = field(default_factory=dict)
+    _order: list[str] | None = None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    version: int = 0
+
+    @property
+    def _base(self) -> int:
+        return _ID_BASE + self.module.place * 10_000_000_000
 
     def record_id(self, number: int) -> str:
         """The id of a rolled record."""
-        return str(_ID_BASE + self.module.place * 10_000_000_000 + number)
+        return str(self._base + number)
 
     def number(self, record_id: str) -> int | None:
         """The place of a rolled record; None for an id that was never one."""
-        place = int(record_id) - int(self.record_id(0)) if record_id.isdigit() else -1
+        place = int(record_id) - self._base if record_id.isdigit() else -1
         return place if 0 <= place < self.count else None
 
     def get(self, record_id: str) -> Record | None:
@@ -90,14 +99,29 @@ class Holdings:
 
     def ordered(self) -> list[str]:
         """Every id that is there, oldest change first."""
-        rolled = [self.record_id(number) for number in range(self.count)]
-        if not self.changed and not self.deleted:
-            return rolled
-        kept = [one for one in rolled if one not in self.changed and one not in self.deleted]
-        return kept + sorted(
-            (one for one in self.changed if one not in self.deleted),
-            key=lambda one: (str(self.changed[one]["Modified_Time"]), one),
-        )
+        with self._lock:
+            if self._order is None:
+                rolled = (self.record_id(number) for number in range(self.count))
+                kept = [one for one in rolled if one not in self.changed and one not in self.deleted]
+                later = (one for one in self.changed if one not in self.deleted)
+                self._order = kept + sorted(later, key=lambda one: (str(self.changed[one]["Modified_Time"]), one))
+            return self._order
+
+    def put(self, record_id: str, record: Record) -> None:
+        """A record as it is from now on."""
+        with self._lock:
+            self.changed[record_id] = record
+            self._moved()
+
+    def delete(self, record_id: str, tombstone: Record) -> None:
+        """What is left of a record in the bin."""
+        with self._lock:
+            self.deleted[record_id] = tombstone
+            self._moved()
+
+    def _moved(self) -> None:
+        self._order = None
+        self.version += 1
 
 
 class Store:
@@ -114,6 +138,7 @@ class Store:
         self.deals = self.holdings["Deals"]
         self._next = 0
         self.extra_notes: dict[str, Record] = {}
+        self._notes: tuple[tuple[int, ...], list[NotePlace]] | None = None
         self.extra_files: dict[str, bytes] = {}
 
     def new_id(self) -> str:
@@ -133,7 +158,7 @@ class Store:
             record_id = str(record.get("id") or self.new_id())
             was = holdings.get(record_id) or {"Created_Time": self.now(), "Created_By": by, "Owner": by}
             whole = {**was, **record, "id": record_id, "Modified_Time": self.now(), "Modified_By": by}
-            holdings.changed[record_id] = whole
+            holdings.put(record_id, whole)
             return whole
 
     def reshape(self, module: str, fields: Mapping[str, str | None]) -> None:
@@ -151,7 +176,7 @@ class Store:
             was = holdings.get(record_id)
             if was is None:
                 return False
-            holdings.deleted[record_id] = {
+            tombstone = {
                 "id": record_id,
                 "display_name": str(was.get(holdings.module.title, "")),
                 "type": "recycle",
@@ -159,6 +184,7 @@ class Store:
                 "deleted_by": by,
                 "created_by": was.get("Created_By"),
             }
+            holdings.delete(record_id, tombstone)
             return True
 
     def notes(self, deal_id: str) -> list[Record]:
@@ -169,10 +195,10 @@ class Store:
     def note(self, deal_id: str, place: int) -> Record:
         """One rolled note."""
         dice = Dice(self.seed, "note", deal_id, place)
-        made = _FIRST + timedelta(seconds=self._age_s(deal_id) + place * 3_600)
+        made = self._noted(deal_id, place)
         writer = user(dice.number("writer", USERS))
         return {
-            "id": str(int(deal_id) * 10 + place + 1),
+            "id": self._note_id(deal_id, place),
             "Note_Title": dice.among("title", MATTERS) if dice.chance("titled", 70) else None,
             "Note_Content": dice.text("content", 1 + dice.number("length", 4)),
             "Parent_Id": {"module": {"api_name": self.module_of(deal_id)}, "id": deal_id, "name": "…"},
@@ -185,11 +211,31 @@ class Store:
             "$state": "save",
         }
 
-    def all_notes(self) -> Iterator[Record]:
-        """Every note there is."""
-        for name in ("Deals", "Cases"):
-            for record_id in self.holdings[name].ordered():
-                yield from self.notes(record_id)
+    def note_order(self) -> list[NotePlace]:
+        """Every note there is, oldest change first: what is needed to make it."""
+        with self.lock:
+            version = (len(self.extra_notes), *(self.holdings[name].version for name in _WITH_NOTES))
+            if self._notes is None or self._notes[0] != version:
+                found: list[NotePlace] = [
+                    (told(self._noted(one, place)), self._note_id(one, place), one, place)
+                    for name in _WITH_NOTES
+                    for one in self.holdings[name].ordered()
+                    for place in range(self._amount(one, "notes", 3))
+                ]
+                found += [(str(note["Modified_Time"]), one, one, None) for one, note in self.extra_notes.items()]
+                self._notes = (version, sorted(found, key=lambda one: one[:2]))
+            return self._notes[1]
+
+    def noted(self, where: NotePlace) -> Record:
+        """The note at a place of the order."""
+        _, _, one, place = where
+        return self.extra_notes[one] if place is None else self.note(one, place)
+
+    def _noted(self, deal_id: str, place: int) -> datetime:
+        return _FIRST + timedelta(seconds=self._age_s(deal_id) + place * 3_600)
+
+    def _note_id(self, deal_id: str, place: int) -> str:
+        return str(int(deal_id) * 10 + place + 1)
 
     def attachments(self, record_id: str) -> list[Record]:
         """The attachments of a deal or case."""

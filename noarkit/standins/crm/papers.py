@@ -50,13 +50,13 @@ class Papers:
         if not call.query.get("fields"):
             raise Refusal("REQUIRED_PARAM_MISSING", 400, "fields", {"param_name": "fields"})
         since = call.headers.get("if-modified-since")
-        found = list(self._store.all_notes())
-        found += [note for note in self._store.extra_notes.values() if note not in found]
+        found = self._store.note_order()
         if since:
             bound = datetime.fromisoformat(since)
-            found = [note for note in found if datetime.fromisoformat(str(note["Modified_Time"])) >= bound]
-        found.sort(key=lambda note: (str(note["Modified_Time"]), str(note["id"])))
-        return self._page(found, call)
+            found = [where for where in found if datetime.fromisoformat(where[0]) >= bound]
+        begin, size = _wanted(call)
+        rows = [self._store.noted(where) for where in found[begin : begin + size]]
+        return _page(rows, begin, size, len(found))
 
     def _attachments(self, record_id: str, rest: Sequence[str], call: Call) -> Response:
         if rest:
@@ -94,14 +94,23 @@ class Papers:
         return Response(data, media_type="application/octet-stream")
 
     def _page(self, found: Sequence[Record], call: Call) -> Response:
-        size = min(_PAGE, int(call.query.get("per_page", "200")))
-        token = call.query.get("page_token")
-        begin = int(token.removeprefix("p")) if token else (int(call.query.get("page", "1")) - 1) * size
-        if not token and begin + size > 2_000:
-            raise Refusal("DISCRETE_PAGINATION_LIMIT_EXCEEDED", 400, "use page_token")
-        rows = list(found[begin : begin + size])
-        if not rows:
-            return Response(status_code=_NOTHING)
-        more = len(found) > begin + size
-        info = {"per_page": size, "count": len(rows), "more_records": more}
-        return JSONResponse({"data": rows, "info": {**info, "next_page_token": f"p{begin + size}" if more else None}})
+        begin, size = _wanted(call)
+        return _page(found[begin : begin + size], begin, size, len(found))
+
+
+def _wanted(call: Call) -> tuple[int, int]:
+    """Which rows of a list are asked for: from where, and how many."""
+    size = min(_PAGE, int(call.query.get("per_page", "200")))
+    token = call.query.get("page_token")
+    begin = int(token.removeprefix("p")) if token else (int(call.query.get("page", "1")) - 1) * size
+    if not token and begin + size > 2_000:
+        raise Refusal("DISCRETE_PAGINATION_LIMIT_EXCEEDED", 400, "use page_token")
+    return begin, size
+
+
+def _page(rows: Sequence[Record], begin: int, size: int, total: int) -> Response:
+    if not rows:
+        return Response(status_code=_NOTHING)
+    more = total > begin + size
+    info = {"per_page": size, "count": len(rows), "more_records": more}
+    return JSONResponse({"data": list(rows), "info": {**info, "next_page_token": f"p{begin + size}" if more else None}})

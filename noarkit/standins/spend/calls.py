@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import secrets
 from collections.abc import Callable, Mapping
@@ -39,6 +40,7 @@ class Calls:
         self._store = store
         self._webhook_secrets = webhook_secrets
         self._signed = signed
+        self._found: dict[str, list[str]] = {}
         self._routes: tuple[tuple[re.Pattern[str], Callable[..., Response]], ...] = (
             (re.compile(r"/v1/accounting-entries:search"), self._search),
             (re.compile(r"/v1/accounting-entries/receipts:search"), self._receipt_search),
@@ -76,14 +78,20 @@ class Calls:
         pairs = [name for name in _PAIRS if f"{name}Start" in asked or f"{name}End" in asked]
         if len(pairs) > 1:
             raise Refusal("VALIDATION_FAILED", 400, "one window only")
+        filters = {name: asked[name] for name in ("exportStatus", "status", "families") if asked.get(name)}
+        windows = {name: asked.get(name) for pair in pairs for name in (f"{pair}Start", f"{pair}End")}
+        sorts = {
+            name: call.queries.get(name)
+            for name in ("sorting_keys[]", "sorting_keys", "sorting_order[]", "sorting_order")
+        }
+        key = json.dumps([self._store.version, filters, windows, sorts], sort_keys=True)
         with self._store.lock:
-            ids = self._store.entry_ids()
-            filters = {name: asked[name] for name in ("exportStatus", "status", "families") if asked.get(name)}
-            if pairs or filters or call.queries.get("sorting_keys[]") or call.queries.get("sorting_keys"):
-                found = [entry for one in ids if (entry := self._store.entry(one)) is not None]
-                found = [entry for entry in found if _fits(entry, asked, pairs, filters)]
+            ids = self._found.get(key)
+            if ids is None:
+                found = [entry for entry in self._store.briefs() if _fits(entry, asked, pairs, filters)]
                 ids = [str(entry["id"]) for entry in in_order(found, call.queries, _SORTS)]
-            return listed(ids, call.queries, self._store.entry)
+                self._found = {key: ids}  # what the next pages are taken from
+        return listed(ids, call.queries, self._store.entry)
 
     def _entry(self, call: Call, one: str) -> Response:
         return one_of(self._store.entry(one))
@@ -144,7 +152,7 @@ class Calls:
         return self._items(call, version, str(job["id"]))
 
     def _job_of(self, one: str) -> Record:
-        found = next((job for job in self._store.jobs() if job["id"] == one), None)
+        found = self._store.job_of(one)
         if found is None:
             raise Refusal("EXPORT_NOT_FOUND", 404)
         return found

@@ -39,23 +39,27 @@ class Register:
     roll: Callable[[Dice, int], Record]
     changed: dict[str, Record] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
+    _rolled: dict[int, Record] = field(default_factory=dict)
 
     def record_id(self, number: int) -> str:
         """The id of a rolled one."""
-        return Dice(self.seed, self.name, number).uuid("id")
+        return str(self.rolled(number)["id"])
 
     def all(self) -> Iterator[Record]:
         """Everything that is there, by id."""
-        found = {self.record_id(number): number for number in range(self.count)}
-        for one in sorted({*found, *self.changed} - self.gone):
-            known = self.changed.get(one)
-            yield known if known is not None else self.rolled(found[one])
+        known = {self.record_id(number): self.rolled(number) for number in range(self.count)} | self.changed
+        for one in sorted(known.keys() - self.gone):
+            yield known[one]
 
     def rolled(self, number: int) -> Record:
-        """One as the seed has it."""
-        record = self.roll(Dice(self.seed, self.name, number), number)
-        when = told(_FIRST + timedelta(days=number))
-        return {"id": self.record_id(number), "createdAt": when, "updatedAt": when, **record}
+        """One as the seed has it. Registers are short, so that each is rolled once."""
+        known = self._rolled.get(number)
+        if known is None:
+            dice = Dice(self.seed, self.name, number)
+            when = told(_FIRST + timedelta(days=number))
+            known = {"id": dice.uuid("id"), "createdAt": when, "updatedAt": when, **self.roll(dice, number)}
+            self._rolled[number] = known
+        return known
 
     def get(self, one: str) -> Record | None:
         """One by its id."""
@@ -84,6 +88,8 @@ class Store:
         self.seed = seed
         self.count = entries
         self.lock = threading.RLock()
+        self.version = 0
+        self._job_numbers: dict[str, int] = {}
         dice = Dice(seed, "organisation")
         self.organization_id = dice.uuid("organisation")
         self.company_id = dice.uuid("company")
@@ -131,16 +137,41 @@ class Store:
         """Every entry's id, oldest first."""
         return [*(self.entry_id(number) for number in range(self.count)), *self.added]
 
-    def rolled(self, number: int) -> Record:
-        """An entry as the seed has it."""
+    def briefs(self) -> Iterator[Record]:
+        """What every entry is found and sorted by, oldest first; those that were deleted too."""
+        with self.lock:
+            changed = dict(self.changed)
+            added = list(self.added)
+        for number in range(self.count):
+            known = changed.get(self.entry_id(number))
+            yield self._brief(number) if known is None else known
+        for one in added:
+            yield changed[one]
+
+    def _brief(self, number: int) -> Record:
         dice = Dice(self.seed, "entry", number)
-        family = dice.among("family", FAMILIES)
-        currency = dice.among("currency", CURRENCIES)
         performed = _FIRST + timedelta(seconds=int(_SPAN_S * number / max(self.count, 1)))
         settled = performed + timedelta(days=1 + dice.number("settled", 20))
+        final = dice.chance("final", 92)
+        return {
+            "id": self.entry_id(number),
+            "family": dice.among("family", FAMILIES),
+            "status": "COMPLETED" if final else "PENDING",
+            "exportStatus": "EXPORTED" if final else "NOT_EXPORTED",
+            "performedAt": told(performed),
+            "settledAt": told(settled) if final else None,
+            "bookkeepingDate": settled.date().isoformat() if final else None,
+            "updatedAt": told(settled),
+        }
+
+    def rolled(self, number: int) -> Record:
+        """An entry as the seed has it."""
+        brief = self._brief(number)
+        dice = Dice(self.seed, "entry", number)
+        family = brief["family"]
+        currency = dice.among("currency", CURRENCIES)
         minors = dice.number("amount", 900_000) * (-1 if family == "CREDIT_NOTE" else 1)
         is_bill = family in ("BILL_INVOICE", "CREDIT_NOTE")
-        final = dice.chance("final", 92)
         vendor = self.registers["vendors"].rolled(dice.number("vendor", VENDORS))
         account = self.registers["accounts"].rolled(dice.number("account", ACCOUNTS))
         return {
@@ -150,14 +181,14 @@ class Store:
             "teamId": None,
             "family": family,
             "subFamily": None,
-            "status": "COMPLETED" if final else "PENDING",
-            "exportStatus": "EXPORTED" if final else "NOT_EXPORTED",
-            "reviewStatus": "APPROVED" if final else "PENDING",
-            "performedAt": told(performed),
-            "settledAt": told(settled) if final else None,
-            "bookkeepingDate": settled.date().isoformat() if final else None,
-            "createdAt": told(performed),
-            "updatedAt": told(settled),
+            "status": brief["status"],
+            "exportStatus": brief["exportStatus"],
+            "reviewStatus": "APPROVED" if brief["settledAt"] else "PENDING",
+            "performedAt": brief["performedAt"],
+            "settledAt": brief["settledAt"],
+            "bookkeepingDate": brief["bookkeepingDate"],
+            "createdAt": brief["performedAt"],
+            "updatedAt": brief["updatedAt"],
             "deletedAt": None,
             "transactionValue": {"currency": currency, "minors": minors},
             "totalBillValue": {"currency": "NOK", "minors": minors},
@@ -167,13 +198,15 @@ class Store:
             "tags": self._tags(dice),
             "splitItems": [],
             "attendees": [{"name": " ".join(dice.person("guest"))}] if dice.chance("guests", 5) else [],
-            "receiptIds": [receipt["id"] for receipt in self._receipts(number)],
+            "receiptIds": [
+                self._receipt_dice(self.entry_id(number), place).uuid("id") for place in self._receipt_places(number)
+            ],
             "note": dice.text("note", 1) if dice.chance("noted", 50) else None,
             "supplier": {"name": vendor["name"]} if not is_bill else None,
             "vendor": {"id": vendor["id"], "name": vendor["name"], "registrationNumber": vendor["registrationNumber"]}
             if is_bill
             else None,
-            "invoice": {"invoiceNumber": f"F{number:06}", "invoiceDate": performed.date().isoformat()}
+            "invoice": {"invoiceNumber": f"F{number:06}", "invoiceDate": brief["performedAt"][:10]}
             if is_bill
             else None,
         }
@@ -193,7 +226,7 @@ class Store:
         """The original file of a receipt."""
         for receipt in self.receipts(entry_id):
             if receipt["id"] == receipt_id:
-                dice = Dice(self.seed, "receipt", entry_id, receipt["place"])
+                dice = self._receipt_dice(entry_id, receipt["place"])
                 _, _, make = dice.among("paper", PAPERS[:2] if receipt["place"] % 7 else PAPERS)
                 return make(f"{entry_id} {dice.text('line', 2)}")
         return None
@@ -206,12 +239,21 @@ class Store:
                 self.added.append(one)
             whole = {**known, **told_now, "updatedAt": told(datetime.now(UTC))}
             self.changed[one] = whole
+            self.version += 1
             return whole
 
     def jobs(self) -> Iterator[Record]:
         """The export jobs: one for so many final entries."""
         for number in range(-(-self.count // JOB_ENTRIES)):
             yield self.job(number)
+
+    def job_of(self, one: str) -> Record | None:
+        """An export job by its id."""
+        with self.lock:
+            if not self._job_numbers:
+                self._job_numbers = {str(job["id"]): int(job["number"]) for job in self.jobs()}
+        number = self._job_numbers.get(one)
+        return None if number is None else self.job(number)
 
     def job(self, number: int) -> Record:
         """One export job."""
@@ -247,14 +289,19 @@ class Store:
         return range(number * JOB_ENTRIES, min(self.count, (number + 1) * JOB_ENTRIES))
 
     def _receipts(self, number: int) -> list[Record]:
+        return [self._receipt(self.entry_id(number), place) for place in self._receipt_places(number)]
+
+    def _receipt_places(self, number: int) -> range:
         dice = Dice(self.seed, "entry", number)
         if dice.among("family", FAMILIES) in ("WALLET", "CASHBACK", "MILEAGE"):
-            return []
-        count = 1 + dice.number("receipts", 2) if dice.chance("receipted", 90) else 0
-        return [self._receipt(self.entry_id(number), place) for place in range(count)]
+            return range(0)
+        return range(1 + dice.number("receipts", 2) if dice.chance("receipted", 90) else 0)
+
+    def _receipt_dice(self, entry_id: str, place: int) -> Dice:
+        return Dice(self.seed, "receipt", entry_id, place)
 
     def _receipt(self, entry_id: str, place: int) -> Record:
-        dice = Dice(self.seed, "receipt", entry_id, place)
+        dice = self._receipt_dice(entry_id, place)
         _, mime, make = dice.among("paper", PAPERS[:2] if place % 7 else PAPERS)
         data = make(f"{entry_id} {dice.text('line', 2)}")
         return {
