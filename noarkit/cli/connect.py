@@ -69,7 +69,8 @@ def _try(session: Session, to: Connection) -> None:
         line = session.texts.say("connect.known", where=to.where, account=who.account, tenant=who.tenant)
         session.face.result("connected", line, connection=to.where, tenant=who.tenant, account=who.account)
         for remark in who.remarks:
-            session.face.tell("connect.remark", text=remark)
+            text = session.texts.say(f"connect.remark.{remark.word}", **remark.data)
+            session.face.tell("connect.remark", text=text)
         for stream in service.streams():
             shown = session.texts.say("connect.stream", name=stream.name)
             session.face.result("stream", shown, connection=to.where, stream=stream.name)

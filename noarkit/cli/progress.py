@@ -97,7 +97,8 @@ class Progress:
             self._tell_retry(event)
             return
         elif event.name == "remark":
-            self._face.tell(f"remark.{event.data['why']}", days=event.data.get("days"), scan=event.data.get("key"))
+            told = {name: event.data.get(name) for name in ("days", "key", "count")}
+            self._face.tell(f"remark.{event.data['why']}", **told, scan=told["key"])
             return
         else:
             return

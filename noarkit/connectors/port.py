@@ -82,13 +82,21 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What a person should know of a service: the word that its sentence stands under, and what is told in it."""
+
+    word: str
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Introduction:
     """Who we are to the service, in words for a person: account or organisation, and what we may do."""
 
     tenant: str
     account: str = ""
     rights: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 class Service(Protocol):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from urllib.parse import quote
 
 import orjson
 
@@ -16,6 +17,7 @@ from noarkit.errors import ServiceRefused, ServiceStrange
 
 PER_PAGE = 100
 _AUDIT_PER_PAGE = 1_000
+_NOT_THERE = frozenset({403, 404})
 Params = tuple[tuple[str, str], ...]
 
 
@@ -42,7 +44,7 @@ class Calls:
 
     def scan(self, one: str) -> Row | None:
         """One scan; None where the service has forgotten it."""
-        return self.one(f"/api/scans/{one}")
+        return self.one(f"/api/scans/{quote(one, safe='')}")
 
     def findings(self, scan: str) -> list[Finding]:
         """All findings of a scan. Raises `ServiceStrange` where that they are all cannot be proven."""
@@ -64,29 +66,43 @@ class Calls:
         found = members.members().get("scansSummaries")
         return found[0] if isinstance(found, list) and found and isinstance(found[0], Mapping) else {}
 
-    def predicates(self, engine: str, similarity: str, project: str) -> Row:
-        """What was decided about a finding, and by whom."""
-        path = f"/api/{engine}-results-predicates/{similarity}"
-        return self.ask("GET", path, (("project-ids", project),)).members()
+    def predicates(self, engine: str, similarity: str, project: str) -> Sequence[Row]:
+        """What was decided about a finding, and by whom. Raises `ServiceStrange` where that is not all of it."""
+        path = f"/api/{engine}-results-predicates/{quote(similarity, safe='')}"
+        answer = self.ask("GET", path, (("project-ids", project),), accepts=frozenset({404}))
+        if answer.status == 404:
+            return []
+        histories = answer.members().get("predicateHistoryPerProject") or []
+        found: list[Row] = []
+        for one in histories if isinstance(histories, list) else [None]:
+            told = one.get("predicates") or [] if isinstance(one, Mapping) else None
+            if not isinstance(one, Mapping) or not isinstance(told, list):
+                raise ServiceStrange(where=answer.where, why="not-an-object")
+            if str(one.get("projectId")) != project:
+                continue
+            if isinstance(one.get("totalCount"), int) and one["totalCount"] != len(told):
+                raise ServiceStrange(
+                    where=answer.where, why="list-incomplete", found=len(told), total=one["totalCount"]
+                )
+            found += [each for each in told if isinstance(each, Mapping)]
+        return found
+
+    def evaluation(self, project: str, scan: str) -> Row | None:
+        """How a scan stands by the policies of its project; empty where it has none, None where we may not know."""
+        params = (("astProjectId", project), ("scanId", scan))
+        answer = self.ask("GET", "/api/policy_management_service_uri/evaluation", params, accepts=_NOT_THERE)
+        if answer.status in _NOT_THERE:
+            return None if answer.status == 403 else {}
+        return answer.members()
 
     def webhooks(self) -> Iterator[Row]:
         """The webhooks of the tenant."""
         yield from self._list("/api/webhooks/tenant", "webhooks")
 
-    def audit(self, since: datetime, until: datetime) -> Iterator[Row]:
-        """What was done in the tenant."""
-        window = (("startDate", since.date().isoformat()), ("endDate", until.date().isoformat()))
-        offset = 0
-        while True:
-            limit = (("offset", str(offset)), ("limit", str(_AUDIT_PER_PAGE)))
-            answer = self.ask("GET", "/api/audit-events/", (*window, *limit))
-            found = answer.members().get("events")
-            if not isinstance(found, list):
-                raise ServiceStrange(where=answer.where, why="not-an-object")
-            yield from (row for row in found if isinstance(row, Mapping))
-            offset += len(found)
-            if len(found) < _AUDIT_PER_PAGE:
-                return
+    def audit(self, begin: date, end: date) -> Iterator[ListPage]:
+        """What was done in the tenant from one day to another, page by page, in whatever order the service has."""
+        days = (("startDate", begin.isoformat()), ("endDate", end.isoformat()))
+        yield from self._pages("/api/audit-events/", "events", days, _AUDIT_PER_PAGE)
 
     def one(self, path: str) -> Row | None:
         """One thing; None where there is none."""
@@ -115,9 +131,12 @@ class Calls:
         return self.client.ask(Request(method, url, params, headers, repeatable=True, accepts=accepts))
 
     def _list(self, path: str, name: str, params: Params = ()) -> Iterator[Row]:
+        yield from rows(self._pages(path, name, params, PER_PAGE), lambda row: str(row.get("id")), path, exact=True)
+
+    def _pages(self, path: str, name: str, params: Params, limit: int) -> Iterator[ListPage]:
         def page(cursor: str | None) -> ListPage:
             offset = int(cursor or "0")
-            answer = self.ask("GET", path, (*params, ("offset", str(offset)), ("limit", str(PER_PAGE))))
+            answer = self.ask("GET", path, (*params, ("offset", str(offset)), ("limit", str(limit))))
             members = answer.members()
             found = members.get(name) or []
             if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
@@ -128,7 +147,7 @@ class Calls:
             more = bool(found) and (after < total if total is not None else True)
             return ListPage(found, str(after) if more else None, total)
 
-        yield from rows(pages(page, path), lambda row: str(row.get("id")), path, exact=True)
+        yield from pages(page, path)
 
 
 def code_of(fault: ServiceRefused) -> str:

@@ -26,6 +26,7 @@ _BLOCK = 1 << 18
 _NOTHING = "no results"
 _MOST_REFUSALS = 24
 _NOT_YET = frozenset({404})
+_EVALUATING = frozenset({"evaluating", "pending", "running"})
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -40,6 +41,7 @@ class Shelf:
             db.execute("CREATE TABLE IF NOT EXISTS paper (name TEXT PRIMARY KEY, made REAL, bytes BLOB)")
             db.execute("CREATE TABLE IF NOT EXISTS waiting (scan TEXT PRIMARY KEY, seen REAL)")
             db.execute("CREATE TABLE IF NOT EXISTS redaction (key BLOB)")
+            db.execute("CREATE TABLE IF NOT EXISTS decided (finding TEXT PRIMARY KEY, seen REAL)")
             db.execute("DELETE FROM paper WHERE made < ?", (now_s() - KEPT_S,))
 
     def paper(self, name: str, make: Callable[[], bytes]) -> bytes:
@@ -73,6 +75,17 @@ class Shelf:
         with self._open() as db:
             db.execute("DELETE FROM waiting WHERE seen < ?", (self._now_s() - for_s,))
             return [str(scan) for (scan,) in db.execute("SELECT scan FROM waiting ORDER BY scan")]
+
+    def met_decided(self, *findings: str) -> None:
+        """Findings that were decided about: they are asked about again though somebody takes the decision back."""
+        with self._open() as db:
+            rows = [(finding, self._now_s()) for finding in findings]
+            db.executemany("INSERT OR IGNORE INTO decided VALUES (?, ?)", rows)
+
+    def were_decided(self) -> set[str]:
+        """The findings that were ever decided about."""
+        with self._open() as db:
+            return {str(finding) for (finding,) in db.execute("SELECT finding FROM decided")}
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -113,6 +126,17 @@ class Papers:
             if status == "failed":
                 break
         raise ItemUnreadable(key=scan, why="report-failed")
+
+    def evaluation(self, project: str, scan: str) -> Mapping[str, object] | None:
+        """How a scan stands by the policies, once that is found out; empty where it has none, None where we may
+        not know. Raises `ItemUnreadable` where it takes too long."""
+        begun_s = self._clock.now_s()
+        while self._clock.now_s() - begun_s <= self._most_s:
+            told = self._calls.evaluation(project, scan)
+            if told is None or str(told.get("status")).casefold() not in _EVALUATING:
+                return told
+            self._clock.sleep_s(self._poll_s)
+        raise ItemUnreadable(key=f"policies of {scan}", why="job-too-long")
 
     def materials(self, scan: str) -> bytes | None:
         """The bill of materials of a scan; None where there is nothing in it. Raises `ItemUnreadable`."""

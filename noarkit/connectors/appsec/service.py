@@ -17,11 +17,13 @@ from noarkit.connectors.appsec.findings import Finding
 from noarkit.connectors.appsec.papers import Papers, Shelf
 from noarkit.connectors.appsec.sarif import written
 from noarkit.connectors.appsec.settings import AppSecSettings, read
+from noarkit.connectors.appsec.states import key_in
 from noarkit.connectors.appsec.streams import Scans, scanned
+from noarkit.connectors.appsec.trail import Audit, Decisions
 from noarkit.connectors.client import Client, Manner
 from noarkit.connectors.pace import Clock, Pace, SharedLog
 from noarkit.connectors.paging import Row
-from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
+from noarkit.connectors.port import Introduction, Remark, ServiceItem, Stream, Window
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
 from noarkit.errors import ConfigFault, ConsentNeeded, ItemVanished, ServiceDenied, ServiceRefused, UsageFault
@@ -29,12 +31,13 @@ from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
 
-_REMARKS = (
-    "not fetched: findings in containers, which have an interface of their own",
-    "the service forgets scans after about three months: run this at least once a week",
-    "an API key dies when the licence of the tenant is renewed",
+_REMARKS = tuple(map(Remark, ("containers-apart", "scans-are-forgotten", "key-dies")))
+_STREAMS = (
+    Stream("projects", "projects"),
+    Stream("scans", "scans", ("projects",)),
+    Stream("decisions", "decisions", ("projects",)),
+    Stream("audit", "audit"),
 )
-_STREAMS = (Stream("projects", "projects"), Stream("scans", "scans", ("projects",)))
 
 
 def open_service(to: Connection, clock: Clock | None = None) -> AppSec:
@@ -74,7 +77,9 @@ class AppSec:
         self.calls = Calls(client, self.settings.accept, self.settings.results_a_page)
         self.papers = Papers(self.calls, clock, self.settings.poll_s, self.settings.job_timeout_s)
         self._shelf = Shelf(to.state_file("shelf.db"), clock.now_s)
-        self._scans = Scans(self.calls, self.papers, self._shelf, self.settings)
+        self._key = key_in(self.settings.tenant)
+        self._scans = Scans(self.calls, self.papers, self._shelf, self.settings, self._key)
+        self._decisions = Decisions(self.calls, self._shelf, self._key)
 
     @property
     def tenant(self) -> str:
@@ -84,15 +89,21 @@ class AppSec:
     def introduce(self) -> Introduction:
         """Tries the connection."""
         names = [str(row.get("name")) for row in self.calls.applications()]
-        return Introduction(self.tenant, ", ".join(names[:5]), (), _REMARKS)
+        remarks = _REMARKS if self.settings.auth == "key" else _REMARKS[:-1]
+        return Introduction(self.tenant, ", ".join(names[:5]), (), remarks)
 
     def streams(self) -> tuple[Stream, ...]:
-        """Projects, then scans."""
-        return _STREAMS
+        """Projects, scans, decisions about findings, the audit trail: without those that are not wished for."""
+        wished = {"decisions": self.settings.decisions, "audit": self.settings.audit}
+        return tuple(stream for stream in _STREAMS if wished.get(stream.name, True))
 
     def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
         """Every item of a stream."""
-        return self._scans.projects() if stream.name == "projects" else self._scans.scans(window, self.look_back, tell)
+        if stream.name == "scans":
+            return self._scans.scans(window, self.look_back, tell, self._decisions.note)
+        if stream.name == "decisions":
+            return self._decisions.items(window)
+        return self._scans.projects() if stream.name == "projects" else Audit(self.calls, self._key).items(window)
 
     def results(self, scan: str) -> list[Finding]:
         """All findings of a scan, secrets left out. Raises `ServiceRefused` for a scan that is not there."""

@@ -15,12 +15,14 @@ from noarkit.secrets import Secret
 
 KEYS = frozenset(
     {"api_url", "auth_url", "tenant", "auth", "client_id", "client_id_claim", "client_secret", "api_key", "rates",
-     "redirect_url", "scopes", "results_a_page", "reports", "sbom", "poll_s", "job_timeout_s", "accept",
-     "mcp_url", "mcp_urls", "mcp_write", "mcp_tools", "mcp_auth_prefix"}
+     "redirect_url", "scopes", "results_a_page", "reports", "sbom", "policies", "decisions", "audit", "poll_s",
+     "job_timeout_s", "scan_timeout_s", "upload_part_bytes", "accept", "mcp_path", "mcp_url", "mcp_urls", "mcp_write",
+     "mcp_tools", "mcp_auth_prefix"}
 )  # fmt: skip
 Auth = Literal["key", "client", "login"]
 _WAYS = ("key", "client", "login")
 _REALMS = "/auth/realms/"
+PART_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,13 @@ class AppSecSettings:
     results_a_page: int
     reports: bool
     sbom: bool
+    policies: bool
+    decisions: bool
+    audit: bool
     poll_s: float
     job_timeout_s: float
+    scan_timeout_s: float
+    upload_part_bytes: int
     accept: str
 
     @property
@@ -79,8 +86,13 @@ def read(to: Connection) -> AppSecSettings:
         results_a_page=max(1, int(to.number("results_a_page", 10_000))),
         reports=to.flag("reports", True),
         sbom=to.flag("sbom", True),
+        policies=to.flag("policies", True),
+        decisions=to.flag("decisions", True),
+        audit=to.flag("audit", True),
         poll_s=to.number("poll_s", 5.0),
         job_timeout_s=to.number("job_timeout_s", 900.0),
+        scan_timeout_s=to.number("scan_timeout_s", 3_600.0),
+        upload_part_bytes=max(1, int(to.number("upload_part_bytes", PART_BYTES))),
         accept=to.text("accept", "application/json; version=1.0"),
     )
 

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from urllib.parse import quote
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 
 from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
+from noarkit.connectors.appsec.gathered import Gathered
 from noarkit.connectors.appsec.papers import Papers, Shelf
 from noarkit.connectors.appsec.sarif import MEDIA_TYPE, Scanned, written
 from noarkit.connectors.appsec.settings import AppSecSettings
+from noarkit.connectors.appsec.states import (
+    FORGOTTEN_AFTER,
+    LATE_AFTER,
+    UNDER_WAY,
+    WITH_FINDINGS,
+    Key,
+    has_ended,
+    moment,
+)
+from noarkit.connectors.appsec.trail import TOLD_ABOUT, is_decided
 from noarkit.connectors.canonical import canonical, fingerprint, redacted, without_secrets
 from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem, Window
 from noarkit.errors import ItemUnreadable, ServiceRefused, ServiceStrange
 from noarkit.events import Event, Listener
 
-ENDED = frozenset({"completed", "failed", "canceled"})
-WITH_FINDINGS = frozenset({"completed", "partial"})
-UNDER_WAY = frozenset({"queued", "running"})
-FORGOTTEN_AFTER = timedelta(days=90)
-LATE_AFTER = timedelta(days=30)
 _CREDENTIALS = ("credentials", "uploadUrl", "presignedURL")
 _SECRET_MEMBERS = ("snippet", "value", "secret", "match", "lineContent")
 _JSON = "application/json"
-
-
-def has_ended(scan: Row) -> bool:
-    """True for a scan that will not change any more: one whose scanners have partly failed may still run."""
-    status = str(scan.get("status")).casefold()
-    if status != "partial":
-        return status in ENDED
-    details = scan.get("statusDetails")
-    told = [one for one in details if isinstance(one, Mapping)] if isinstance(details, list) else []
-    return all(str(one.get("status")).casefold() not in UNDER_WAY for one in told)
 
 
 def lag(window: Window, look_back: timedelta) -> timedelta | None:
@@ -42,18 +38,18 @@ def lag(window: Window, look_back: timedelta) -> timedelta | None:
     return None if window.since is None else window.until - (window.since + look_back)
 
 
+Note = Callable[[Row, Sequence[Finding]], None]
+
+
 class Scans:
     """Makes items of what a tenant holds."""
 
-    def __init__(self, calls: Calls, papers: Papers, shelf: Shelf, settings: AppSecSettings) -> None:
+    def __init__(self, calls: Calls, papers: Papers, shelf: Shelf, settings: AppSecSettings, key: Key) -> None:
         self._calls = calls
         self._papers = papers
         self._shelf = shelf
         self._settings = settings
-
-    def key(self, *parts: object) -> str:
-        """A key of the service's own ids."""
-        return ":".join(quote(str(part), safe="") for part in (self._settings.tenant, *parts))
+        self._key = key
 
     def projects(self) -> Iterator[ServiceItem]:
         """Every project, and the applications that it is part of."""
@@ -63,26 +59,36 @@ class Scans:
             names = [applications[str(one)] for one in ids if str(one) in applications] if isinstance(ids, list) else []
             yield self._project(row, names)
 
-    def scans(self, window: Window, look_back: timedelta, tell: Listener) -> Iterator[ServiceItem]:
-        """Scans of a window that have ended, and those of before that had not when they were met."""
+    def scans(self, window: Window, look_back: timedelta, tell: Listener, note: Note) -> Iterator[ServiceItem]:
+        """Scans of a window that have ended, and those of before that had not when they were met. The findings of each
+        are given to `note`; what could not be had with them is told."""
         behind = lag(window, look_back)
         if behind is not None and behind > LATE_AFTER:
             why = "scans-forgotten" if behind > FORGOTTEN_AFTER else "mark-lags"
             tell(Event("remark", {"stream": "scans", "why": why, "days": behind.days}))
-        rows = {str(row.get("id")): row for row in self._calls.scans(window.since, window.until)}
-        for scan in self._shelf.waiting(FORGOTTEN_AFTER.total_seconds()):
-            if scan not in rows and (row := self._calls.scan(scan)) is not None:
-                rows[scan] = row
         known = {str(row.get("id")) for row in self._calls.projects()}
-        for row in sorted(rows.values(), key=lambda row: (str(row.get("createdAt")), str(row.get("id")))):
-            if not has_ended(row):
-                self._met_open(row, tell)
-                continue
-            project = str(row.get("projectId"))
-            if project not in known:
-                known.add(project)
-                yield self._project({"id": project, "name": row.get("projectName"), "createdAt": None}, [])
-            yield self._taken(row)
+        lacking: Counter[str] = Counter()
+        with Gathered() as rows:
+            self._gather(rows, window)
+            for row in rows.rows():
+                if not has_ended(row):
+                    self._met_open(row, tell)
+                    continue
+                project = str(row.get("projectId"))
+                if project not in known:
+                    known.add(project)
+                    yield self._project({"id": project, "name": row.get("projectName"), "createdAt": None}, [])
+                yield self._taken(row, note, lacking)
+        for what, count in sorted(lacking.items()):
+            tell(Event("remark", {"stream": "scans", "why": "not-fetched", "key": what, "count": count}))
+
+    def _gather(self, rows: Gathered, window: Window) -> None:
+        """The scans of a window, and those of before it that had not ended when they were met, by when they began."""
+        for row in self._calls.scans(window.since, window.until):
+            rows.put("", str(row.get("id")), str(row.get("createdAt")), row)
+        for scan in self._shelf.waiting(FORGOTTEN_AFTER.total_seconds()):
+            if not rows.has("", scan) and (found := self._calls.scan(scan)) is not None:
+                rows.put("", scan, str(found.get("createdAt")), found)
 
     def findings(self, scan: str) -> list[Finding]:
         """All findings of a scan, secrets left out."""
@@ -94,14 +100,15 @@ class Scans:
         if status not in UNDER_WAY | {"partial"}:
             tell(Event("remark", {"stream": "scans", "why": "scan-state", "key": str(row.get("id"))}))
 
-    def _taken(self, row: Row) -> ServiceItem:
-        scan = str(row.get("id"))
-        key = self.key("scan", scan)
+    def _taken(self, row: Row, note: Note, lacking: Counter[str]) -> ServiceItem:
+        key = self._key("scan", row.get("id"))
         try:
-            return self._scan(key, row)
+            found = self._scan(key, row, note)
         except (ServiceStrange, ServiceRefused, ItemUnreadable) as fault:
             told = {name: fault.data[name] for name in ("found", "total") if name in fault.data}
             return NotFetched("scans", key, str(fault.data.get("why") or fault.code), told)
+        lacking.update(name for name in str(found.fields["not_fetched"]).split(", ") if name)
+        return found
 
     def _project(self, row: Row, applications: Sequence[str]) -> Item:
         clean = without_secrets(row, _CREDENTIALS)
@@ -115,10 +122,10 @@ class Scans:
             "data": clean,
         }
         return Item(
-            "projects", self.key("project", row.get("id")), fields, moment(row.get("updatedAt")), kind="project"
+            "projects", self._key("project", row.get("id")), fields, moment(row.get("updatedAt")), kind="project"
         )
 
-    def _scan(self, key: str, row: Row) -> Item:
+    def _scan(self, key: str, row: Row, note: Note) -> Item:
         scan, status = str(row.get("id")), str(row.get("status")).casefold()
         engines = row.get("engines")
         scanners = [str(one) for one in engines] if isinstance(engines, list) else []
@@ -127,7 +134,9 @@ class Scans:
         if status in WITH_FINDINGS:
             summary = without_volatile(self._calls.summary(scan))
             findings = self.findings(scan)
-        lacking = self._lacking(scanners, findings)
+            note(row, findings)
+        standing = self._standing(row) if status in WITH_FINDINGS else {}
+        lacking = _lacking(scanners, findings, standing)
         told = {
             "scan": without_secrets(row, _CREDENTIALS),
             "summary": summary,
@@ -141,7 +150,7 @@ class Scans:
         fields = {
             "title": " ".join(part for part in (named, branch, date) if part),
             "about": _joined(row.get("status"), ", ".join(scanners), severities, commit),
-            "project_key": self.key("project", row.get("projectId")),
+            "project_key": self._key("project", row.get("projectId")),
             "project": named,
             "branch": branch,
             "date": date,
@@ -156,6 +165,8 @@ class Scans:
         }
         # what a scan may lack stands last, so that places never shift
         documents.insert(3 if self._settings.reports else 2, Made("scan.json", _JSON, canonical(told)))
+        if standing:
+            documents.append(Made("policy.json", _JSON, canonical(without_secrets(standing))))
         return Item("scans", key, fields, moment(row.get("updatedAt")), tuple(documents), kind="scan")
 
     def _documents(self, row: Row, findings: list[Finding], summary: Row) -> list[Made]:
@@ -186,10 +197,11 @@ class Scans:
             }
         return found
 
-    def _lacking(self, scanners: Sequence[str], findings: Sequence[Finding]) -> list[str]:
-        """What was found there and cannot be had here: findings in containers have an interface of their own."""
-        listed = any(str(one.get("type")) == "containers" for one in findings)
-        return ["containers"] if "containers" in scanners and not listed else []
+    def _standing(self, row: Row) -> Row | None:
+        """How a scan stands by the policies; None where we may not know."""
+        if not self._settings.policies:
+            return {}
+        return self._papers.evaluation(str(row.get("projectId")), str(row.get("id")))
 
 
 def scanned(row: Row) -> Scanned:
@@ -204,12 +216,17 @@ def without_volatile(summary: Row) -> Row:
     return {name: value for name, value in summary.items() if name == "scanId" or name.endswith("Counters")}
 
 
-def moment(value: object) -> datetime | None:
-    """A moment as the service writes it."""
-    try:
-        return datetime.fromisoformat(str(value).replace("Z", "+00:00")).astimezone(UTC)
-    except ValueError:
-        return None
+def _lacking(scanners: Sequence[str], findings: Sequence[Finding], standing: Row | None) -> list[str]:
+    """What was found there and cannot be had: findings in containers, for instance, have an interface of their own."""
+    listed = any(str(one.get("type")) == "containers" for one in findings)
+    found = {"containers"} if "containers" in scanners and not listed else set()
+    found |= {"policies"} if standing is None else set()
+    return sorted(found | {f"decisions:{one['type']}" for one in findings if _is_untold(one)})
+
+
+def _is_untold(finding: Finding) -> bool:
+    """True for what was decided about where nothing tells by whom."""
+    return str(finding.get("type")) not in TOLD_ABOUT and is_decided(finding)
 
 
 def _joined(*parts: object) -> str:

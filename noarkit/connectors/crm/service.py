@@ -24,7 +24,7 @@ from noarkit.connectors.crm.streams import NOTE_FIELDS, Cases, Papers
 from noarkit.connectors.crm.writing import A_CALL, write_values
 from noarkit.connectors.pace import Allowance, Clock, Pace, SharedLog
 from noarkit.connectors.paging import Row, pages, rows
-from noarkit.connectors.port import Deleted, Introduction, NotFetched, ServiceItem, Stream, Window, WrittenBack
+from noarkit.connectors.port import Deleted, Introduction, NotFetched, Remark, ServiceItem, Stream, Window, WrittenBack
 from noarkit.connectors.reading import Blocks
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
@@ -33,7 +33,6 @@ from noarkit.errors import ServiceDenied, ServiceRefused
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
-from noarkit.safe.urls import check_url
 
 CASE_MODULES = ("Deals", "Cases")
 PAPERS = ("Notes", "Attachments", "Emails")
@@ -96,7 +95,7 @@ class Crm:
         self._reach()
         found = self.calls.organisation()
         left = self.allowance.remaining
-        remarks = () if left is None else (f"credits: {left}",)
+        remarks = () if left is None else (Remark("credits", {"left": left}),)
         return Introduction(str(found.get("zgid", "")), str(found.get("company_name", "")), (), remarks)
 
     def streams(self) -> tuple[Stream, ...]:
@@ -231,7 +230,7 @@ class Crm:
         """Takes the address that the token came with, where it may be asked."""
         domain = self._granted().api_domain.rstrip("/")
         if domain and domain != self.calls.client.base:
-            check_url(domain, self.calls.client.wire.line.policy)
+            self.calls.client.wire.line.check(domain)
             self.calls.client.base = domain
 
     def _granted(self) -> Grant:

@@ -86,6 +86,7 @@ class Calls:
                 ("GET", r"/api/results", self._results),
                 ("GET", r"/api/scan-summary", self._summary),
                 ("GET", r"/api/(sast|kics)-results-predicates/([^/]+)", self._predicates),
+                ("GET", r"/api/policy_management_service_uri/evaluation", self._evaluation),
                 ("POST", r"/api/reports/v2", self._report),
                 ("GET", r"/api/reports/([^/]+)", self._job),
                 ("GET", r"/api/reports/([^/]+)/download", self._paper),
@@ -220,11 +221,13 @@ class Calls:
         return _json({"scansSummaries": shown, "totalCount": len(shown)})
 
     def _predicates(self, call: Call, engine: str, similarity: str) -> Response:
-        project = call.text("project-ids")
-        state = self._store.triaged.get((project, similarity))
-        made = [{"ID": "1", "state": state, "comment": "", "createdBy": "kari"}] if state else []
-        history = {"projectId": project, "similarityId": similarity, "predicates": made, "totalCount": len(made)}
-        return _json({"predicateHistoryPerProject": [history], "totalCount": 1})
+        return _json(self._store.trail.predicates(call.text("project-ids"), similarity))
+
+    def _evaluation(self, call: Call) -> Response:
+        scan = call.text("scanId")
+        if scan not in self._store.tables["scans"] or self._service.wish.options.get("policies") == "no":
+            raise Refusal(404, "nothing was evaluated")
+        return _json(self._store.trail.evaluation(scan))
 
     def _report(self, call: Call) -> Response:
         entities = call.members().get("entities") or [{}]
@@ -314,10 +317,9 @@ class Calls:
         return _json(_hook_shown(known))
 
     def _audit(self, call: Call) -> Response:
-        events = [
-            {"eventDate": one["createdAt"], "eventType": "scan", "auditResource": one["id"], "actionType": "create"}
-            for one in self._store.scans()
-        ]
+        if self._service.wish.options.get("audit") == "no":
+            raise Refusal(403, "not for this role")
+        events = self._store.trail.events(call.text("startDate"), call.text("endDate", "9999"))
         shown = page_of(events, call.number("offset", 0), min(1000, call.number("limit", 100)))
         return _json({"filteredTotalCount": len(events), "_links": {}, "events": shown})
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from noarkit.standins.appsec.trail import Trail
 from noarkit.standins.dice import Dice
 
 Record = dict[str, Any]
@@ -16,7 +17,6 @@ HOSTILE = ("</script><script>alert(1)</script>", "a\u2028b\u0000\u202ec", "=cmd|
 _SPAN_DAYS = 40
 _RESULTS_A_SCAN = 250
 _SEVERITIES = ("CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO")
-_STATES = ("TO_VERIFY", "NOT_EXPLOITABLE", "PROPOSED_NOT_EXPLOITABLE", "CONFIRMED", "URGENT")
 _LONG = 1_234_567_890_123_456_789
 
 
@@ -34,7 +34,7 @@ class Store:
         self.tables: dict[str, dict[str, Record]] = {
             name: {} for name in ("projects", "applications", "scans", "webhooks")
         }
-        self.triaged: dict[tuple[str, str], str] = {}
+        self.trail = Trail(seed, self.begun, options)
         self.made_results: dict[str, int] = {}
         self._number = 0
         for place in range(max(2, count // 3)):
@@ -124,14 +124,13 @@ class Store:
         similarity = str(dice.number("similarity", 10**12) - 5 * 10**11)
         if kind == "sca":
             similarity = f"CVE-2024-{10_000 + dice.number('cve', 9_000)}"
-        state = self.triaged.get((project, similarity)) or dice.among("state", _STATES)
         return {
             "type": kind,
             "label": kind,
             "id": similarity,
             "similarityId": similarity,
             "status": dice.among("status", ("NEW", "RECURRENT", "FIXED")),
-            "state": state,
+            "state": self.trail.state(project, similarity),
             "severity": dice.among("severity", _SEVERITIES),
             "created": "2026-01-05T08:00:00Z",
             "firstFoundAt": "2026-01-05T08:00:00Z",

@@ -83,7 +83,7 @@ def _server(service: AppSec) -> MCPServer:
         return {"findings": service.store.results(scan_id)}
 
     def change_finding_state(project: str, similarity: str, state: str) -> Json:
-        service.store.triaged[project, similarity] = state
+        service.store.trail.decide(project, similarity, state)
         return {"state": state}
 
     server.add_tool(list_projects, name="listProjects", description="Every project.", annotations=_READS)

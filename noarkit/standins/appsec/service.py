@@ -223,7 +223,10 @@ class AppSec:
             made = self.store.new_scan(str(asked["project"]), {}, str(asked.get("status", "Completed")))
             return {"id": made["id"]}
         elif what == "triage":
-            self.store.triaged[str(asked["project"]), str(asked["similarity"])] = str(asked["state"])
+            told = [str(asked.get(name, "")) for name in ("project", "similarity", "state", "comment")]
+            self.store.trail.decide(*told)
+        elif what == "act":
+            self.store.trail.act(str(asked["day"]), str(asked["deed"]))
         elif what == "set":
             self.full, self.short = int(asked.get("full", self.full)), int(asked.get("short", self.short))
             self.failing = int(asked.get("failing", self.failing))

@@ -16,7 +16,7 @@ from noarkit.connectors.appsec import AppSec, open_login, open_service, writing
 from noarkit.connectors.inbox.signatures import Seal, prove
 from noarkit.connectors.mcp.opening import open_tools
 from noarkit.connectors.pace import Clock
-from noarkit.connectors.port import Item, NotFetched, ServiceItem, Window
+from noarkit.connectors.port import Item, NotFetched
 from noarkit.errors import (
     ConfigFault,
     NoarkitError,
@@ -25,14 +25,13 @@ from noarkit.errors import (
     ServiceRefused,
     UsageFault,
 )
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event
 from noarkit.secrets import Secret
 from noarkit.standins.appsec.data import canary
 from noarkit.standins.serving import Wish
-from tests.connectors.scripted import Asked, Told, VirtualClock, serving, told
+from tests.connectors.appsec.there import LATER, all_of, connected, newest, papers, said, scripted
+from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
-
-LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
@@ -46,38 +45,6 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
     """A connection of its own."""
     yield from connected(held, tmp_path)
-
-
-def connected(to: Standing, folder: Path, **more: object) -> Iterator[AppSec]:
-    """A service with a state of its own, whose waits take no time."""
-    clock = VirtualClock(datetime.now(UTC).timestamp())
-    service = open_service(to.connection({"state": str(folder / "state"), **more}), Clock(clock.now_s, clock.sleep_s))
-    try:
-        yield service
-    finally:
-        service.close()
-
-
-def all_of(
-    service: AppSec, name: str, since: datetime | None = None, tell: Listener = nobody, until: datetime = LATER
-) -> list[ServiceItem]:
-    """The items of a stream."""
-    stream = next(stream for stream in service.streams() if stream.name == name)
-    return list(service.items(stream, Window(since, until), tell))
-
-
-def papers(item: ServiceItem) -> dict[str, bytes]:
-    """The documents of an item, by name."""
-    assert isinstance(item, Item)
-    return {made.name: made.data for made in item.made}
-
-
-def newest(to: Standing, place: int = 0) -> dict[str, str]:
-    """A scan, newest first."""
-    scans = to.control("counts")["scans"]
-    assert isinstance(scans, list)
-    found: dict[str, str] = scans[place]
-    return found
 
 
 def test_an_api_key_is_exchanged_for_a_bearer_token_and_exchanged_again_when_that_ends(
@@ -207,19 +174,6 @@ def test_an_order_whose_answer_is_lost_is_looked_for_and_not_sent_again() -> Non
         service.close()
 
 
-def scripted(url: str, folder: Path | None = None, **more: object) -> AppSec:
-    """A connection to a service that answers as it is told."""
-    import tempfile
-
-    from noarkit.connectors.settings import Connection
-
-    place = str(folder or tempfile.mkdtemp())
-    values = {"api_url": url, "tenant": "t", "state": place, "rates": ["1000000/s"], **more}
-    clock = VirtualClock(datetime.now(UTC).timestamp())
-    to = Connection("appsec", "x", values, {"NOARKIT_APPSEC_X_API_KEY": "a-key-that-is-long", "HOME": place})
-    return open_service(to, Clock(clock.now_s, clock.sleep_s))
-
-
 def test_projects_and_applications_are_created_got_changed_and_deleted(appsec: AppSec) -> None:
     for kind in ("projects", "applications"):
         one = str(writing.create(appsec.calls, kind, {"name": f"prøve-{kind}", "criticality": 2})["id"])
@@ -258,7 +212,7 @@ def test_a_finished_scan_is_a_record_with_report_results_sarif_scan_and_bill_of_
     assert isinstance(item, Item)
     assert item.key.startswith("tenant-one:scan:")
     found = papers(item)
-    assert list(found) == ["report.pdf", "results.json", "results.sarif", "scan.json", "sbom.cdx.json"]
+    assert list(found) == ["report.pdf", "results.json", "results.sarif", "scan.json", "sbom.cdx.json", "policy.json"]
     assert found["report.pdf"].startswith(b"%PDF")
     results = json.loads(found["results.json"])
     assert len(results) == json.loads(found["scan.json"])["totalCount"] == 8
@@ -275,7 +229,7 @@ def test_container_findings_are_told_as_not_fetched(appsec: AppSec) -> None:
     assert isinstance(item, Item)
     assert item.fields["not_fetched"] == "containers"
     assert json.loads(papers(item)["scan.json"])["notFetched"] == ["containers"]
-    assert any("not fetched" in remark for remark in appsec.introduce().remarks)
+    assert "containers-apart" in [remark.word for remark in appsec.introduce().remarks]
 
 
 def test_no_secret_of_a_scan_or_finding_is_taken(appsec: AppSec) -> None:
@@ -313,7 +267,7 @@ def test_a_state_nobody_knows_is_waited_for_and_told(tmp_path: Path) -> None:
         other.control("finish", scan=newest(other)["id"], status="Simmering")
         for service in connected(other, tmp_path):
             assert len(all_of(service, "scans", tell=heard.append)) == 4
-    assert [event.data["why"] for event in heard if event.name == "remark"] == ["scan-state"]
+    assert said(heard) == ["scan-state"]
 
 
 def test_a_mark_that_lags_raises_the_alarm_of_retention(appsec: AppSec) -> None:
@@ -322,7 +276,7 @@ def test_a_mark_that_lags_raises_the_alarm_of_retention(appsec: AppSec) -> None:
     def alarm(days: int) -> list[object]:
         heard: list[Event] = []
         all_of(appsec, "scans", now - timedelta(days=days) - appsec.look_back, heard.append, now)
-        return [event.data["why"] for event in heard if event.name == "remark"]
+        return said(heard)
 
     assert [alarm(29), alarm(31), alarm(91)] == [[], ["mark-lags"], ["scans-forgotten"]]
 
@@ -422,22 +376,6 @@ def test_the_signature_of_the_reference_passes() -> None:
         "9af523b3a0a8feb6b1cbb9ee0b14e803a85e6651ae172f457f5c0be5ca8bbb06",
     ):
         assert prove(seal, {"x-webhook-signature": shown}, body, 0.0).why == ""
-
-
-def test_decisions_and_the_audit_trail_can_be_read(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(60)) as other:
-        for service in connected(other, tmp_path):
-            scan = newest(other, 1)
-            similarity = str(service.calls.findings(scan["id"])[0]["similarityId"])
-            told_before = papers(next(one for one in all_of(service, "scans") if one.key.endswith(scan["id"])))
-            other.control("triage", project=scan["projectId"], similarity=similarity, state="PROPOSED_BY_US")
-            decided = service.calls.predicates("kics", similarity, scan["projectId"])
-            assert "PROPOSED_BY_US" in repr(decided)
-            after = papers(next(one for one in all_of(service, "scans") if one.key.endswith(scan["id"])))
-            changed = {name for name in after if after[name] != told_before[name]}
-            assert changed == {"report.pdf", "results.json", "results.sarif"}
-            now = datetime.now(UTC)
-            assert len(list(service.calls.audit(now - timedelta(90), now))) == 6
 
 
 def test_limits_are_kept(tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+"""Rows that must all be there before the first is used: gathered in a file of the system's own, given in our order."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+from noarkit.connectors.canonical import canonical, parse
+from noarkit.connectors.paging import Row
+
+_FETCHED = 200
+
+
+class Gathered:
+    """Rows by group and key. The last one of a key counts; within a group they come by their order, then their key."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-8192"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.execute("CREATE TABLE row (grp TEXT, key TEXT, place TEXT, told BLOB, PRIMARY KEY (grp, key))")
+        self._db.execute("CREATE INDEX ordered ON row (grp, place, key)")
+        self._db.execute("BEGIN")
+
+    def put(self, group: str, key: str, place: str, row: Row) -> None:
+        """One row; `place` is what its group is ordered by."""
+        self._db.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)", (group, key, place, canonical(row)))
+
+    def has(self, group: str, key: str) -> bool:
+        """True where a row of that key was put."""
+        return self._db.execute("SELECT 1 FROM row WHERE grp = ? AND key = ?", (group, key)).fetchone() is not None
+
+    def groups(self) -> Iterator[str]:
+        """The groups there are, in their order."""
+        yield from [str(group) for (group,) in self._db.execute("SELECT DISTINCT grp FROM row ORDER BY grp")]
+
+    def rows(self, group: str = "") -> Iterator[Row]:
+        """The rows of a group, in their order."""
+        found = self._db.execute("SELECT told FROM row WHERE grp = ? ORDER BY place, key", (group,))
+        while batch := found.fetchmany(_FETCHED):
+            for (told,) in batch:
+                row = parse(told, "gathered")
+                assert isinstance(row, dict)  # noqa: S101  # it was one when it was put
+                yield row
+
+    def clear(self) -> None:
+        """Forgets all of it."""
+        self._db.execute("DELETE FROM row")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+        self._db.close()

@@ -1,0 +1,49 @@
+"""When a scan has ended, how long the service remembers, and how its moments and keys are read and made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+from urllib.parse import quote
+
+from noarkit.connectors.paging import Row
+
+ENDED = frozenset({"completed", "failed", "canceled"})
+WITH_FINDINGS = frozenset({"completed", "partial"})
+UNDER_WAY = frozenset({"queued", "running"})
+FORGOTTEN_AFTER = timedelta(days=90)
+LATE_AFTER = timedelta(days=30)
+
+
+class Key(Protocol):
+    """Makes a key of the tenant's and the service's own ids."""
+
+    def __call__(self, *parts: object) -> str: ...
+
+
+def key_in(tenant: str) -> Key:
+    """Keys in a tenant: two tenants never have the same."""
+
+    def key(*parts: object) -> str:
+        return ":".join(quote(str(part), safe="") for part in (tenant, *parts))
+
+    return key
+
+
+def has_ended(scan: Row) -> bool:
+    """True for a scan that will not change any more: one whose scanners have partly failed may still run."""
+    status = str(scan.get("status")).casefold()
+    if status != "partial":
+        return status in ENDED
+    details = scan.get("statusDetails")
+    told = [one for one in details if isinstance(one, Mapping)] if isinstance(details, list) else []
+    return all(str(one.get("status")).casefold() not in UNDER_WAY for one in told)
+
+
+def moment(value: object) -> datetime | None:
+    """A moment as the service writes it."""
+    try:
+        return datetime.fromisoformat(str(value).replace("Z", "+00:00")).astimezone(UTC)
+    except ValueError:
+        return None

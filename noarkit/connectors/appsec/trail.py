@@ -1,0 +1,208 @@
+"""What people did: each decision about a finding as an item of its own, and each day of the audit trail as another.
+
+Decisions are told finding by finding. Asked about are findings that somebody decided about, in the scans of a window
+and in the newest scan of each branch; a finding that was met so once is asked about again wherever it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+
+from noarkit.connectors.appsec.calls import Calls
+from noarkit.connectors.appsec.findings import Finding
+from noarkit.connectors.appsec.gathered import Gathered
+from noarkit.connectors.appsec.papers import Shelf
+from noarkit.connectors.appsec.states import FORGOTTEN_AFTER, WITH_FINDINGS, Key, has_ended, moment
+from noarkit.connectors.canonical import canonical, fingerprint, without_secrets
+from noarkit.connectors.paging import Row
+from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem, Window
+from noarkit.errors import ServiceDenied, ServiceFault, ServiceRefused, ServiceStrange
+
+UNDECIDED = frozenset({"", "NONE", "TO_VERIFY"})
+TOLD_ABOUT = frozenset({"sast", "kics"})
+AUDIT_KEPT = timedelta(days=365)
+UNDATED = "undated"
+_TRIES = 5
+_JSON = "application/json"
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?=T| |$)")
+_SCANS, _FINDINGS = "scans", "findings"
+
+
+def is_decided(finding: Finding) -> bool:
+    """True for a finding about which somebody has said something."""
+    comments = finding.get("comments")
+    said = comments.get("comments") if isinstance(comments, Mapping) else comments
+    return str(finding.get("state") or "").upper() not in UNDECIDED or bool(said)
+
+
+class Decisions:
+    """The history of what was decided. What the findings of a scan tell is noted while the scan is read."""
+
+    def __init__(self, calls: Calls, shelf: Shelf, key: Key) -> None:
+        self._calls = calls
+        self._shelf = shelf
+        self._key = key
+        self._known = shelf.were_decided()
+        self._noted = Gathered()
+
+    def note(self, scan: Row, findings: Sequence[Finding]) -> None:
+        """The findings of a scan that were decided about, now or at any time that we know of."""
+        self._noted.put(_SCANS, str(scan.get("id")), "", {})
+        project, fresh = str(scan.get("projectId")), []
+        for one in findings:
+            engine, similarity = str(one.get("type")), str(one.get("similarityId") or "")
+            if engine not in TOLD_ABOUT or not similarity:
+                continue
+            name = fingerprint([project, engine, similarity])
+            if name not in self._known:
+                if not is_decided(one):
+                    continue
+                fresh.append(name)
+            told = {"project": project, "engine": engine, "similarity": similarity}
+            self._noted.put(_FINDINGS, name, f"{project} {engine} {similarity}", told)
+        self._known.update(fresh)
+        self._shelf.met_decided(*fresh)
+
+    def items(self, window: Window) -> Iterator[ServiceItem]:
+        """Every decision that was made before the end of the window. What stands in the archive already is known there
+        by its key."""
+        try:
+            yield from self._read_on(window)
+            yield from self._told(window)
+        finally:
+            self._noted.clear()
+
+    def _read_on(self, window: Window) -> Iterator[NotFetched]:
+        """Notes the findings of scans that were not read in this run yet."""
+        for scan in self._scans(window):
+            if not self._noted.has(_SCANS, str(scan.get("id"))):
+                try:
+                    self.note(scan, self._calls.findings(str(scan.get("id"))))
+                except (ServiceRefused, ServiceStrange) as fault:
+                    yield NotFetched("decisions", self._key("triage", scan.get("id")), reason(fault))
+
+    def _told(self, window: Window) -> Iterator[ServiceItem]:
+        for one in self._noted.rows(_FINDINGS):
+            project, engine, similarity = (str(one[name]) for name in ("project", "engine", "similarity"))
+            try:
+                predicates = self._calls.predicates(engine, similarity, project)
+            except (ServiceRefused, ServiceStrange) as fault:
+                yield NotFetched("decisions", self._key("triage", engine, project, similarity), reason(fault))
+                continue
+            except ServiceDenied as fault:
+                if fault.data.get("status") == 401:
+                    raise
+                yield NotFetched("decisions", self._key("triage"), reason(fault))
+                return
+            for told in predicates:
+                when = moment(told.get("createdAt"))
+                if when is None or when < window.until:
+                    yield self._decision(one, told)
+
+    def _scans(self, window: Window) -> Iterator[Row]:
+        """Scans whose findings tell what was decided about: those of the window, and the newest of each branch."""
+        oldest = window.until - FORGOTTEN_AFTER
+        newest: dict[tuple[str, str], Row] = {}
+        for row in self._calls.scans(None if window.since is None else min(window.since, oldest), window.until):
+            if not has_ended(row) or str(row.get("status")).casefold() not in WITH_FINDINGS:
+                continue
+            begun = moment(row.get("createdAt"))
+            if window.since is None or (begun is not None and begun >= window.since):
+                yield row
+                continue
+            branch = str(row.get("projectId")), str(row.get("branch"))
+            if branch not in newest or str(newest[branch].get("createdAt")) < str(row.get("createdAt")):
+                newest[branch] = row
+        yield from newest.values()
+
+    def _decision(self, finding: Row, told: Row) -> Item:
+        engine, project, similarity = (finding[name] for name in ("engine", "project", "similarity"))
+        clean = without_secrets(told)
+        tail = str(told.get("ID") or told.get("id") or fingerprint(clean)[:16])
+        when = moment(told.get("createdAt"))
+        fields = {
+            "title": f"{engine} {similarity}",
+            "project_key": self._key("project", project),
+            "engine": engine,
+            "similarity": similarity,
+            "state": str(told.get("state") or ""),
+            "severity": str(told.get("severity") or ""),
+            "author": str(told.get("createdBy") or ""),
+            "created": told.get("createdAt"),
+            "date": str(told.get("createdAt") or "")[:10],
+        }
+        data = canonical({"decision": clean, "finding": finding})
+        document = Made(f"vurdering {tail}.json", _JSON, data)
+        key = self._key("triage", engine, project, similarity, tail)
+        return Item("decisions", key, fields, when, (document,), kind="decision")
+
+
+class Audit:
+    """The audit trail, day by day. A day is told once it is over."""
+
+    def __init__(self, calls: Calls, key: Key) -> None:
+        self._calls = calls
+        self._key = key
+
+    def items(self, window: Window) -> Iterator[ServiceItem]:
+        """Each day with its events; a day that changed since is told again."""
+        begin = (window.until - AUDIT_KEPT if window.since is None else window.since).date()
+        today = window.until.date()
+        with Gathered() as events:
+            try:
+                self._gather(events, begin, today)
+            except (ServiceRefused, ServiceStrange, ServiceDenied) as fault:
+                if fault.data.get("status") == 401:
+                    raise
+                yield NotFetched("audit", self._key("audit"), reason(fault))
+                return
+            for day in events.groups():
+                rows = [row["event"] for row in events.rows(day)]
+                if day == UNDATED:
+                    yield NotFetched("audit", self._key("audit", day), UNDATED, {"found": len(rows)})
+                elif begin.isoformat() <= day < today.isoformat():
+                    yield self._day(day, rows)
+
+    def _gather(self, events: Gathered, begin: date, today: date) -> None:
+        """All events up to a day. They are all there where the service says so and its count stood still; else where
+        they were read twice and what lies before that day was the same. Raises `ServiceStrange`."""
+        last = None
+        for _ in range(_TRIES):
+            events.clear()
+            found, total, still, digest = 0, None, True, 0
+            for page in self._calls.audit(begin, today):
+                still = still and total in (None, page.total)
+                total = page.total
+                for row in page.rows:
+                    found += 1
+                    digest += self._put(events, row, found, today)
+            if (still and found == total) or (total is not None and found >= total and digest == last):
+                return
+            last = digest
+        raise ServiceStrange(where="audit", why="list-incomplete", found=found, total=total)
+
+    def _put(self, events: Gathered, row: Row, number: int, today: date) -> int:
+        """Keeps an event; what it adds to the digest of the days before."""
+        clean = without_secrets(row)
+        name, at = fingerprint(clean), str(row.get("eventDate") or "")
+        day = found[0] if (found := _DAY.match(at)) else UNDATED
+        events.put(day, f"{name} {number:012d}", at, {"event": clean})
+        return int(name, 16) if day < today.isoformat() or day == UNDATED else 0
+
+    def _day(self, day: str, rows: Sequence[object]) -> Item:
+        fields = {
+            "tenant": self._key(),
+            "date": day,
+            "year": day[:4],
+            "count": len(rows),
+            "created": f"{day}T00:00:00Z",
+        }
+        document = Made(f"revisjonslogg {day}.json", _JSON, canonical(rows))
+        return Item("audit", self._key("audit", day), fields, moment(f"{day}T00:00:00Z"), (document,), kind="audit")
+
+
+def reason(fault: ServiceFault) -> str:
+    """Why something could not be had, in a word or as the service says it."""
+    return str(fault.data.get("why") or fault.code)
