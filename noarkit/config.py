@@ -148,7 +148,7 @@ def flatten(config: Config) -> Iterator[tuple[str, str, Origin]]:
 
 def _shown(value: object) -> str:
     if isinstance(value, tuple):
-        return os.pathsep.join(str(one) for one in value)
+        return (os.pathsep if any(isinstance(one, Path) for one in value) else ", ").join(str(one) for one in value)
     return f"*** ({value.shown})" if isinstance(value, SecretSource) else "" if value is None else str(value)
 
 

@@ -20,6 +20,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @option("--port", type=click.IntRange(0, 65535), default=8083, metavar="N")
 @option("--tls-cert", type=_FILE, metavar="FILE")
 @option("--tls-key", type=_FILE, metavar="FILE")
+@option("--tls-client-ca", type=_FILE, metavar="FILE")
 @option("--faults", type=_FILE, metavar="FILE")
 @option("--i-am-testing", is_flag=True)
 def serve_command(
@@ -30,6 +31,7 @@ def serve_command(
     port: int,
     tls_cert: Path | None,
     tls_key: Path | None,
+    tls_client_ca: Path | None,
     faults: Path | None,
     i_am_testing: bool,
 ) -> None:
@@ -51,7 +53,7 @@ def serve_command(
             face.tell("serve.open")
         face.tell("serve.stop")
 
-    serve(data, Address(host, port, tls_cert, tls_key), faults=faults, ready=tell)
+    serve(data, Address(host, port, tls_cert, tls_key, tls_client_ca), faults=faults, ready=tell)
     face.tell("serve.stopped")
 
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from noarkit.config import LOOPBACK as NO_PROXY
 from noarkit.config import PREFIX, Config
 from noarkit.connectors.pace import Rate
 from noarkit.connectors.scrub import Scrubber
-from noarkit.connectors.wire import Line, Wire
+from noarkit.connectors.wire import Line, Proxy, Wire
 from noarkit.errors import ConfigFault, SecretOnTheLine
 from noarkit.safe.tls import Trust, context
 from noarkit.safe.urls import UrlPolicy
@@ -24,7 +25,8 @@ from noarkit.secrets import Secret, SecretSource, secret_source
 
 SERVICES = ("crm", "spend", "appsec", "features")
 LINE_KEYS = frozenset(
-    {"hosts", "private_hosts", "plain_http", "ca", "cert", "key", "proxy", "connect_timeout_s", "answer_timeout_s",
+    {"hosts", "private_hosts", "plain_http", "ca", "cert", "key", "proxy", "proxy_user", "proxy_secret", "no_proxy",
+     "connect_timeout_s", "answer_timeout_s",
      "max_connections", "state", "webhook_secret", "webhook_secret_old", "webhook_header", "webhook_timestamp_header",
      "webhook_path"}
 )  # fmt: skip
@@ -199,12 +201,24 @@ def open_wire(to: Connection, urls: Iterable[str], scrubber: Scrubber) -> Wire:
         where=to.where,
         policy=UrlPolicy(frozenset(names), schemes, frozenset(private)),
         tls=context(Trust(*paths)),
-        proxy=to.url("proxy") or None,
+        proxy=_proxy(to, scrubber),
         connect_timeout_s=to.number("connect_timeout_s", 15.0),
         answer_timeout_s=to.number("answer_timeout_s", 60.0),
         max_connections=int(to.number("max_connections", 8)),
     )
     return Wire(line, scrubber)
+
+
+def _proxy(to: Connection, scrubber: Scrubber) -> Proxy | None:
+    url = to.url("proxy")
+    if not url:
+        return None
+    if not url.startswith("http://"):
+        raise ConfigFault(where=f"connections.{to.service}.{to.name}.proxy", why="proxy-not-http")
+    secret = to.secret("proxy_secret")
+    if secret is not None:
+        scrubber.learn(secret.reveal())
+    return Proxy(url, to.text("proxy_user"), secret, to.texts("no_proxy", NO_PROXY))
 
 
 def user_state(environment: Mapping[str, str]) -> Path:

@@ -17,15 +17,17 @@ import httpx
 
 from noarkit.connectors.canonical import parse
 from noarkit.connectors.scrub import Scrubber
-from noarkit.errors import NoarkitError, ServiceAway, ServiceStrange, TooLarge, TrustFault
+from noarkit.errors import NoarkitError, ProxyDenied, ServiceAway, ServiceStrange, TooLarge, TrustFault
 from noarkit.safe.digest import BLOCK_BYTES
-from noarkit.safe.tls import is_about_trust, why_not_trusted
-from noarkit.safe.urls import UrlPolicy, check_url
+from noarkit.safe.tls import is_about_trust, told, why_not_trusted
+from noarkit.safe.urls import UrlPolicy, check_name, check_url, goes_direct
+from noarkit.secrets import Secret
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 3
+_PROXY_DENIES = 407
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +84,41 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy to go through, who we are to it, and the hosts and networks that are reached without it."""
+
+    url: str
+    user: str = ""
+    secret: Secret | None = None
+    no_proxy: tuple[str, ...] = ()
+
+    @property
+    def credentials(self) -> tuple[str, str] | None:
+        """Name and password, where it wants them."""
+        return (self.user, self.secret.reveal() if self.secret else "") if self.user else None
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """How a service is reached: who may be asked, whom TLS trusts, through which proxy, how long we wait."""
 
     where: str
     policy: UrlPolicy
     tls: ssl.SSLContext | None = None
-    proxy: str | None = None
+    proxy: Proxy | None = None
     connect_timeout_s: float = 15.0
     answer_timeout_s: float = 60.0
     max_answer_bytes: int = MAX_ANSWER_BYTES
     max_connections: int = 8
+
+    def proxy_to(self, url: str) -> Proxy | None:
+        """The proxy that an address is reached through."""
+        through = self.proxy
+        return None if through is None or goes_direct(urlsplit(url).hostname or "", through.no_proxy) else through
+
+    def check(self, url: str, policy: UrlPolicy | None = None) -> None:
+        """Judges an address; where a proxy will look its name up, nobody is asked here. Raises `UnsafeUrl`."""
+        (check_url if self.proxy_to(url) is None else check_name)(url, policy or self.policy)
 
 
 class Wire:
@@ -102,10 +128,8 @@ class Wire:
         self.line = line
         self.scrubber = scrubber
         self._client = httpx.Client(
-            verify=line.tls if line.tls is not None else True,
-            proxy=line.proxy,
+            transport=_Ways(line),
             timeout=httpx.Timeout(line.answer_timeout_s, connect=line.connect_timeout_s),
-            limits=httpx.Limits(max_connections=line.max_connections, keepalive_expiry=3.0),
             follow_redirects=False,
             trust_env=False,
             headers={"User-Agent": "noarkit", "Accept": "application/json"},
@@ -142,7 +166,7 @@ class Wire:
 
     @contextmanager
     def _answer(self, request: Request) -> Iterator[httpx.Response]:
-        check_url(request.url, self.line.policy)
+        self.line.check(request.url)
         headers = dict(request.headers)
         if request.media_type:
             headers["Content-Type"] = request.media_type
@@ -162,13 +186,71 @@ class Wire:
         except httpx.ConnectTimeout as error:
             raise ServiceAway(where=where, why="connect-timeout", sent=False) from error
         except httpx.ConnectError as error:
-            raise _unconnected(where, error) from error
+            why = "no-connection" if self.line.proxy_to(request.url) is None else "proxy-no-answer"
+            raise trust_fault(where, error) or ServiceAway(where=where, why=why, sent=False) from error
+        except httpx.ProxyError as error:
+            raise proxy_fault(where, str(error), named=bool(self.line.proxy and self.line.proxy.user)) from error
         except httpx.PoolTimeout as error:
             raise ServiceAway(where=where, why="no-free-connection", sent=False) from error
         except httpx.TimeoutException as error:
             raise ServiceAway(where=where, why="timeout", sent=True) from error
         except httpx.HTTPError as error:
-            raise ServiceAway(where=where, why="broke-off", sent=True) from error
+            distrust = trust_fault(where, error)
+            raise distrust or ServiceAway(where=where, why="broke-off", sent=True) from error
+
+
+class _Ways(httpx.BaseTransport):
+    """Straight to a host, or through the proxy where there is one for it."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._direct = self._transport(None)
+        self._through = None if line.proxy is None else self._transport(line.proxy)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        proxy = self._line.proxy_to(str(request.url))
+        if self._through is None or proxy is None:
+            return self._direct.handle_request(request)
+        answer = self._through.handle_request(request)
+        if answer.status_code == _PROXY_DENIES:
+            answer.close()
+            raise httpx.ProxyError(str(_PROXY_DENIES))
+        return answer
+
+    def close(self) -> None:
+        self._direct.close()
+        if self._through is not None:
+            self._through.close()
+
+    def _transport(self, proxy: Proxy | None) -> httpx.HTTPTransport:
+        line = self._line
+        return httpx.HTTPTransport(
+            verify=line.tls if line.tls is not None else True,
+            limits=httpx.Limits(max_connections=line.max_connections, keepalive_expiry=3.0),
+            proxy=None if proxy is None else httpx.Proxy(proxy.url, auth=proxy.credentials),
+            trust_env=False,
+        )
+
+
+def proxy_fault(where: str, said: str, *, named: bool) -> NoarkitError:
+    """What the word of a proxy means that did not let us through; `said` begins with its status."""
+    status = said.partition(" ")[0]
+    if status == str(_PROXY_DENIES):
+        return ProxyDenied(where=where, status=_PROXY_DENIES, why="proxy-refuses-name" if named else "proxy-wants-name")
+    if status.startswith("4"):
+        return ProxyDenied(where=where, status=int(status), why="proxy-forbids")
+    return ServiceAway(where=where, why="proxy-cannot-reach", sent=False)
+
+
+def trust_fault(where: str, error: BaseException) -> TrustFault | None:
+    """The fault of trust behind what broke a connection; None where it broke for another reason."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            why = why_not_trusted(cause)
+            return TrustFault(host=where, **told(why)) if is_about_trust(cause) or why == "not-tls" else None
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def retry_after_s(value: str, now_s: float) -> float | None:
@@ -189,14 +271,3 @@ def retry_after_s(value: str, now_s: float) -> float | None:
 def _asked(request: Request) -> httpx.URL:
     url = httpx.URL(request.url)
     return url.copy_with(params=[*url.params.multi_items(), *request.params]) if request.params else url
-
-
-def _unconnected(where: str, error: httpx.ConnectError) -> NoarkitError:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLError):
-            if is_about_trust(cause) or why_not_trusted(cause) == "not-tls":
-                return TrustFault(host=where, why=why_not_trusted(cause))
-            break
-        cause = cause.__cause__ or cause.__context__
-    return ServiceAway(where=where, why="no-connection", sent=False)

@@ -74,6 +74,23 @@ def context(trust: Trust) -> ssl.SSLContext:
     return made
 
 
+def serving(certificate_file: Path, key_file: Path, client_ca: Path | None = None) -> ssl.SSLContext:
+    """The TLS context of a service of ours; with `client_ca` nobody is let in whom that authority has not signed.
+
+    Raises `ConfigFault` or `SecretFault` for files that cannot be used; a password is never asked for.
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    _show(made, certificate_file, key_file)
+    if client_ca is not None:
+        made.verify_mode = ssl.CERT_REQUIRED
+        try:
+            made.load_verify_locations(client_ca)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigFault(where=str(client_ca), why=_why_unusable(error)) from error
+    return made
+
+
 def why_not_trusted(error: ssl.SSLError) -> str:
     """One word for a failed handshake: expired, wrong-host, self-signed, client-certificate-missing, not-tls, …"""
     if isinstance(error, ssl.SSLCertVerificationError):

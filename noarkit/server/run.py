@@ -22,7 +22,7 @@ from types import FrameType
 import uvicorn
 
 from noarkit.errors import ConfigFault, RunLocked
-from noarkit.safe import atomic
+from noarkit.safe import atomic, tls
 from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.connection import ArchiveConnection
@@ -43,12 +43,14 @@ _BACKLOG = 512
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen; port 0 takes a free one. With a certificate and its key the archive speaks TLS."""
+    """Where to listen; port 0 takes a free one. With a certificate and its key the archive speaks TLS, and with
+    `tls_client_ca` it speaks to nobody who shows no certificate that this authority has signed."""
 
     host: str = "127.0.0.1"
     port: int = 8083
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    tls_client_ca: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +175,10 @@ def _config(app: App, address: Address, service: Service) -> uvicorn.Config:
         backlog=_BACKLOG,
         timeout_keep_alive=idle,
         timeout_graceful_shutdown=settings.shutdown_timeout_s,
-        ssl_certfile=address.tls_cert,
-        ssl_keyfile=address.tls_key,
     )
-    try:
-        config.load()
-    except OSError as fault:  # ssl.SSLError is one
-        raise ConfigFault(where=str(address.tls_cert), why=str(fault)) from fault
+    config.load()
+    if address.tls_cert is not None and address.tls_key is not None:
+        config.ssl = tls.serving(address.tls_cert, address.tls_key, address.tls_client_ca)
     return config
 
 
@@ -199,7 +198,9 @@ def _announce(serving: Path, told: Ready, ready: Callable[[Ready], None]) -> Non
 @contextlib.contextmanager
 def _bound(address: Address) -> Iterator[socket.socket]:
     if (address.tls_cert is None) != (address.tls_key is None):
-        raise ConfigFault(where="TLS", why="a certificate and its key go together")
+        raise ConfigFault(where="--tls-cert --tls-key", why="tls-half")
+    if address.tls_client_ca is not None and address.tls_cert is None:
+        raise ConfigFault(where="--tls-client-ca", why="tls-client-ca-alone")
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -18,6 +18,7 @@ import socket
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import TCPServer
 from typing import cast
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -114,6 +115,11 @@ class _Returning(HTTPServer):
         self.code = ""
         self.fault: ConsentNeeded | None = None
         self.came = threading.Event()
+
+    def server_bind(self) -> None:
+        """Takes the port; the library would look up a name for it as well, which nobody asked for."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
 
 class _Visit(BaseHTTPRequestHandler):

@@ -26,7 +26,7 @@ from noarkit.connectors.mcp.doors import Door
 from noarkit.connectors.mcp.judging import Hints, Judgement, Rules
 from noarkit.connectors.pace import Allowance, Clock, Pace
 from noarkit.connectors.scrub import Scrubber
-from noarkit.connectors.wire import Line, retry_after_s
+from noarkit.connectors.wire import Line, proxy_fault, retry_after_s, trust_fault
 from noarkit.errors import (
     NoarkitError,
     ServiceAway,
@@ -40,12 +40,12 @@ from noarkit.errors import (
     UnsafeUrl,
     UsageFault,
 )
-from noarkit.safe.urls import check_url
 
 T = TypeVar("T")
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _MOST_PAGES = 100
 _BUSY = 429
+_PROXY_DENIES = 407
 _LOST = 503  # what the library is told when there is no answer; the fault itself is kept in the trace
 # these write addresses at their lower levels
 for _name in ("mcp", "httpx2", "httpcore2"):
@@ -213,29 +213,39 @@ class _Watched(httpx2.AsyncBaseTransport):
         line = means.line
         limits = httpx2.Limits(max_connections=line.max_connections)
         verify = line.tls if line.tls is not None else True
-        self._inner = httpx2.AsyncHTTPTransport(verify=verify, proxy=line.proxy, limits=limits, trust_env=False)
+        through = line.proxy_to(door.address.reveal())
+        proxy = None if through is None else httpx2.Proxy(through.url, auth=through.credentials)
+        self._inner = httpx2.AsyncHTTPTransport(verify=verify, proxy=proxy, limits=limits, trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         where = self._door.where
         if self._trace.fault is not None:
             return httpx2.Response(_LOST, request=request)
         try:
-            check_url(str(request.url), self._door.policy)
+            self._means.line.check(str(request.url), self._door.policy)
             with ExitStack() as stack:
                 await anyio.to_thread.run_sync(stack.enter_context, self._means.pace.call(where))
                 answer = await self._inner.handle_async_request(request)
+            if answer.status_code == _PROXY_DENIES:
+                raise httpx2.ProxyError(str(_PROXY_DENIES))
         except UnsafeUrl as unsafe:
             return self._lost(request, UnsafeUrl(where=where, why=unsafe.data.get("why")))
         except NoarkitError as fault:
             return self._lost(request, fault)
         except httpx2.ConnectTimeout:
             return self._lost(request, ServiceAway(where=where, why="connect-timeout", sent=False))
-        except httpx2.ConnectError:
-            return self._lost(request, ServiceAway(where=where, why="no-connection", sent=False))
+        except httpx2.ConnectError as error:
+            way = self._means.line.proxy_to(str(request.url))
+            away = ServiceAway(where=where, why="no-connection" if way is None else "proxy-no-answer", sent=False)
+            return self._lost(request, trust_fault(where, error) or away)
+        except httpx2.ProxyError as error:
+            proxy = self._means.line.proxy
+            return self._lost(request, proxy_fault(where, str(error), named=bool(proxy and proxy.user)))
         except httpx2.TimeoutException:
             return self._lost(request, ServiceAway(where=where, why="timeout", sent=True))
-        except httpx2.HTTPError:
-            return self._lost(request, ServiceAway(where=where, why="broke-off", sent=True))
+        except httpx2.HTTPError as error:
+            away = ServiceAway(where=where, why="broke-off", sent=True)
+            return self._lost(request, trust_fault(where, error) or away)
         if request.method == "POST":
             self._trace.heard(answer)
             if answer.status_code == _BUSY:
