@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -104,7 +104,7 @@ class Papers:
         return Item(
             stream,
             f"{facts['key']}:snapshot",
-            {"case": facts, "data": clean, "private": sorted(fields.private), "title": facts["title"]},
+            {"case": facts, "data": clean, "private": _held(record, fields.private), "title": facts["title"]},
             _moment(record.get("Modified_Time")),
             made=(snapshot,),
             kind="record",
@@ -221,6 +221,11 @@ def _in_order(
     finally:
         for left in waiting:
             left.cancel()
+
+
+def _held(record: Row, names: Collection[str]) -> list[str]:
+    """Those of some fields that hold something."""
+    return sorted(name for name in names if record.get(name) not in (None, "", []))
 
 
 def _not_fetched(stream: str, key: str, fault: NoarkitError) -> NotFetched:

@@ -1,0 +1,65 @@
+"""What the records of services become where nobody says otherwise: the types an archivist expects, and who may see them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import noarkit
+from noarkit.standins.serving import Wish
+from tests.connectors.standing import standing
+
+FREE = ((1_000_000, 60.0),)
+
+
+def planned(
+    folder: Path, kind: str, wish: Wish
+) -> tuple[Counter[tuple[str, str]], list[tuple[str, str, dict[str, object]]]]:
+    """The pairs of types that lie in each other, and all entities: type, key, fields."""
+    with standing(kind, folder, wish) as held:
+        noarkit.plan(f"{kind}:standin", folder / "run", settings=held.site())
+    with sqlite3.connect(folder / "run" / "graph.db") as graph:
+        pairs = Counter(
+            graph.execute("SELECT above.type, entity.type FROM entity JOIN entity above ON above.n = entity.parent")
+        )
+        whole = [
+            (kind, key, json.loads(told)) for kind, key, told in graph.execute("SELECT type, key, fields FROM entity")
+        ]
+    return pairs, whole
+
+
+def test_a_deal_is_a_case_file_with_its_customer_and_a_note_an_archive_note(tmp_path: Path) -> None:
+    pairs, whole = planned(tmp_path, "crm", Wish(30))
+    for inner in ("Sakspart", "Basisregistrering", "Journalpost", "Arkivnotat"):
+        assert pairs["Saksmappe", inner] > 0, inner
+    notes = [key for kind, key, _ in whole if kind == "Arkivnotat"]
+    assert all(":note:" in key for key in notes)
+    assert not any(":note:" in key for kind, key, _ in whole if kind == "Basisregistrering")
+
+
+def test_what_the_service_calls_private_is_screened_and_nothing_else(tmp_path: Path) -> None:
+    _, whole = planned(tmp_path, "crm", Wish(30))
+    snapshots = {
+        (key.split(":")[1], told.get("skjerming"))
+        for kind, key, told in whole
+        if kind == "Basisregistrering" and key.endswith(":snapshot")
+    }
+    assert snapshots == {("Deals", None), ("Cases", None), ("Inspections", "UO13")}
+
+
+def test_vouchers_lie_in_a_folder_a_month_and_bills_in_a_case_file(tmp_path: Path) -> None:
+    pairs, whole = planned(tmp_path, "spend", Wish(60, limits=FREE))
+    assert pairs["Mappe", "Basisregistrering"] > 0
+    assert pairs["Saksmappe", "Journalpost"] > 0
+    assert pairs["Saksmappe", "Basisregistrering"] == 0
+    folders = [key for kind, key, _ in whole if kind in ("Mappe", "Saksmappe")]
+    assert all(key.count(":") >= 3 for key in folders)  # folder:COMPANY:period:2026-01
+
+
+def test_journeys_and_guests_are_screened(tmp_path: Path) -> None:
+    _, whole = planned(tmp_path, "spend", Wish(60, limits=FREE))
+    told = Counter(fields.get("skjerming") for kind, _, fields in whole if kind == "Basisregistrering")
+    assert told["UO13"] > 0
+    assert told[None] > 0
