@@ -77,6 +77,10 @@ class Seen:
         self.count += 1
         return True
 
+    def has(self, key: str) -> bool:
+        """True where the key was met."""
+        return self._db.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None
+
     def close(self) -> None:
         """Lets the file go."""
         self._db.close()

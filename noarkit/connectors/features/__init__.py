@@ -5,8 +5,7 @@ calls         one method for each call we make
 definitions   what of a definition is archived, and what is left out
 streams       definitions, versions, decisions, reviews and audit entries as items
 writing       what is changed on request, never faster than the service's two windows
-consent       how the tools for agents are let in
-agents        the tools that the service offers to agents
+consent       how the tools for assistants are let in
 """
 
 from noarkit.connectors.features.service import Features, open_login, open_service

@@ -11,11 +11,12 @@ from urllib.parse import quote
 import orjson
 
 from noarkit.connectors.client import Client
-from noarkit.connectors.paging import Page, Row, pages, rows
+from noarkit.connectors.paging import Page, Row, Seen, pages, rows
 from noarkit.connectors.wire import Answer, Method, Request
 from noarkit.errors import ServiceRefused, ServiceStrange
 
 PER_PAGE = 100
+_LISTINGS = 3
 _ROOT = "/console/v1"
 _NOT_THERE = frozenset({404})
 
@@ -126,7 +127,17 @@ class Calls:
             total = told.get("totalItems") if isinstance(told, Mapping) and number == 1 else None
             return Page(found, str(number + 1) if more else None, total if isinstance(total, int) else None)
 
-        yield from rows(pages(page, path), lambda row: _id(row, key, path), path, exact=True)
+        with Seen() as seen:
+            for left in reversed(range(_LISTINGS)):
+                try:
+                    for row in rows(pages(page, path), lambda row: _id(row, key, path), path, exact=True):
+                        if seen.first(_id(row, key, path)):
+                            yield row
+                    return
+                except ServiceStrange as fault:
+                    # what is deleted while a list is read makes another slip from one page to the one before
+                    if fault.data.get("why") != "list-incomplete" or not left:
+                        raise
 
 
 def _id(row: Row, key: str, where: str) -> str:

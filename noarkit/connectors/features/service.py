@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from datetime import timedelta
 from functools import cached_property
 
 from noarkit.connectors.access.login import Login
@@ -13,8 +12,9 @@ from noarkit.connectors.client import Client, Pass, Persistence
 from noarkit.connectors.features import consent
 from noarkit.connectors.features.calls import Calls, Version
 from noarkit.connectors.features.definitions import Manner
+from noarkit.connectors.features.known import Known
 from noarkit.connectors.features.settings import read
-from noarkit.connectors.features.streams import REVIEWED, Book
+from noarkit.connectors.features.streams import LOOK_BACK, REVIEWED, Book
 from noarkit.connectors.pace import Clock, MemoryLog, Pace, Rate, SharedLog
 from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
 from noarkit.connectors.scrub import Scrubber
@@ -23,6 +23,7 @@ from noarkit.errors import ConfigFault, ItemVanished
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
+from noarkit.secrets import Secret
 
 # 429 says nothing: ten seconds, thirty, … up to a quarter of an hour
 _PERSISTENCE = Persistence(attempts=7, busy_s=10.0, longest_busy_s=900.0, total_s=3_600.0)
@@ -41,25 +42,27 @@ def open_login(to: Connection, clock: Clock | None = None) -> Login:
 class Features:
     """One connection to a feature-management service."""
 
-    # clocks differ, and a version may show up some time after its change
-    look_back = timedelta(days=1)
+    look_back = LOOK_BACK
 
     def __init__(self, to: Connection, clock: Clock) -> None:
         self.to = to
         self.settings = read(to)
         self.scrubber = Scrubber()
         self.clock = clock
-        urls = [self.settings.console_url, self.settings.http_url, self.settings.mcp_url, self.settings.auth_url]
+        urls = [self.settings.console_url, self.settings.http_url, self.settings.auth_url]
         self.wire = open_wire(to, urls, self.scrubber)
         key = to.secret("api_key")
         if key is None:
             raise ConfigFault(where=f"connections.features.{to.name}.api_key", why="not-set")
-        self.key = KeyPass(key, self.scrubber, Style("", self.settings.key_header))
+        self.key = self._shown(key)
+        # whoever reads needs no key that writes: one that does is shown only where something is changed
+        writing = to.secret("write_key")
+        self.write_key = self.key if writing is None else self._shown(writing)
         changing = self._pace(self.settings.rates, "pace.db")
         own = self.settings.read_rates
         reading = changing if own is None else self._pace(own, "pace-reads.db")
         version = Version(self.settings.version_header, self.settings.api_version)
-        self.calls = Calls(self._client(reading), self._client(changing), version)
+        self.calls = Calls(self._client(reading, self.key), self._client(changing, self.write_key), version)
 
     @cached_property
     def tenant(self) -> str:
@@ -75,13 +78,13 @@ class Features:
     def streams(self) -> tuple[Stream, ...]:
         """Definitions by their kind, reviews, the audit log."""
         kinds = tuple(Stream(kind, kind) for kind in self.settings.kinds)
-        reviews = (Stream("reviews", "reviews", REVIEWED),) if set(REVIEWED) & set(self.settings.kinds) else ()
+        reviews = (Stream("reviews", "reviews", self._reviewed),) if self._reviewed else ()
         return (*kinds, *reviews, Stream("audit", "audit"))
 
     def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
         """Every item of a stream."""
         if stream.name == "reviews":
-            return self._book.reviews(window)
+            return self._book.reviews(self._reviewed, window)
         return self._book.audit(window) if stream.name == "audit" else self._book.definitions(stream.name, window)
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
@@ -92,21 +95,38 @@ class Features:
         """Ends all connections."""
         self.wire.close()
 
-    def agent_pass(self) -> Pass:
-        """What lets us in to the tools for agents: a person's consent where that is configured, else the key."""
-        if self.settings.mcp_auth == "key":
-            return self.key
-        return consent.token_pass(self.to, self.settings, self.wire, self.clock)
+    @property
+    def tools_at(self) -> str:
+        """Where the tools for assistants are, where the connection does not say."""
+        return f"{self.settings.http_url}/v1/mcp" if self.settings.http_url else ""
+
+    def tools_client(self) -> Client:
+        """What lets us in to them: a person's consent where that is configured, else a key; one that writes only where
+        writing is switched on. A tool may change something, so that their calls count with the changes."""
+        if self.settings.mcp_auth == "oauth":
+            shown: Pass = consent.token_pass(self.to, self.settings, self.wire, self.clock)
+        else:
+            shown = self.write_key if self.to.flag("mcp_write") else self.key
+        return self._client(self.calls.writing.pace, shown)
 
     @cached_property
     def _book(self) -> Book:
         secret = self.to.secret("pseudonym_key")
         key = secret.reveal().encode() if secret is not None else b""
-        return Book(self.calls, Manner(self.settings.volatile, self.settings.drop, key), self.tenant)
+        manner = Manner(self.settings.volatile, self.settings.drop, key)
+        known = Known(self.to.state_file("known.db"), self.tenant)
+        return Book(self.calls, manner, self.tenant, known, all_reviews=self.settings.all_reviews)
+
+    @property
+    def _reviewed(self) -> tuple[str, ...]:
+        return tuple(kind for kind in REVIEWED if kind in self.settings.kinds)
 
     def _pace(self, rates: tuple[Rate, ...], tail: str) -> Pace:
         log = SharedLog(self.to.state_file(tail)) if rates else MemoryLog()
         return Pace(rates, log, self.clock, longest_wait_s=self.settings.wait_most_s)
 
-    def _client(self, pace: Pace) -> Client:
-        return Client(self.wire, self.settings.console_url, self.key, pace, persistence=_PERSISTENCE, clock=self.clock)
+    def _shown(self, key: Secret) -> KeyPass:
+        return KeyPass(key, self.scrubber, Style("", self.settings.key_header))
+
+    def _client(self, pace: Pace, key: Pass) -> Client:
+        return Client(self.wire, self.settings.console_url, key, pace, persistence=_PERSISTENCE, clock=self.clock)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from noarkit.connectors.mcp.doors import KEYS as TOOL_KEYS
 from noarkit.connectors.pace import Rate
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault
 
 KEYS = frozenset(
-    {"console_api_url", "http_api_url", "api_key", "key_header", "version_header", "api_version", "server_key",
-     "server_key_header", "metadata_name", "project_id", "rates", "read_rates", "wait_most_s", "volatile", "drop",
-     "pseudonym_key", "kinds", "mcp_url", "mcp_auth", "auth_url", "client_id", "client_secret",
-     "redirect_url", "scopes"}
+    {"console_api_url", "http_api_url", "api_key", "write_key", "key_header", "version_header", "api_version",
+     "server_key", "server_key_header", "metadata_name", "segment_prefix", "project_id", "rates", "read_rates",
+     "wait_most_s", "volatile", "drop", "pseudonym_key", "kinds", "all_reviews", "mcp_auth", "auth_url", "client_id",
+     "client_secret", "redirect_url", "scopes", *TOOL_KEYS}
 )  # fmt: skip
 # the service's own limits are told as "about", and are shared with people in the console
 RATES = ("90/10s", "850/900s")
@@ -30,7 +31,6 @@ class FeaturesSettings:
 
     console_url: str
     http_url: str
-    mcp_url: str
     mcp_auth: Literal["key", "oauth"]
     auth_url: str
     client_id: str
@@ -39,6 +39,7 @@ class FeaturesSettings:
     api_version: str
     server_key_header: str
     metadata_name: str
+    segment_prefix: str
     project_id: str
     rates: tuple[Rate, ...]
     read_rates: tuple[Rate, ...] | None
@@ -46,6 +47,7 @@ class FeaturesSettings:
     volatile: frozenset[str]
     drop: tuple[str, ...]
     kinds: tuple[str, ...]
+    all_reviews: bool
 
 
 def read(to: Connection) -> FeaturesSettings:
@@ -66,7 +68,6 @@ def read(to: Connection) -> FeaturesSettings:
     return FeaturesSettings(
         console_url=console_url,
         http_url=http_url,
-        mcp_url=to.url("mcp_url") or (f"{http_url}/v1/mcp" if http_url else ""),
         mcp_auth="oauth" if mcp_auth == "oauth" else "key",
         auth_url=to.url("auth_url") or http_url,
         client_id=to.text("client_id"),
@@ -75,6 +76,7 @@ def read(to: Connection) -> FeaturesSettings:
         api_version=to.text("api_version", "20240601"),
         server_key_header=to.text("server_key_header", "service-api-key"),
         metadata_name=to.text("metadata_name", "serviceMetadata"),
+        segment_prefix=to.text("segment_prefix", "segment:"),
         project_id=to.text("project_id"),
         rates=to.rates("rates", RATES),
         read_rates=None if own == ("shared",) else to.rates("read_rates"),
@@ -82,4 +84,5 @@ def read(to: Connection) -> FeaturesSettings:
         volatile=frozenset(to.texts("volatile", VOLATILE)),
         drop=to.texts("drop"),
         kinds=kinds,
+        all_reviews=to.flag("all_reviews"),
     )

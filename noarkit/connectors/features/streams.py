@@ -1,12 +1,16 @@
 """Definitions, their versions, decisions and reviews, and the audit log as items.
 
 Nothing there tells what changed since: definitions are listed whole each time, and a state that was archived before is
-known by its key and its bytes. Where the service keeps no versions, what we saw is what there is.
+known by its key and its bytes. Where the service keeps no versions, what we saw is what there is. One that a list
+leaves out is asked for: it is archived there and shown no more, or it is deleted.
+
+Reviews have no list of their own. They are asked for definition by definition: at first all, then those of which
+something tells that there may be news.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
@@ -22,24 +26,30 @@ from noarkit.connectors.features.definitions import (
     names,
     state,
 )
-from noarkit.connectors.paging import Row
+from noarkit.connectors.features.known import Known, Remembered
+from noarkit.connectors.paging import Row, Seen
 from noarkit.connectors.port import Deleted, Item, Made, NotFetched, ServiceItem, Window
 from noarkit.errors import ServiceBroken, ServiceRefused, ServiceStrange
 
 VERSIONED = frozenset({"gates", "dynamic_configs"})
 REVIEWED = ("gates", "dynamic_configs", "experiments")
+_ENDED = frozenset({"rejected", "committed"})
 _JSON = "application/json"
 _KINDS = {kind: kinds for kinds, kind in SINGULAR.items()}
 _DAY = timedelta(days=1)
+# clocks differ, and a version may show up some time after its change
+LOOK_BACK = _DAY
 
 
 class Book:
     """Makes items of what a project holds."""
 
-    def __init__(self, calls: Calls, manner: Manner, project: str) -> None:
+    def __init__(self, calls: Calls, manner: Manner, project: str, known: Known, *, all_reviews: bool = False) -> None:
         self._calls = calls
         self._manner = manner
         self._project = project
+        self._known = known
+        self._all_reviews = all_reviews
 
     def key(self, *parts: object) -> str:
         """A key of the service's own ids."""
@@ -47,34 +57,80 @@ class Book:
 
     def definitions(self, kind: str, window: Window) -> Iterator[ServiceItem]:
         """Every state of every definition of a kind that we can see, and every decision."""
-        for told in self._calls.definitions(kind):
-            current = state(kind, told, self._manner)
-            if kind in VERSIONED and _is_due(current, window):
-                yield from self._earlier(current, told)
-            yield self._state(current, told)
-            if kind == "experiments" and told.get("decisionTime"):
-                yield from self._decision(current, told)
-
-    def reviews(self, window: Window) -> Iterator[ServiceItem]:
-        """Every review; one whose state changed is a new version of its document."""
-        for kind in REVIEWED:
+        with self._known.listing(kind) as listing:
             for told in self._calls.definitions(kind):
-                try:
-                    for review in self._calls.reviews(kind, ident(told)):
-                        yield self._review(kind, told, review)
-                except ServiceRefused as fault:  # it may have been deleted since it was listed
-                    key = self.key(SINGULAR[kind], ident(told), "reviews")
-                    yield NotFetched("reviews", key, str(fault.data.get("why") or fault.code))
+                listing.met(ident(told), _name(told))
+                yield from self._definition(kind, told, window)
+            for one in listing.missing():
+                yield from self._missed(kind, one, window)
+
+    def reviews(self, kinds: Iterable[str], window: Window) -> Iterator[ServiceItem]:
+        """Every review that may be new or other than it was; one whose state changed is a new version of its document.
+        They are asked for where a definition changed, or is or was under review, or where the audit log names it."""
+        with Seen() as named:
+            if window.since is not None and not self._all_reviews:
+                for entry in self._entries(window):
+                    named.first(str(entry.get("name")))
+            for kind in kinds:
+                for told in self._calls.definitions(kind):
+                    if self._may_have_news(kind, told, window, named):
+                        yield from self._reviews_of(kind, told, window)
 
     def audit(self, window: Window) -> Iterator[ServiceItem]:
-        """The audit log from a day before the mark: its days are in a zone that nobody tells."""
-        begin = None if window.since is None else (window.since - _DAY).date()
-        for told in self._calls.audit(begin, (window.until + _DAY).date()):
+        """The audit log from a day before the mark."""
+        for told in self._entries(window):
             when = audit_moment(told.get("date"), told.get("time"))
             if when is not None and when >= window.until:
                 continue
             yield self._entry(told, when)
-            yield from self._gone(told, when)
+            yield from self._gone(told, when, window)
+
+    def _entries(self, window: Window) -> Iterator[Row]:
+        """Entries of whole days, from the day before: in which zone they begin nobody tells."""
+        begin = None if window.since is None else (window.since - _DAY).date()
+        return self._calls.audit(begin, (window.until + _DAY).date())
+
+    def _definition(self, kind: str, told: Row, window: Window) -> Iterator[ServiceItem]:
+        current = state(kind, told, self._manner)
+        if kind in VERSIONED and _is_due(current, window):
+            yield from self._earlier(current, told)
+        yield self._state(current, told)
+        if kind == "experiments" and told.get("decisionTime"):
+            yield from self._decision(current, told)
+
+    def _missed(self, kind: str, one: Remembered, window: Window) -> Iterator[ServiceItem]:
+        """One that was listed before and is not now. That it is deleted is told once to each archive."""
+        gone = one.gone
+        if gone is None:
+            told = self._calls.definition(kind, one.id)
+            if told is not None:
+                yield from self._definition(kind, told, window)
+                return
+            gone = window.until
+            self._known.gone(kind, one.id, gone)
+        if gone <= window.until and (window.since is None or gone > window.since + LOOK_BACK):
+            yield Deleted(kind, self.key(SINGULAR[kind], one.id, "deleted"), None)
+
+    def _may_have_news(self, kind: str, told: Row, window: Window, named: Seen) -> bool:
+        if window.since is None or self._all_reviews or told.get("activeReview"):
+            return True
+        changed, one = moment(told.get("lastModifiedTime")), ident(told)
+        if changed is None or changed >= window.since or named.has(_name(told)) or named.has(one):
+            return True
+        return self._known.reviewed_since(kind, one, window.since)
+
+    def _reviews_of(self, kind: str, told: Row, window: Window) -> Iterator[ServiceItem]:
+        one, is_open = ident(told), False
+        try:
+            for review in self._calls.reviews(kind, one):
+                is_open = is_open or str(review.get("status")).casefold() not in _ENDED
+                yield self._review(kind, told, review)
+        except ServiceRefused as fault:  # it may have been deleted since it was listed
+            key = self.key(SINGULAR[kind], one, "reviews")
+            yield NotFetched("reviews", key, str(fault.data.get("why") or fault.code))
+            is_open = True
+        if is_open:
+            self._known.under_review(kind, one, window.until)
 
     def _earlier(self, current: State, told: Row) -> Iterator[ServiceItem]:
         """What a definition was before. One that was not asked for in time can be had later: it is kept there."""
@@ -154,14 +210,21 @@ class Book:
         document = Made(f"endring {told['id']}.json", _JSON, canonical(data))
         return Item("audit", self.key("audit", told["id"]), fields, when, (document,), kind="audit")
 
-    def _gone(self, told: Row, when: datetime | None) -> Iterator[Deleted]:
-        """What the log says is deleted, and is not there any more. What was archived only is still there."""
+    def _gone(self, told: Row, when: datetime | None, window: Window) -> Iterator[Deleted]:
+        """What the log says is deleted, was never listed to us, and is not there any more. What was archived there only
+        is still there, and what was listed to us is missed by the list itself."""
         what, _, act = str(told.get("actionType") or "").rpartition("_")
-        if act != "deleted" or what not in _KINDS:
+        name = str(told.get("name") or "")
+        if act != "deleted" or what not in _KINDS or not name:
             return
-        one = str(told.get("name") or "")
-        if one and self._calls.definition(_KINDS[what], one) is None:
-            yield Deleted(_KINDS[what], self.key(what, one, "deleted"), when)
+        kind = _KINDS[what]
+        known = self._known.named(kind, name)
+        if known is not None and known.gone is not None:
+            return
+        one = name if known is None else known.id
+        if self._calls.definition(kind, one) is None:
+            self._known.gone(kind, one, window.until)
+            yield Deleted(kind, self.key(what, one, "deleted"), when)
 
     def _fields(self, kind: str, one: str, told: Row) -> dict[str, object]:
         """What a definition is, for the folder of it: nothing that its next version may say otherwise but its name."""

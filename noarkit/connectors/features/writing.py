@@ -1,4 +1,4 @@
-"""What is changed on request: definitions made, changed, taken away and acted on, gates checked, events told. No
+"""What is changed on request: definitions made, changed, taken away and acted on, checked for a user, events told. No
 archive job comes here.
 
 Nothing of it may be sent twice by chance: a definition whose making was not answered is looked for by its name, and a
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
 from urllib.parse import quote
 
 import orjson
@@ -17,12 +18,14 @@ from noarkit.connectors.access.tokens import KeyPass, Style
 from noarkit.connectors.client import Client
 from noarkit.connectors.features.calls import Calls
 from noarkit.connectors.features.service import Features, open_service
+from noarkit.connectors.features.streams import REVIEWED
 from noarkit.connectors.paging import Row
 from noarkit.connectors.settings import Connection
 from noarkit.connectors.wire import Request
 from noarkit.errors import ConfigFault, ServiceAway, ServiceBroken, ServiceRefused, UsageFault
 
 GROUPS = ("gates", "dynamic_configs", "segments", "experiments", "layers", "param_stores", "holdouts", "autotunes")
+READ_ONLY = ("metrics",)
 ACTS = {
     "gates": frozenset({"enable", "disable", "launch", "archive", "unarchive"}),
     "dynamic_configs": frozenset({"enable", "disable", "archive", "unarchive"}),
@@ -30,18 +33,22 @@ ACTS = {
     "segments": frozenset({"archive"}),
 }
 MOST_CHECKED = 100
+_CONFIG_PATH = "/v1/get_config"
 
 
 def carry_out(service: Features, group: str, verb: str, one: str = "", told: Row | None = None) -> Iterator[Row]:
-    """What a person asks for in words: list, get, create, update, delete or check; what is there afterwards.
+    """What a person asks for in words: list, get, create, update, delete, check, reviews, or an act such as enable;
+    what is there afterwards.
 
-    `told` is the definition, its changed members, or the user a gate is checked for. Raises `UsageFault`.
+    `told` is the definition, its changed members, or the user it is checked for. Raises `UsageFault`.
     """
     calls, asked = service.calls, told or {}
-    if verb in ("get", "update", "delete", "check") and not one:
+    if verb not in ("list", "create") and not one:
         raise UsageFault(what="missing-argument", where=verb)
     if verb == "list":
         yield from find(calls, group)
+    elif verb == "reviews" and group in REVIEWED:
+        yield from calls.reviews(group, one)
     elif verb == "get":
         found = get(calls, group, one)
         if found is None:
@@ -53,28 +60,55 @@ def carry_out(service: Features, group: str, verb: str, one: str = "", told: Row
         yield update(calls, group, one, asked)
     elif verb == "delete":
         delete(calls, group, one)
-    elif verb == "check" and group == "gates":
-        yield check(service, one, asked)
+    elif verb == "check":
+        yield check_one(service, group, one, asked)
+    elif verb in ACTS.get(group, ()):
+        yield act(calls, group, one, verb, asked)
     else:
         raise UsageFault(what="bad-value", where=verb)
 
 
 def carry_out_words(to: Connection, words: Sequence[str], told: Row) -> Iterator[Row]:
-    """The same of a connection: a group, a verb and the id of a definition. Raises `UsageFault` for other words."""
+    """The same of a connection: a group, a verb and the id of a definition; or `audit list`, `logs list` and
+    `events send NAME`. Raises `UsageFault` for other words."""
     if not 2 <= len(words) <= 3:
         raise UsageFault(what="bad-value", where=" ".join(words), do="gates list|get|create|update|delete|check ID")
     with closing(open_service(to)) as service:
-        yield from carry_out(service, words[0], words[1], "".join(words[2:]), told)
+        asked = words[0], words[1], "".join(words[2:])
+        if asked == ("audit", "list", ""):
+            yield from audit(service.calls, told)
+        elif asked == ("logs", "list", ""):
+            yield from logs(service, told)
+        elif asked[:2] == ("events", "send") and asked[2]:
+            yield send_event(service, asked[2], _object(told, "user"), told.get("value"), _object(told, "metadata"))
+        else:
+            yield from carry_out(service, *asked, told)
+
+
+def audit(calls: Calls, told: Row) -> Iterator[Row]:
+    """The audit log, of the days from `from` to `to` where they are told."""
+    begin = _day(told, "from")
+    return calls.audit(begin, _day(told, "to") or datetime.now(UTC).date() + timedelta(days=1))
+
+
+def logs(service: Features, told: Row) -> Iterator[Row]:
+    """What applications logged, by a `query`, in the hour before now or in so many `hours`. People stand in it: it is
+    shown to whoever asks, and never archived."""
+    hours = told.get("hours", 1)
+    if isinstance(hours, bool) or not isinstance(hours, int | float) or hours <= 0:
+        raise UsageFault(what="bad-value", where="hours")
+    end_ms = int(service.clock.now_s() * 1_000)
+    return service.calls.logs(str(told.get("query") or ""), end_ms - int(hours * 3_600_000), end_ms)
 
 
 def find(calls: Calls, group: str) -> Iterator[Row]:
     """Every definition of a group."""
-    return calls.definitions(_known(group))
+    return calls.definitions(_listed(group))
 
 
 def get(calls: Calls, group: str, one: str) -> Row | None:
     """One definition; None where there is none."""
-    return calls.definition(_known(group), one)
+    return calls.definition(_listed(group), one)
 
 
 def create(calls: Calls, group: str, told: Row) -> Row:
@@ -125,6 +159,19 @@ def check(service: Features, gate: str | Sequence[str], user: Row, *, exposed: b
     return _evaluated(service, "/v1/check_gate", asked)
 
 
+def check_one(service: Features, group: str, one: str, user: Row) -> Row:
+    """What a gate, a segment, a dynamic config or an experiment says to a user, without an exposure.
+
+    Raises `UsageFault` for a group that cannot be checked, `ConfigFault` without the address or the key for it.
+    """
+    if group in ("gates", "segments"):
+        return check(service, one if group == "gates" else f"{service.settings.segment_prefix}{one}", user)
+    if group not in ("dynamic_configs", "experiments"):
+        raise UsageFault(what="bad-value", where="check")
+    quiet = {service.settings.metadata_name: {"exposureLoggingDisabled": True}}
+    return _evaluated(service, _CONFIG_PATH, {"configName": one, "user": dict(user), **quiet})
+
+
 def send_event(service: Features, event: str, user: Row, value: object = None, metadata: Row | None = None) -> Row:
     """Tells an event as a server does. It is sent once: an event told twice counts twice."""
     told = {"event": event, "user": dict(user), "value": value, "metadata": dict(metadata or {})}
@@ -154,6 +201,24 @@ def _named(calls: Calls, group: str, name: str) -> Row | None:
 
 def _was_not_sent(fault: ServiceAway | ServiceBroken) -> bool:
     return isinstance(fault, ServiceAway) and not fault.data.get("sent")
+
+
+def _listed(group: str) -> str:
+    return group if group in READ_ONLY else _known(group)
+
+
+def _object(told: Row, name: str) -> Row:
+    found = told.get(name) or {}
+    if not isinstance(found, Mapping):
+        raise UsageFault(what="not-an-object", where=name)
+    return found
+
+
+def _day(told: Row, name: str) -> date | None:
+    try:
+        return date.fromisoformat(str(told[name])) if told.get(name) else None
+    except ValueError as error:
+        raise UsageFault(what="bad-value", where=name, do="YYYY-MM-DD") from error
 
 
 def _known(group: str) -> str:

@@ -32,11 +32,14 @@ class Door:
         return UrlPolicy(host, frozenset({split.scheme}), host & LOOPBACK)
 
 
-def doors(to: Connection, scrubber: Scrubber) -> tuple[Door, ...]:
-    """The tool servers of a connection, in the order of the config. Raises `ConfigFault`, `SecretFault`."""
+def doors(to: Connection, scrubber: Scrubber, known: str = "") -> tuple[Door, ...]:
+    """The tool servers of a connection, in the order of the config; where none is named, the one at the address that
+    is `known` of the service, which is no secret. Raises `ConfigFault`, `SecretFault`."""
     place = f"connections.{to.service}.{to.name}"
     one = to.secret("mcp_url")
     found = (*((one,) if one is not None else ()), *to.secrets("mcp_urls"))
+    if not found and known:
+        return (Door(f"{to.where} mcp 1", Secret(known)),)
     if not found:
         raise ConfigFault(where=f"{place}.mcp_url", why="not-set")
     made = []

@@ -1,7 +1,7 @@
 """Which tools of a service may be called: those that are known to read; all others count as changing something.
 
 A name is judged by its words, whatever stands before them: `Any_getRecords`, `any.get_records` and `getRecords` are the
-same tool. `forgetRecords` is not.
+same tool. `forgetRecords` is not. Where a service puts nothing before its names, they are compared whole.
 """
 
 from __future__ import annotations
@@ -33,7 +33,16 @@ READING: dict[str, tuple[str, ...]] = {
         "getLatestScans", "getScanDetails", "listProjects", "resolveProject", "getProjectConfig", "listApplications",
         "getApplicationDetails",
     ),
+    "features": (
+        "Get_List_of_Gates", "Get_Gate_Details_by_ID", "Get_Gate_Version_History", "Get_List_of_Experiments",
+        "Get_Experiment_Details_by_ID", "Get_List_of_Dynamic_Configs", "Get_Dynamic_Config_Details_by_ID",
+        "Get_Dynamic_Config_Version_History", "Get_List_of_Segments", "Get_Segment_Details_by_ID", "Get_List_of_Layers",
+        "Get_Layer_Details_by_ID", "Get_List_of_Metrics", "Get_Metric_Details_by_ID", "Get_Audit_Logs", "gate_read",
+        "experiment_read", "dynamic_config_read", "metric_read", "get_context", "discover_tools",
+    ),
 }  # fmt: skip
+# services whose tools bear nothing before their names: there a name is compared whole
+_WHOLE = frozenset({"features"})
 # a word of change anywhere in a name outweighs how the name ends
 CHANGING = frozenset(
     {"add", "approve", "archive", "assign", "associate", "bulk", "cancel", "clear", "complete", "convert", "copy",
@@ -71,6 +80,7 @@ class Rules:
         self._reading = {words_of(name) for name in (*READING.get(service, ()), *more)} - {()}
         self._may_write = may_write
         self._guards_money = service == "spend"
+        self._whole = service in _WHOLE
 
     def judge(self, name: str, hints: Hints | None = None) -> Judgement:
         """Whether a tool reads, changes something (or may), or is one that is never called."""
@@ -79,7 +89,7 @@ class Rules:
             return "never"
         if told.read_only is False or told.destructive is True:
             return "writes"
-        for length in range(len(words), 0, -1):
+        for length in range(len(words), len(words) - 1 if self._whole else 0, -1):
             if words[-length:] in self._reading:
                 return "writes" if CHANGING.intersection(words[:-length]) else "reads"
         return "writes"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from noarkit.connectors.access.tokens import KeyPass, Style, TokenPass
 from noarkit.connectors.client import Client, Pass
@@ -31,6 +31,20 @@ class Asking(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class Lending(Protocol):
+    """A service that knows where its tools are, and has a way in to them of its own."""
+
+    @property
+    def tools_at(self) -> str:
+        """Where they are, where the connection does not say; empty where that is not known."""
+        ...
+
+    def tools_client(self) -> Client:
+        """What shows who we are to them, and keeps their pace. Raises `ConfigFault`, `SecretFault`."""
+        ...
+
+
 @contextmanager
 def open_tools(to: Connection) -> Iterator[Tools]:
     """The tools of a connection. Raises `UsageFault` where the library is not installed or the service has no tools
@@ -43,12 +57,13 @@ def open_tools(to: Connection) -> Iterator[Tools]:
         raise UsageFault(what="no-mcp", where="--mcp", do="pip install 'noarkit[mcp]'") from error
     service = _service(to)
     try:
-        client = service.calls.client
+        own = service if isinstance(service, Lending) else None
+        client = own.tools_client() if own is not None else service.calls.client
         scrubber = client.wire.scrubber
-        key = _raw_key(to, scrubber) or _shown(to, client.key)
+        key = client.key if own is not None else _raw_key(to, scrubber) or _shown(to, client.key)
         rules = Rules(to.service, to.texts("mcp_tools"), may_write=to.flag("mcp_write"))
         means = Means(client.wire.line, scrubber, key, client.pace, client.allowance, client.clock)
-        yield Tools(doors(to, scrubber), rules, means)
+        yield Tools(doors(to, scrubber, own.tools_at if own is not None else ""), rules, means)
     finally:
         service.close()
 
@@ -64,6 +79,10 @@ def _service(to: Connection) -> Asking:
         from noarkit.connectors.appsec.service import open_service as open_appsec
 
         return open_appsec(to)
+    if to.service == "features":
+        from noarkit.connectors.features.service import open_service as open_features
+
+        return open_features(to)
     from noarkit.connectors.spend.service import open_service as open_spend
 
     return open_spend(to)

@@ -36,6 +36,7 @@ class Calls:
         self._changed = changed
         self.keys_read = 0
         self.people_read = 0
+        self.reviews_read = 0
         kinds = "|".join(KINDS)
         self._routes: tuple[tuple[re.Pattern[str], Callable[..., Response]], ...] = (
             (re.compile(r"/(project|company)"), self._about),
@@ -114,6 +115,7 @@ class Calls:
     def _reviews(self, call: Call, kind: str, one: str) -> Response:
         if kind not in REVIEWED:
             raise Refusal(404, "Not found")
+        self.reviews_read += 1
         found = {str(told["review_id"]): told for told in self._store.reviews(kind, one)}
         return listed(list(found), call.query, call.path, found.get)
 

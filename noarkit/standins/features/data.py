@@ -4,6 +4,7 @@ entries, and what was changed since."""
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -52,15 +53,24 @@ class Store:
         self.counts = _shares(definitions)
         self.changed: dict[tuple[str, str], list[Record]] = {}
         self.gone: set[tuple[str, str]] = set()
+        self.unlisted: set[tuple[str, str]] = set()
+        self._ids: dict[str, dict[str, None]] = {}
         self.reviews_changed: dict[tuple[str, str], list[Record]] = {}
         self.audit_added: list[tuple[datetime, Record]] = []
 
     def ids(self, kind: str) -> list[str]:
         """What there is of a kind, in no order that means anything."""
-        rolled = [slug(self.seed, kind, number) for number in range(self.counts[kind])]
-        known = set(rolled)
-        made = [one for changed, one in self.changed if changed == kind and one not in known]
-        return [one for one in (*made, *rolled) if (kind, one) not in self.gone]
+        rolled = self._rolled_ids(kind)
+        with self.lock:
+            made = [one for changed, one in self.changed if changed == kind and one not in rolled]
+            hidden = self.gone | self.unlisted
+            return [one for one in (*made, *rolled) if (kind, one) not in hidden]
+
+    def _rolled_ids(self, kind: str) -> dict[str, None]:
+        """The ids that were rolled, in their order; once."""
+        if kind not in self._ids:
+            self._ids[kind] = dict.fromkeys(slug(self.seed, kind, number) for number in range(self.counts[kind]))
+        return self._ids[kind]
 
     def get(self, kind: str, one: str) -> Record | None:
         """A definition as it is now, with figures that change at every look."""
@@ -174,7 +184,9 @@ class Store:
     def audit_ids(self, begin: date, end: date, action: str = "") -> list[str]:
         """The entries of the audit log between two days, both of them too, newest first."""
         count = self.audit_count
-        rolled = [one for one in range(count) if begin <= self.audit_moment(one).date() <= end]
+        first = bisect_left(range(count), begin, key=lambda one: self.audit_moment(one).date())
+        after = bisect_right(range(count), end, key=lambda one: self.audit_moment(one).date())
+        rolled = range(first, after)
         with self.lock:
             added = [count + place for place, (when, _) in enumerate(self.audit_added) if begin <= when.date() <= end]
         ids = [_AUDIT.format(one) for one in reversed([*rolled, *added])]

@@ -7,25 +7,25 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 import httpx
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from noarkit.standins.control import Control
+from noarkit.standins.calling import Answering, Call, Unreadable, answered, has_tools, service
+from noarkit.standins.consent import agreed, form_of, issued
+from noarkit.standins.control import Control, Told, switches
 from noarkit.standins.features.calls import Calls, object_type
-from noarkit.standins.features.consent import Consent
 from noarkit.standins.features.data import Store
 from noarkit.standins.features.evaluation import Evaluation
 from noarkit.standins.features.lists import Refusal, refused
 from noarkit.standins.hooks import Delivery, Hooks
-from noarkit.standins.issuer import Issuer, Terms
+from noarkit.standins.issuer import Issuer, Refused, Terms
 from noarkit.standins.serving import Wish
 from noarkit.standins.windows import Windows
 
@@ -33,27 +33,6 @@ _LIMITS = ((100, 10.0), (900, 900.0))
 _ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _KEY, _VERSION = "service-api-key", "service-api-version"
 _KNOWN_VERSION = "20240601"
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call that was let in; `path` is what follows the version."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    body: bytes
-
-    def members(self) -> dict[str, Any]:  # Any: what JSON holds
-        """The JSON object of the body. Raises `Refusal`."""
-        try:
-            found = json.loads(self.body or b"{}")
-        except ValueError as error:
-            raise Refusal(400, "not JSON") from error
-        if not isinstance(found, dict):
-            raise Refusal(400, "not an object")
-        return found
 
 
 @dataclass(slots=True)
@@ -67,9 +46,9 @@ class Features:
     windows: Windows = field(init=False)
     calls: Calls = field(init=False)
     evaluation: Evaluation = field(init=False)
-    consent: Consent = field(init=False)
+    issuer: Issuer = field(init=False)
+    hooks: Hooks = field(init=False)
     control: Control = field(default_factory=Control)
-    hooks: Hooks = field(default_factory=Hooks)
     read_key: str = field(default_factory=lambda: "console-read" + secrets.token_urlsafe(24))
     write_key: str = field(default_factory=lambda: "console-write" + secrets.token_urlsafe(24))
     server_key: str = field(default_factory=lambda: "secret-" + secrets.token_urlsafe(24))
@@ -81,42 +60,49 @@ class Features:
         self.store = Store(self.wish.records, audit, self.wish.seed)
         self.windows = Windows(self.wish.limits if self.wish.limits is not None else _LIMITS)
         self.calls = Calls(self.store, self.notify)
-        self.evaluation = Evaluation(self)
+        self.evaluation = Evaluation(self.store, self.tell)
         terms = Terms("standin-client", secrets.token_urlsafe(24), self.wish.lifetime_s, rotates=True, needs_pkce=True)
-        self.consent = Consent(Issuer(terms), personal=self.wish.options.get("personal") != "refused")
-        retries = self.wish.options.get("retries")
-        if retries:
-            self.hooks.waits_s = [float(one) for one in retries.split(",")]
+        self.issuer = Issuer(terms)
+        self.hooks = Hooks.of(self.wish.options)
 
     def settings(self) -> Mapping[str, object]:
         """What a connection to it is configured with."""
         shared: dict[str, object] = {
             "console_api_url": self.url,
             "http_api_url": self.url,
-            "client_id": "standin-client",
+            "client_id": self.issuer.terms.client_id,
         }
         if self.wish.limits is not None:
-            shared["rates"] = [f"{calls}/{span:g}s" for calls, span in self.wish.limits] or ["1000000/s"]
+            shared["rates"] = self.wish.rates()
         if self.wish.options.get("reads") != "counted":
             shared["read_rates"] = []
         return shared
 
     def secrets(self) -> Mapping[str, str]:
-        """A console key, a server's secret key, and the secret of webhooks."""
-        key = self.read_key if self.wish.options.get("key") == "read" else self.write_key
-        known = {"api_key": key, "server_key": self.server_key, "webhook_secret": self.hook_secret}
-        return {**known, "client_secret": self.consent.issuer.terms.client_secret}
+        """A console key that reads, one that writes too, a server's secret key, and the secret of webhooks."""
+        known = {"api_key": self.read_key, "server_key": self.server_key, "webhook_secret": self.hook_secret}
+        writing = {} if self.wish.options.get("key") == "read" else {"write_key": self.write_key}
+        return {**known, **writing, "client_secret": self.issuer.terms.client_secret}
 
     @property
     def app(self) -> Starlette:
         """The service."""
+        console = partial(self._answered, {"read": self.read_key, "write": self.write_key}, self.calls.answer)
+        evaluation = partial(self._answered, {"": self.server_key}, self.evaluation.answer)
         routes = [
-            *self.consent.routes(),
-            Route("/console/v1/{rest:path}", self._console, methods=_ALL),
-            Route("/v1/{what:path}", self._evaluation, methods=["POST"]),
-            Route("/standin/{what}", self._control, methods=["GET", "POST"]),
+            Route("/oauth/authorize", self._consent, methods=["GET"]),
+            Route("/oauth/token", self._token, methods=["POST"]),
+            Route("/console/v1/{rest:path}", answered(console, "/console/v1"), methods=_ALL),
+            self._switches(),
         ]
-        return Starlette(routes=routes)
+        checks = Route("/v1/{what:path}", answered(evaluation, "/v1"), methods=["POST"])
+        if not has_tools():
+            return service([*routes, checks])
+        from noarkit.standins.features import mcp_servers
+        from noarkit.standins.mcp_gate import Gate
+
+        servers = mcp_servers.servers(self.calls, self.windows, self._may_write)
+        return service([*routes, checks], Gate(self.control.meets, self._turned_away, servers))
 
     def close(self) -> None:
         """Ends the webhooks' thread."""
@@ -134,7 +120,15 @@ class Features:
             body = json.dumps(message, ensure_ascii=False).encode()
             self.hooks.send(Delivery(self.hook_url, body, lambda: sealed(self.hook_secret, body)))
 
-    def let_in(self, call: Call, keys: Mapping[str, str]) -> Response | None:
+    def _answered(self, keys: Mapping[str, str], answering: Answering, call: Call) -> Response:
+        try:
+            return self._let_in(call, keys) or answering(call)
+        except Unreadable as error:
+            return refused(Refusal(400, str(error)))
+        except Refusal as refusal:
+            return refused(refusal)
+
+    def _let_in(self, call: Call, keys: Mapping[str, str]) -> Response | None:
         """The answer to a call that is not let in; `keys` by the method they are good for, "" for any."""
         trouble = self.control.meets(call.path)
         if trouble is not None:
@@ -152,71 +146,73 @@ class Features:
             return JSONResponse({"message": "Too many requests"}, 429)
         return None
 
-    async def _console(self, request: Request) -> Response:
-        call = await _call(request, "/console/v1")
-        keys = {"read": self.read_key, "write": self.write_key}
-        return await run_in_threadpool(self._answered, call, keys, self.calls.answer)
+    def _turned_away(self, path: str, headers: Mapping[str, str], query: str) -> Response | None:
+        """The answer to a call of a tool that is not let in: by a key of the console, or by a person's consent."""
+        shown = headers.get(_KEY, "")
+        known = any(hmac.compare_digest(shown.encode(), key.encode()) for key in (self.read_key, self.write_key))
+        if known or self.issuer.is_good(headers.get("authorization", "").removeprefix("Bearer ")):
+            return None
+        return refused(Refusal(401, f"Invalid API key. Key: {shown}"))
 
-    async def _evaluation(self, request: Request) -> Response:
-        call = await _call(request, "/v1")
-        if call.path == "/mcp":
-            return await run_in_threadpool(self.evaluation.mcp, call)
-        return await run_in_threadpool(self._answered, call, {"": self.server_key}, self.evaluation.answer)
+    def _may_write(self, headers: Mapping[str, str]) -> bool:
+        """Whether who calls a tool may change something by it."""
+        shown = headers.get(_KEY, "")
+        return not shown or hmac.compare_digest(shown.encode(), self.write_key.encode())
 
-    def _answered(self, call: Call, keys: Mapping[str, str], answering: Callable[[Call], Response]) -> Response:
+    async def _consent(self, request: Request) -> Response:
+        refuses = self.wish.options.get("personal") == "refused"
+        return agreed(request, self.issuer, denied="access_denied" if refuses else "")
+
+    async def _token(self, request: Request) -> Response:
+        form = await form_of(request)
         try:
-            return self.let_in(call, keys) or answering(call)
-        except Refusal as refusal:
-            return refused(refusal)
+            self.issuer.known(form.get("client_id", ""), form.get("client_secret", ""))
+            return JSONResponse(issued(self.issuer, form))
+        except Refused as refusal:
+            return JSONResponse({"error": refusal.error}, refusal.status)
 
-    async def _control(self, request: Request) -> Response:
-        asked: dict[str, Any] = await request.json() if request.method == "POST" else {}  # a test of ours says it
-        what = request.path_params["what"]
-        if what == "trouble":
-            self.control.add(asked)
-        elif what == "change":
-            self._change(asked)
-        elif what == "webhook":
-            return JSONResponse({"verified": await self._set_up(str(asked["url"]))})
-        elif what == "expire":
-            self.consent.issuer.expire()
-        elif what == "tell":
-            self.tell(asked["message"])
-        elif what != "counts":
-            return JSONResponse({"message": "unknown"}, 404)
-        return JSONResponse(
-            {
-                "troubles_met": self.control.met,
-                "limits": self.windows.told(),
-                "definitions": sum(len(self.store.ids(kind)) for kind in self.store.counts),
-                "checks": self.evaluation.checks,
-                "exposures": self.evaluation.exposures,
-                "events": self.evaluation.events,
-                "keys_read": self.calls.keys_read,
-                "people_read": self.calls.people_read,
-                "project": self.store.project_id,
-                "deliveries": [{"status": one.status, "tries": one.tries} for one in self.hooks.sent],
-            }
-        )
+    def _switches(self) -> Route:
+        verbs = {
+            "change": self._change,
+            "webhook": lambda told: {"verified": self._set_up(str(told["url"]))},
+            "expire": lambda told: self.issuer.expire(),
+            "tell": lambda told: self.tell(told["message"]),
+        }
+        return switches(self.control, verbs, self._counts)
 
-    def _change(self, asked: Mapping[str, Any]) -> None:  # Any: what a test says
-        for told in asked.get("definitions", []):
-            self.store.put(told["kind"], told["id"], told.get("members", {}))
-        for told in asked.get("gone", []):
-            self.store.delete(told["kind"], told["id"])
-        for told in asked.get("reviews", []):
-            self.store.reviews_changed[(told["kind"], told["id"])] = told["reviews"]
+    def _change(self, told: Told) -> None:
+        for one in told.get("definitions", []):
+            self.store.put(one["kind"], one["id"], one.get("members", {}))
+        for one in told.get("gone", []):
+            self.store.delete(one["kind"], one["id"])
+        for one in told.get("unlisted", []):
+            self.store.unlisted.add((one["kind"], one["id"]))
+        for one in told.get("reviews", []):
+            self.store.reviews_changed[(one["kind"], one["id"])] = one["reviews"]
 
-    async def _set_up(self, url: str) -> bool:
+    def _counts(self) -> dict[str, object]:
+        return {
+            "limits": self.windows.told(),
+            "definitions": sum(len(self.store.ids(kind)) for kind in self.store.counts),
+            "checks": self.evaluation.checks,
+            "exposures": self.evaluation.exposures,
+            "events": self.evaluation.events,
+            "keys_read": self.calls.keys_read,
+            "people_read": self.calls.people_read,
+            "reviews_read": self.calls.reviews_read,
+            "project": self.store.project_id,
+            "deliveries": self.hooks.told(),
+        }
+
+    def _set_up(self, url: str) -> bool:
         """Asks the place of a webhook whether it wants it; only then it gets any."""
         code = secrets.token_hex(8)
         asked = {"data": {"event": "url_verification", "verification_code": code}}
-        async with httpx.AsyncClient(trust_env=False, timeout=10.0) as client:
-            try:
-                answer = await client.post(url, json=asked)
-                good = answer.status_code == 200 and answer.json() == {"verification_code": code}
-            except (httpx.HTTPError, ValueError):
-                good = False  # nobody is there, or nobody who knows what this is
+        try:
+            answer = httpx.post(url, json=asked, trust_env=False, timeout=10.0)
+            good = answer.status_code == 200 and answer.json() == {"verification_code": code}
+        except (httpx.HTTPError, ValueError):
+            good = False  # nobody is there, or nobody who knows what this is
         self.hook_url = url if good else ""
         return good
 
@@ -235,9 +231,3 @@ def sealed(secret: str, body: bytes) -> dict[str, str]:
         "X-Service-Request-Timestamp": stamp,
         "X-Service-Signature": f"v0={digest}",
     }
-
-
-async def _call(request: Request, base: str) -> Call:
-    headers = {name.casefold(): value for name, value in request.headers.items()}
-    query = dict(request.query_params)
-    return Call(request.method, request.url.path.removeprefix(base), query, headers, await request.body())

@@ -40,7 +40,7 @@ def test_gates_are_listed_made_changed_checked_and_deleted_by_words(
         assert held.control("counts")["exposures"] == 0
         assert ask("gates", "delete", "fra_linja") == (0, [])
         assert ask("gates", "get", "fra_linja")[0] != 0
-        for wrong in (("keys", "list"), ("gates",), ("gates", "list", "a", "b"), ("segments", "check", "x")):
+        for wrong in (("keys", "list"), ("gates",), ("gates", "list", "a", "b"), ("layers", "check", "x")):
             assert ask(*wrong)[0] == 2
         for group in ("dynamic_configs", "segments", "experiments"):
             assert ask(group, "list")[0] == 0

@@ -1,0 +1,133 @@
+"""What a project was ever known to hold, and when something of it was seen to be under review: a file beside the marks.
+
+A definition that a list leaves out is asked for by its id, which tells one that is archived from one that is deleted.
+The file may be deleted: what is not known to be missing is still told by the audit log.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from noarkit.connectors.paging import Seen
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A definition that was listed once. `gone` is when it was first found to be deleted."""
+
+    id: str
+    gone: datetime | None
+
+
+class Known:
+    """The definitions of one project. Shared by processes; each call is a transaction of its own."""
+
+    def __init__(self, path: Path, project: str) -> None:
+        self._path = path
+        self._project = project
+        with self._open() as db:
+            db.execute(
+                "CREATE TABLE IF NOT EXISTS known (project TEXT, kind TEXT, id TEXT, name TEXT, gone REAL,"
+                " reviewed REAL, PRIMARY KEY (project, kind, id)) WITHOUT ROWID"
+            )
+
+    @contextmanager
+    def listing(self, kind: str) -> Iterator[Listing]:
+        """One way through the list of a kind."""
+        with Seen() as seen:
+            yield Listing(self, kind, seen)
+
+    def there(self, kind: str, met: list[tuple[str, str]]) -> None:
+        """These are there, by id and name."""
+        rows = [(self._project, kind, one, name) for one, name in met]
+        query = (
+            "INSERT INTO known (project, kind, id, name) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET name = excluded.name, gone = NULL"
+        )
+        with self._open() as db:
+            db.executemany(query, rows)
+
+    def gone(self, kind: str, one: str, when: datetime) -> None:
+        """It is deleted. When that was found first is what stays."""
+        query = (
+            "INSERT INTO known (project, kind, id, name, gone) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET gone = coalesce(gone, excluded.gone)"
+        )
+        with self._open() as db:
+            db.execute(query, (self._project, kind, one, one, when.timestamp()))
+
+    def all(self, kind: str) -> Iterator[Remembered]:
+        """Every definition of a kind that was ever listed, in the order of their ids."""
+        last = ""
+        query = "SELECT id, gone FROM known WHERE project = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?"
+        while True:
+            with self._open() as db:
+                rows = db.execute(query, (self._project, kind, last, _BATCH)).fetchall()
+            for one, gone in rows:
+                yield Remembered(one, None if gone is None else datetime.fromtimestamp(gone, UTC))
+            if len(rows) < _BATCH:
+                return
+            last = rows[-1][0]
+
+    def named(self, kind: str, name: str) -> Remembered | None:
+        """The definition that an id or a name means; None for one that was never listed."""
+        query = "SELECT id, gone FROM known WHERE project = ? AND kind = ? AND ? IN (id, name) ORDER BY id != ? LIMIT 1"
+        with self._open() as db:
+            row = db.execute(query, (self._project, kind, name, name)).fetchone()
+        return None if row is None else Remembered(row[0], row[1] and datetime.fromtimestamp(row[1], UTC))
+
+    def under_review(self, kind: str, one: str, when: datetime) -> None:
+        """A review of it had not come to its end."""
+        query = "UPDATE known SET reviewed = max(coalesce(reviewed, 0), ?) WHERE project = ? AND kind = ? AND id = ?"
+        with self._open() as db:
+            db.execute(query, (when.timestamp(), self._project, kind, one))
+
+    def reviewed_since(self, kind: str, one: str, since: datetime) -> bool:
+        """Whether a review of it had not come to its end then or later."""
+        query = "SELECT 1 FROM known WHERE project = ? AND kind = ? AND id = ? AND reviewed >= ?"
+        with self._open() as db:
+            return db.execute(query, (self._project, kind, one, since.timestamp())).fetchone() is not None
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        db = sqlite3.connect(self._path, isolation_level=None, timeout=30.0)
+        try:
+            db.execute("PRAGMA synchronous=OFF")
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+            db.execute("COMMIT")
+        finally:
+            db.close()
+
+
+class Listing:
+    """One way through the list of a kind: who was met, and in the end who was not."""
+
+    def __init__(self, known: Known, kind: str, seen: Seen) -> None:
+        self._known = known
+        self._kind = kind
+        self._seen = seen
+        self._met: list[tuple[str, str]] = []
+
+    def met(self, one: str, name: str) -> None:
+        """It is there."""
+        if self._seen.first(one):
+            self._met.append((one, name))
+        if len(self._met) >= _BATCH:
+            self._keep()
+
+    def missing(self) -> Iterator[Remembered]:
+        """Who was listed once and is not now. To be asked at the end of the list."""
+        self._keep()
+        return (one for one in self._known.all(self._kind) if self._seen.first(one.id))
+
+    def _keep(self) -> None:
+        self._known.there(self._kind, self._met)
+        self._met = []
