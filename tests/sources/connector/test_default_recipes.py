@@ -1,4 +1,4 @@
-"""What the records of services become where nobody says otherwise: the types an archivist expects, and who may see them."""
+"""What the records of services become where nobody says otherwise: types an archivist expects, and who may see them."""
 
 from __future__ import annotations
 
