@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.walks import numbers, told, walk, walked
@@ -14,6 +15,9 @@ def test_the_walk_ends_well_and_each_run_takes_what_it_should(tmp_path: Path) ->
     assert (second["archived"], second["new_versions"]) == (0, 0)
     assert (third["archived"], third["new_versions"], third["skipped"]) == (1, 1, 1)
     assert "crm:standin Deals.delete" in (tmp_path / "listen.log").read_text()
+    tools = (tmp_path / "tools.txt").read_text()
+    assert "Crm_getRecords  (may be called)" in tools and "Crm_deleteRecords  (refused" in tools
+    assert len(json.loads((tmp_path / "deals.json").read_text())["data"]) == 2
     assert (tmp_path / "package" / "arkivuttrekk.xml").is_file()
 
 

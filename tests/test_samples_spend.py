@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.walks import numbers, told, walk, walked
@@ -14,6 +15,9 @@ def test_the_walk_ends_well_and_each_run_takes_what_it_should(tmp_path: Path) ->
     assert (second["archived"], second["new_versions"]) == (0, 0)
     assert (third["archived"], third["new_versions"], third["skipped"]) == (1, 0, 0)
     assert "spend:standin v1.export-job.created" in (tmp_path / "listen.log").read_text()
+    tools = (tmp_path / "tools.txt").read_text()
+    assert "search_expenses  (may be called)" in tools and "complete_expense  (refused" in tools
+    assert len(json.loads((tmp_path / "expenses.json").read_text())["expenses"]) == 2
     assert (tmp_path / "package" / "arkivuttrekk.xml").is_file()
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import logging
+import threading
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.connectors.inbox.store import inbox_place
 from noarkit.connectors.settings import SERVICES, Connection, connection
-from noarkit.errors import UsageFault
+from noarkit.errors import NoarkitError, UsageFault
 from noarkit.events import Event
 
+if TYPE_CHECKING:
+    from noarkit.connectors.inbox.receiver import Door
+
+_RENEWED_EACH_S = 3_600.0
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -32,7 +39,8 @@ def listen_command(
     from noarkit.connectors.inbox.receiver import receiver
     from noarkit.connectors.inbox.store import Inbox
 
-    open_doors = doors(_chosen(session, names))
+    chosen = _chosen(session, names)
+    open_doors = doors(chosen)
     inbox = Inbox(inbox_place(session.environment))
     face = session.face
 
@@ -57,23 +65,46 @@ def listen_command(
         limit_concurrency=256,
         timeout_keep_alive=5,
     )
+    ended = threading.Event()
+    alive = threading.Thread(target=_keep_alive, args=(chosen, open_doors, ended, session), daemon=True)
+    alive.start()
     try:
         uvicorn.Server(config).run()
     finally:
+        ended.set()
         inbox.close()
     face.tell("listen.ended")
 
 
+def _keep_alive(
+    chosen: list[Connection], open_doors: dict[str, Door], ended: threading.Event, session: Session
+) -> None:
+    """Renews webhooks that would end, now and every hour; what fails is told and tried again. Messages under way bear
+    the secret before, which stays good."""
+    from noarkit.connectors.inbox.doors import doors
+    from noarkit.sources.connector.services import renew_webhooks
+
+    while True:
+        for to in chosen:
+            try:
+                if count := renew_webhooks(to, datetime.now(UTC)):
+                    session.face.tell("listen.renewed", connection=to.where, count=count)
+                    open_doors.update(doors([to]))
+            except NoarkitError as fault:
+                session.face.tell("listen.not-renewed", connection=to.where, code=fault.code)
+        if ended.wait(_RENEWED_EACH_S):
+            return
+
+
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Connection]:
-    """The connections that are named; without any, all that have a secret for webhooks."""
+    """The connections that are named; without any, all whose messages can be proven."""
+    from noarkit.connectors.inbox.doors import has_doors
+
     config = session.config()
     if not names:
-        names = tuple(
-            f"{service}:{name}"
-            for service in SERVICES
-            for name, table in config.connections.get(service, {}).items()
-            if isinstance(table, dict) and "webhook_secret" in table
-        )
+        configured = [f"{service}:{name}" for service in SERVICES for name in config.connections.get(service, {})]
+        known = [connection(name, config, session.environment) for name in configured]
+        names = tuple(to.where for to in known if to is not None and has_doors(to))
     if not names:
         raise UsageFault(what="missing-argument", where="noarkit listen", do="noarkit listen spend:main")
     found = []

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 
 from noarkit.config import Sources, load
+from noarkit.connectors.pace import Clock
+from noarkit.connectors.port import Service, ServiceItem, Window
 from noarkit.connectors.settings import Connection, connection
+from noarkit.events import nobody
 from noarkit.journeys import Site
 from noarkit.standins.serving import Ready, Wish, serve
+from tests.connectors.scripted import VirtualClock
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+S = TypeVar("S", bound=Service)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +51,42 @@ class Standing:
         assert found is not None
         return Connection(found.service, found.name, {**found.values, **(more or {})}, self.environment)
 
+    def consent(self, folder: Path) -> dict[str, object]:
+        """A consent of its own, where refresh tokens are used up by those who use them."""
+        if self.service != "spend":
+            return {}
+        folder.mkdir(parents=True, exist_ok=True)
+        secret = folder / "consent.secret"
+        secret.write_text(str(self.control("consent")["refresh_token"]))
+        secret.chmod(0o600)
+        return {"refresh_token": {"file": str(secret)}}
+
     def control(self, what: str, **told: object) -> dict[str, object]:
         """Asks for trouble, changes the data, or counts."""
         answer = httpx.post(f"{self.url}/standin/{what}", json=told, timeout=30, trust_env=False)
         assert answer.status_code == 200, answer.text
         found: dict[str, object] = answer.json()
         return found
+
+
+def connected(opens: Callable[[Connection, Clock], S], to: Standing, folder: Path, **more: object) -> Iterator[S]:
+    """A service with a state of its own, whose waits take no time, for as long as it is gone on with."""
+    clock = VirtualClock(datetime.now(UTC).timestamp())
+    settings = {"state": str(folder / "state"), **to.consent(folder), **more}
+    service = opens(to.connection(settings), Clock(clock.now_s, clock.sleep_s))
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def all_of(service: Service, name: str, since: datetime | None = None) -> list[ServiceItem]:
+    """The items of a stream, those of its parents read before."""
+    window = Window(since, LATER)
+    streams = {stream.name: stream for stream in service.streams()}
+    for parent in streams[name].parents:
+        list(service.items(streams[parent], window, nobody))
+    return list(service.items(streams[name], window, nobody))
 
 
 @contextmanager

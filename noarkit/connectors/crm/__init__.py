@@ -8,8 +8,11 @@ streams    records, notes, emails and attachments as items
 letters    an email put together again from what the service tells of it
 writing    inserts, updates, upserts and deletions in batches, with a result for each record
 channels   notifications: channels that are kept alive
+asking     what a person asks for in words
 """
 
+from noarkit.connectors.crm.asking import carry_out
+from noarkit.connectors.crm.channels import renew_webhooks
 from noarkit.connectors.crm.service import Crm, open_login, open_service
 
-__all__ = ["Crm", "open_login", "open_service"]
+__all__ = ["Crm", "carry_out", "open_login", "open_service", "renew_webhooks"]

@@ -96,6 +96,17 @@ def deleted(calls: Calls, module: str, since: datetime, where: str) -> Iterator[
     yield from rows(found, lambda row: str(row.get("id")), where)
 
 
+def related(calls: Calls, module: str, record_id: str, name: str, fields: Fields | None) -> Iterator[Row]:
+    """What stands in a related list of a record: quotes, invoices, products and whatever else hangs on it. `fields` are
+    those of its module, where it is one; a record with more than a call takes is read on its own."""
+    path = f"/{module}/{record_id}/{name}"
+    names, *more = fields.batches() if fields is not None else [("id", "Modified_Time", "Created_Time")]
+    listed = pages(lambda cursor: calls.page(path, names, cursor, order=False), path)
+    for row in rows(listed, lambda row: str(row.get("id")), path):
+        whole = calls.record(name, str(row["id"])) if more else None
+        yield whole if whole is not None else row
+
+
 def _advancing(found: Iterator[Page], where: str) -> Iterator[Page]:
     """The pages of a list that gets on. Raises `ServiceStrange` for one that promises more again and again and gives
     nothing, or what it gave already."""

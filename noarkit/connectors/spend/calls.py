@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from urllib.parse import quote
 
 import httpx
 import orjson
@@ -12,7 +13,7 @@ import orjson
 from noarkit.connectors.client import Client
 from noarkit.connectors.paging import Page, Row, pages, rows
 from noarkit.connectors.wire import Answer, Method, Request
-from noarkit.errors import ItemVanished, ServiceDenied, ServiceRefused, ServiceStrange
+from noarkit.errors import ItemVanished, ServiceDenied, ServiceRefused, ServiceStrange, UsageFault
 
 PER_PAGE = 100
 _A_SEARCH = 40
@@ -73,6 +74,10 @@ class Calls:
         yield from rows(
             self._list("GET", f"/v{version}/export-jobs", None, ("createdAt", "id")), _id, "jobs", exact=True
         )
+
+    def job(self, version: int, job: str) -> Mapping[str, object]:
+        """One export job."""
+        return self.read(f"/v{version}/export-jobs/{job}")
 
     def job_items(self, version: int, job: str) -> Iterator[Row]:
         """The items of a job, whatever became of it."""
@@ -144,6 +149,13 @@ class Calls:
         if not isinstance(data, Mapping):
             raise ServiceStrange(where=answer.where, why="not-an-object")
         return data
+
+
+def part(one: str) -> str:
+    """An id as a part of a path. Raises `UsageFault` for what would lead elsewhere."""
+    if one in ("", ".", ".."):
+        raise UsageFault(what="bad-value", where=one)
+    return quote(one, safe="")
 
 
 def _id(row: Row) -> str:

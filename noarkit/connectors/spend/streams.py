@@ -12,14 +12,15 @@ from noarkit.connectors.canonical import canonical, without_secrets
 from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Deleted, Item, Made, ServiceItem, Window
 from noarkit.connectors.spend.calls import Calls
+from noarkit.connectors.spend.jobs import ENDED
 from noarkit.connectors.spend.money import shown
-from noarkit.connectors.spend.settings import SpendSettings
+from noarkit.connectors.spend.settings import RETIRING, SpendSettings
+from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content
 
 BILLS = frozenset({"BILL_INVOICE", "CREDIT_NOTE"})
 INTERNAL = frozenset({"WALLET", "OVERDRAFT", "BALANCE_AMENDMENT", "CASHBACK", "PLATFORM_INVOICE"})
 FINAL = frozenset({"COMPLETED", "COMPLETED_EXTERNALLY"})
-ENDED_JOBS = frozenset({"completed", "completed_with_errors", "failed"})
 REGISTERS = (
     ("companies", "/v1/companies", False),
     ("employees", "/v2/employees", False),
@@ -31,6 +32,7 @@ REGISTERS = (
 )
 _MINIMAL_EMPLOYEE = ("id", "code", "companyId")
 _A_BATCH = 40
+_TELLS_MORE = 3
 _PAPERS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png", "application/xml": "xml"}
 
 
@@ -57,19 +59,18 @@ class Books:
                 else:
                     yield self._entry(row, receipts.get(str(row["id"]), []))
 
-    def jobs(self, window: Window) -> Iterator[ServiceItem]:
+    def jobs(self, window: Window, tell: Listener) -> Iterator[ServiceItem]:
         """Export jobs that ended, with a manifest of what became of each item. They are read, never started."""
         version = self._settings.export_version
+        if version == RETIRING:
+            tell(Event("remark", {"stream": "jobs", "why": "export-version-retires"}))
         for job in self._calls.jobs(version):
             made = _moment(job.get("createdAt"))
-            if str(job.get("status")) not in ENDED_JOBS or made is None or made >= window.until:
+            if str(job.get("status")) not in ENDED or made is None or made >= window.until:
                 continue
             if window.since is not None and made < window.since:
                 continue
-            items = [
-                {name: item.get(name) for name in ("accountingEntryId", "status", "failureReason")}
-                for item in self._calls.job_items(version, str(job["id"]))
-            ]
+            items = [_kept_of(item, version) for item in self._calls.job_items(version, str(job["id"]))]
             yield self._job(job, items, made)
 
     def registers(self, window: Window) -> Iterator[ServiceItem]:
@@ -185,6 +186,14 @@ class Books:
         names = ("code", "name", "rate", "type")
         found = self._calls.register(path, search=search)
         return {str(row["id"]): {name: row[name] for name in names if name in row} for row in found}
+
+
+def _kept_of(item: Row, version: int) -> dict[str, object]:
+    """What became of an item; from version 3 on with all that it tells, but the signed addresses of its files."""
+    if version < _TELLS_MORE:
+        return {name: item.get(name) for name in ("accountingEntryId", "status", "failureReason")}
+    files = [{name: value for name, value in one.items() if name != "url"} for one in _rows(item.get("files"))]
+    return {**item, "files": files}
 
 
 def _batches(found: Iterator[Row], size: int) -> Iterator[list[Row]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from noarkit.connectors.spend.calls import Calls
+from noarkit.connectors.spend.calls import Calls, part
 from noarkit.errors import UsageFault
 
 PLACES = {
@@ -29,22 +29,22 @@ def create(calls: Calls, register: str, told: Mapping[str, object]) -> Mapping[s
 
 def retrieve(calls: Calls, register: str, one: str) -> Mapping[str, object]:
     """One thing of a register."""
-    return calls.read(f"{_place(register)}/{one}")
+    return calls.read(f"{_place(register)}/{part(one)}")
 
 
 def update(calls: Calls, register: str, one: str, told: Mapping[str, object]) -> Mapping[str, object]:
     """Changes one thing of a register."""
-    return calls.write("PUT", f"{_place(register)}/{one}", told)
+    return calls.write("PUT", f"{_place(register)}/{part(one)}", told)
 
 
 def archive(calls: Calls, register: str, one: str) -> Mapping[str, object]:
     """Takes one thing of a register out of use; what was booked on it stays readable."""
-    return calls.write("PUT", f"{_place(register)}/{one}", {"archived": True})
+    return calls.write("PUT", f"{_place(register)}/{part(one)}", {"archived": True})
 
 
 def delete(calls: Calls, register: str, one: str) -> None:
     """Takes one thing of a register away."""
-    calls.write("DELETE", f"{_place(register)}/{one}")
+    calls.write("DELETE", f"{_place(register)}/{part(one)}")
 
 
 def create_tag_group(calls: Calls, name: str, code: str, *, archived: bool = False) -> Mapping[str, object]:
@@ -56,7 +56,7 @@ def subscribe(calls: Calls, url: str, events: Sequence[str] = (CREATED_JOB,)) ->
     """Asks for webhooks; the id of the subscription and the secret that its messages are signed with."""
     told = {"endpointUrl": url, "eventTypes": list(events), "status": "ACTIVE", "endpointAuth": {"type": "NONE"}}
     one = str(create(calls, "subscriptions", told)["id"])
-    return one, str(retrieve(calls, "subscriptions", f"{one}/secret")["secretKey"])
+    return one, str(calls.read(f"{PLACES['subscriptions']}/{part(one)}/secret")["secretKey"])
 
 
 def _place(register: str) -> str:

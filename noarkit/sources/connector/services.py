@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Protocol, cast
 
 from noarkit.connectors.access.login import Login
@@ -42,6 +43,15 @@ def carry_out(to: Connection, words: Sequence[str], told: Mapping[str, object]) 
         raise UsageFault(what="bad-value", where=" ".join(words), do=f"noarkit connect {to.where}")
     carrying = cast(Callable[..., Iterator[Mapping[str, object]]], asked)  # a package that has one has it like this
     return carrying(to, words, told)
+
+
+def renew_webhooks(to: Connection, now: datetime) -> int:
+    """Renews the webhooks that a service would soon stop sending; says how many. Raises a ServiceFault."""
+    asked = getattr(_kind(to), "renew_webhooks", None)
+    if asked is None:
+        return 0
+    renewing = cast(Callable[..., Iterator[object]], asked)  # a package that has one has it like this
+    return sum(1 for _ in renewing(to, now))
 
 
 def _kind(to: Connection) -> Kind:

@@ -10,10 +10,17 @@ from starlette.responses import JSONResponse, Response
 from noarkit.standins.calling import Call
 from noarkit.standins.crm.data import Record, Store
 from noarkit.standins.crm.refusal import Refusal
+from noarkit.standins.crm.shapes import INVENTORY
 
 _NOTHING = 204
 _EMAILS = 10
 _PAGE = 200
+RELATED = frozenset(module.name for module in INVENTORY)
+
+
+def _deal_of(record: Record) -> object:
+    deal = record.get("Deal_Name")
+    return deal.get("id") if isinstance(deal, dict) else None
 
 
 class Papers:
@@ -44,7 +51,21 @@ class Papers:
             return self._emails(record_id, rest, call)
         if what == "__timeline":
             return JSONResponse({"__timeline": [], "info": {"more_records": False}})
+        if what in RELATED and not rest:
+            return self._related(record_id, what, call)
         raise Refusal("INVALID_URL_PATTERN", 404)
+
+    def _related(self, record_id: str, name: str, call: Call) -> Response:
+        """A related list: what names this record as its deal; products belong to all."""
+        fields = [name for name in call.query.get("fields", "").split(",") if name]
+        if not fields:
+            raise Refusal("REQUIRED_PARAM_MISSING", 400, "fields", {"param_name": "fields"})
+        held = self._store.holdings[name]
+        found = [record for one in held.ordered() if (record := held.get(one)) is not None]
+        hanging = [record for record in found if name == "Products" or _deal_of(record) == record_id]
+        return self._page(
+            [{"id": record["id"], **{one: record.get(one) for one in fields}} for record in hanging], call
+        )
 
     def _all_notes(self, call: Call) -> Response:
         if not call.query.get("fields"):

@@ -112,6 +112,27 @@ def _inspection(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
     return {"Name": f"Tilsyn {number + 1}", "Place": dice.among("place", PLACES), "Remarks": dice.text("remarks", 2)}
 
 
+def _product(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+    return {
+        "Product_Name": f"Ytelse {number + 1}",
+        "Product_Code": f"Y{number:04}",
+        "Unit_Price": 100 * dice.number("price", 900),
+    }
+
+
+def _order(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+    # there is one for each ten or so deals, and it hangs on one of them
+    deals = int(held.count / held.module.share)
+    return {
+        "Subject": dice.among("matter", MATTERS),
+        "Number": f"{held.module.name[0]}-{number:05}",
+        "Grand_Total": dice.number("total", 900_000) + dice.number("cents", 100) / 100,
+        "Deal_Name": _look_up(DEALS, dice.number("deal", max(1, deals)), "Avtale"),
+    }
+
+
+_ORDER = (("Subject", "text"), ("Number", "text"), ("Grand_Total", "currency"), ("Deal_Name", "lookup"))
+
 ACCOUNTS = Module(
     "Accounts",
     1,
@@ -188,7 +209,21 @@ INSPECTIONS = Module(
     (("Name", "text"), ("Place", "text"), ("Remarks", "textarea")),
     _inspection,
     generated="custom",
+    private=("Remarks",),
 )
+PRODUCTS = Module(
+    "Products",
+    8,
+    0.05,
+    "Product_Name",
+    (("Product_Name", "text"), ("Product_Code", "text"), ("Unit_Price", "currency")),
+    _product,
+)
+QUOTES = Module("Quotes", 9, 0.1, "Subject", _ORDER, _order)
+SALES_ORDERS = Module("Sales_Orders", 10, 0.1, "Subject", _ORDER, _order)
+PURCHASE_ORDERS = Module("Purchase_Orders", 11, 0.05, "Subject", _ORDER, _order)
+INVOICES = Module("Invoices", 12, 0.1, "Subject", _ORDER, _order)
 LOCKED = Module("Locking_Information__s", 7, 0.0, "Name", (("Name", "text"),), _inspection, generated="default")
 
-MODULES = (ACCOUNTS, CONTACTS, DEALS, CASES, VENDORS, INSPECTIONS, LOCKED)
+INVENTORY = (PRODUCTS, QUOTES, SALES_ORDERS, PURCHASE_ORDERS, INVOICES)
+MODULES = (ACCOUNTS, CONTACTS, DEALS, CASES, VENDORS, INSPECTIONS, LOCKED, *INVENTORY)

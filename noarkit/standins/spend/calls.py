@@ -13,7 +13,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from noarkit.standins.calling import Call
-from noarkit.standins.spend.data import Record, Store
+from noarkit.standins.spend.data import Record, Register, Store
 from noarkit.standins.spend.lists import Refusal, in_order, listed, one_of
 
 _PAIRS = ("performedAt", "settledAt", "bookkeepingDate")
@@ -30,14 +30,23 @@ _REGISTERS = {
     "marketplace-integrations": "integrations",
     "subscriptions": "subscriptions",
 }
-_READ_ONLY = frozenset({"companies"})
+
+
+_VERSIONS = {"employees": "2", "tag-groups": "0", "tags": "0", "tax-codes": "0"}
 
 
 class Calls:
     """Answers calls that were let in."""
 
-    def __init__(self, store: Store, webhook_secrets: dict[str, str], signed: Callable[[str, str], str]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        webhook_secrets: dict[str, str],
+        signed: Callable[[str, str], str],
+        installed: dict[str, str],
+    ) -> None:
         self._store = store
+        self._installed = installed
         self._webhook_secrets = webhook_secrets
         self._signed = signed
         self._found: dict[str, list[str]] = {}
@@ -53,8 +62,9 @@ class Calls:
             (re.compile(r"/v([0-3])/export-items"), self._open_items),
             (re.compile(r"/v1/subscriptions/([^/]+)/secret"), self._secret),
             (re.compile(r"/v0/tag-groups/([^/]+)/tags"), self._tags),
-            (re.compile(r"/v\d/([a-z-]+)(?::search)?"), self._register),
-            (re.compile(r"/v\d/([a-z-]+)/([^/:]+)"), self._one),
+            (re.compile(r"/v1/installations/me(:activate)?"), self._installation),
+            (re.compile(r"/v(\d)/([a-z-]+)(?::search)?"), self._register),
+            (re.compile(r"/v(\d)/([a-z-]+)/([^/:]+)"), self._one),
         )
 
     def answer(self, call: Call) -> Response:
@@ -63,6 +73,8 @@ class Calls:
             return JSONResponse(
                 {"data": {"companyId": self._store.company_id, "organizationId": self._store.organization_id}}
             )
+        if self._installed["status"] != "ACTIVE" and not call.path.startswith("/v1/installations/"):
+            raise Refusal("FORBIDDEN", 403, "the installation is not active")
         for pattern, answering in self._routes:
             found = pattern.fullmatch(call.path)
             if found is not None:
@@ -168,21 +180,28 @@ class Calls:
         found = {str(tag["id"]): tag for tag in register.all() if tag["groupId"] == group}
         return listed(list(found), call.queries, found.get)
 
-    def _register(self, call: Call, name: str) -> Response:
-        register = self._store.registers.get(_REGISTERS.get(name, ""))
-        if register is None:
-            raise Refusal("NOT_FOUND", 404)
+    def _register(self, call: Call, version: str, name: str) -> Response:
+        register = self._held(version, name)
         if call.method == "POST" and not call.path.endswith(":search"):
-            if name in _READ_ONLY:
-                raise Refusal("FORBIDDEN", 403)
             return JSONResponse({"data": self._made(name, call.members())}, 201)
         found = {str(one["id"]): one for one in register.all()}
         return listed(list(found), call.queries, found.get)
 
-    def _one(self, call: Call, name: str, one: str) -> Response:
+    def _held(self, version: str, name: str) -> Register:
+        """A register by its own version of the interface; any other has none of that name."""
         register = self._store.registers.get(_REGISTERS.get(name, ""))
-        if register is None:
+        if register is None or version != _VERSIONS.get(name, "1"):
             raise Refusal("NOT_FOUND", 404)
+        return register
+
+    def _installation(self, call: Call, verb: str) -> Response:
+        """What an integration is here. Those of partners do nothing before they are activated."""
+        if verb:
+            self._installed["status"] = "ACTIVE"
+        return one_of({**self._installed, "companyId": self._store.company_id})
+
+    def _one(self, call: Call, version: str, name: str, one: str) -> Response:
+        register = self._held(version, name)
         known = register.get(one)
         if known is None:
             raise Refusal("NOT_FOUND", 404)

@@ -96,6 +96,7 @@ class Store:
         self.changed: dict[str, Record] = {}
         self.added: list[str] = []
         self.extra_receipts: dict[str, list[str]] = {}
+        self.job_states: dict[int, str] = {}
         self._places: dict[str, int] = {}
         self.registers = {
             "companies": Register(seed, "companies", 0, lambda dice, number: {}),
@@ -260,7 +261,7 @@ class Store:
         dice = Dice(self.seed, "job", number)
         made = _FIRST + timedelta(seconds=int(_SPAN_S * (number + 1) * JOB_ENTRIES / max(self.count, 1)))
         last = number == self.count // JOB_ENTRIES - 1
-        status = (
+        status = self.job_states.get(number) or (
             "pending"
             if last and self.count > JOB_ENTRIES
             else dice.among("status", ("completed",) * 8 + ("failed", "completed_with_errors"))
@@ -271,7 +272,7 @@ class Store:
             "createdAt": told(made),
             "createdBy": self.registers["employees"].record_id(0),
             "startedAt": told(made),
-            "completedAt": None if status == "pending" else told(made + timedelta(minutes=3)),
+            "completedAt": None if status in ("pending", "in_progress") else told(made + timedelta(minutes=3)),
             "lastUpdatedAt": told(made + timedelta(minutes=3)),
             "expiredAt": None,
             "expiresIn": 3_600,

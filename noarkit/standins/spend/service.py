@@ -33,13 +33,15 @@ from noarkit.standins.windows import Windows
 
 _LIMIT = ((600, 60.0),)
 _ALL = ["GET", "POST", "PUT", "DELETE"]
+_KEYS = ("key", "integrated")  # of one company, or of a partner whose installation is activated first
 _URL_LIFE_S = 86_400.0
 _ANSWER_LOST = 599  # a trouble of this status lets the token be spent, and loses the answer
 
 
 @dataclass(slots=True)
 class Spend:
-    """The stand-in. Options: `auth=key` for an API key, `url-life=SECONDS` of receipts, `retries=a,b,…` of webhooks."""
+    """The stand-in. Options: `auth=key` or `integrated` for an API key, `tokens=jwt`, `url-life=SECONDS` of receipts,
+    `retries=a,b,…` of webhooks."""
 
     url: str
     wish: Wish
@@ -51,12 +53,16 @@ class Spend:
     api_key: str = field(default_factory=lambda: "sk_" + secrets.token_urlsafe(32))
     signing_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     webhook_secrets: dict[str, str] = field(default_factory=dict)
+    installed: dict[str, str] = field(init=False)
     _refresh_token: str = ""
     _mcp_key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
     def __post_init__(self) -> None:
         self.store = Store(self.wish.records, self.wish.seed)
         terms = Terms("standin-client", secrets.token_urlsafe(24), self.wish.lifetime_s, rotates=True, needs_pkce=True)
+        terms.signed = self.wish.options.get("tokens") == "jwt"
+        integrated = self.wish.options.get("auth") == "integrated"
+        self.installed = {"id": secrets.token_hex(8), "status": "PENDING" if integrated else "ACTIVE"}
         self.issuer = Issuer(terms)
         self.windows = Windows(self.wish.limits if self.wish.limits is not None else _LIMIT)
         self._refresh_token = self.issuer.first_refresh_token()
@@ -67,13 +73,13 @@ class Spend:
         shared: dict[str, object] = {"api_url": self.url, "company_id": self.store.company_id}
         if self.wish.limits is not None:
             shared["rates"] = self.wish.rates()
-        if self.wish.options.get("auth") == "key":
+        if self.wish.options.get("auth") in _KEYS:
             return {**shared, "auth": "key"}
         return {**shared, "auth": "oauth", "auth_url": self.url, "client_id": self.issuer.terms.client_id}
 
     def secrets(self) -> Mapping[str, str]:
         """A key, or a client's secret and a refresh token as consent gave it."""
-        if self.wish.options.get("auth") == "key":
+        if self.wish.options.get("auth") in _KEYS:
             return {"api_key": self.api_key}
         known = {"client_secret": self.issuer.terms.client_secret, "refresh_token": self._refresh_token}
         if not has_tools():
@@ -85,7 +91,7 @@ class Spend:
     @property
     def app(self) -> Starlette:
         """The service."""
-        calls = Calls(self.store, self.webhook_secrets, self.signed)
+        calls = Calls(self.store, self.webhook_secrets, self.signed, self.installed)
         routes = [
             Route("/oauth/authorize", self._consent, methods=["GET"]),
             Route("/oauth/token", self._token, methods=["POST"]),
@@ -217,7 +223,10 @@ class Spend:
         self.store.change(entry, {**(self.store.entry(entry) or {}), "receiptIds": ids})
 
     def _job_told(self, told: Told) -> None:
-        job = self.store.job(0)
+        """A job is told of; it may have come to another state."""
+        if "status" in told:
+            self.store.job_states[int(told.get("number", 0))] = str(told["status"])
+        job = self.store.job(int(told.get("number", 0)))
         names = ("id", "companyId", "createdAt", "createdBy", "expiresIn", "numberOfItems", "status")
         self.notify("v1.export-job.created", {name: job[name] for name in names})
 

@@ -16,8 +16,7 @@ from noarkit.connectors.crm import channels as watch
 from noarkit.connectors.crm.letters import letter
 from noarkit.connectors.crm.listing import changed, deleted, everything, in_bulk, keyset
 from noarkit.connectors.crm.writing import delete, insert, update, upsert
-from noarkit.connectors.pace import Clock
-from noarkit.connectors.port import Item, NotFetched, ServiceItem, Window
+from noarkit.connectors.port import Item, NotFetched
 from noarkit.errors import (
     AllowanceSpent,
     ConsentNeeded,
@@ -28,11 +27,10 @@ from noarkit.errors import (
     ServiceDenied,
     ServiceRefused,
 )
-from noarkit.events import nobody
 from noarkit.graph.entity import Content
 from noarkit.standins.serving import Wish
-from tests.connectors.scripted import Asked, Told, VirtualClock, serving, told
-from tests.connectors.standing import Standing, standing
+from tests.connectors.scripted import Asked, Told, serving, told
+from tests.connectors.standing import Standing, all_of, connected, standing
 
 RECORDS = 60
 START = datetime(2020, 1, 1, tzinfo=UTC)
@@ -54,26 +52,7 @@ def held(crm_folder: Path) -> Iterator[Standing]:
 @pytest.fixture
 def crm(held: Standing, tmp_path: Path) -> Iterator[Crm]:
     """A connection of its own."""
-    yield from connected(held, tmp_path)
-
-
-def connected(to: Standing, folder: Path, **more: object) -> Iterator[Crm]:
-    """A service with a state of its own, whose waits take no time."""
-    clock = VirtualClock(datetime.now(UTC).timestamp())
-    service = open_service(to.connection({"state": str(folder / "state"), **more}), Clock(clock.now_s, clock.sleep_s))
-    try:
-        yield service
-    finally:
-        service.close()
-
-
-def all_of(service: Crm, name: str, window: Window | None = None) -> list[ServiceItem]:
-    """The items of a stream, those of its parents read before."""
-    window = window or Window(None, datetime.now(UTC) + timedelta(hours=1))
-    streams = {stream.name: stream for stream in service.streams()}
-    for parent in streams[name].parents:
-        list(service.items(streams[parent], window, nobody))
-    return list(service.items(streams[name], window, nobody))
+    yield from connected(open_service, held, tmp_path)
 
 
 def test_a_token_is_shown_with_the_prefix_of_the_service_and_lives_an_hour(crm: Crm) -> None:
@@ -118,7 +97,7 @@ def test_private_fields_are_told_by_the_service(crm: Crm) -> None:
 
 
 def test_a_module_that_may_not_be_read_is_told_and_the_rest_goes_on(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path, modules=["Locking_Information__s", "Cases"]):
+    for service in connected(open_service, held, tmp_path, modules=["Locking_Information__s", "Cases"]):
         found = all_of(service, "Locking_Information__s")
         assert [type(one) for one in found] == [NotFetched]
         assert found[0].why == "NO_PERMISSION"  # type: ignore[union-attr]  # it is the one above
@@ -127,7 +106,7 @@ def test_a_module_that_may_not_be_read_is_told_and_the_rest_goes_on(held: Standi
 
 def test_page_2001_needs_a_token_and_gets_one(tmp_path: Path) -> None:
     with standing("crm", tmp_path, Wish(2_300)) as large:
-        for service in connected(large, tmp_path):
+        for service in connected(open_service, large, tmp_path):
             found = list(everything(service.calls, "Deals", service.fields("Deals"), "test"))
             assert len({row["id"] for row in found}) == 2_300
 
@@ -190,20 +169,20 @@ def test_bulk_reads_give_the_same_records(crm: Crm) -> None:
 )
 def test_bulk_jobs_that_go_wrong_end(tmp_path: Path, fate: str, fault: type[Exception]) -> None:
     with standing("crm", tmp_path, Wish(20, options={"bulk": fate})) as odd:
-        for service in connected(odd, tmp_path):
+        for service in connected(open_service, odd, tmp_path):
             with pytest.raises(fault):
                 list(in_bulk(service.calls, "Accounts", service.fields("Accounts")))
 
 
 def test_bulk_tables_with_a_mark_and_several_pages_are_read(tmp_path: Path) -> None:
     with standing("crm", tmp_path, Wish(50, options={"bulk": "bom", "bulk-rows": "20"})) as odd:
-        for service in connected(odd, tmp_path):
+        for service in connected(open_service, odd, tmp_path):
             assert len(list(in_bulk(service.calls, "Deals", service.fields("Deals")))) == 50
 
 
 def test_changes_are_read_by_keyset_and_deletions_are_told(tmp_path: Path) -> None:
     with standing("crm", tmp_path, Wish(30)) as busy:
-        for service in connected(busy, tmp_path):
+        for service in connected(open_service, busy, tmp_path):
             ids = [str(row["id"]) for row in everything(service.calls, "Deals", service.fields("Deals"), "t")]
             since = datetime.now(UTC) - timedelta(minutes=1)
             busy.control("change", module="Deals", put=[{"id": ids[3], "Stage": "Closed Won"}, {"Deal_Name": "Ny"}])
@@ -225,7 +204,7 @@ def test_a_query_is_joined_pairwise_and_names_nothing_it_was_not_given() -> None
 
 def test_writes_go_by_the_hundred_and_each_record_has_its_result(tmp_path: Path) -> None:
     with standing("crm", tmp_path, Wish(5)) as busy:
-        for service in connected(busy, tmp_path):
+        for service in connected(open_service, busy, tmp_path):
             good = [{"Deal_Name": f"Avtale {number}", "Contract_Number": f"N-{number}"} for number in range(150)]
             done = list(insert(service.calls, "Deals", [*good, {"Stage": "no name"}], "Contract_Number"))
             assert [one.good for one in done] == [True] * 150 + [False]
@@ -243,7 +222,7 @@ def test_writes_go_by_the_hundred_and_each_record_has_its_result(tmp_path: Path)
 
 def test_an_insert_whose_answer_is_lost_is_looked_for_and_not_doubled(tmp_path: Path) -> None:
     with standing("crm", tmp_path, Wish(5)) as busy:
-        for service in connected(busy, tmp_path):
+        for service in connected(open_service, busy, tmp_path):
             record = {"Deal_Name": "En gang", "Contract_Number": "U-1"}
             assert [one.good for one in insert(service.calls, "Deals", [record], "Contract_Number")] == [True]
             busy.control("trouble", path="/Deals", status=500)
@@ -266,13 +245,13 @@ def test_a_channel_tells_of_changes_that_fit_its_conditions(tmp_path: Path) -> N
         return told({})
 
     with standing("crm", tmp_path, Wish(5)) as busy, serving(receive) as receiver:
-        for service in connected(busy, tmp_path):
+        for service in connected(open_service, busy, tmp_path):
             now = datetime.now(UTC)
             conditions = {"Deals": ["Stage", "Amount"]}
             channel = watch.open_channel(
                 service.calls, receiver.url + "/crm", ["Deals.edit", "Deals.create"], now, conditions
             )
-            assert len(channel.token) == 32
+            assert len(channel.secret.reveal()) == 32
             assert [row["channel_id"] for row in watch.channels(service.calls)] == [channel.id]
             ids = [str(row["id"]) for row in everything(service.calls, "Deals", service.fields("Deals"), "t")]
             list(update(service.calls, "Deals", [{"id": ids[0], "Description": "ikke noe å melde"}]))
@@ -280,10 +259,11 @@ def test_a_channel_tells_of_changes_that_fit_its_conditions(tmp_path: Path) -> N
             assert came.wait(10)
             assert len(heard) == 1
             assert ids[1].encode() in heard[0].body
-            assert channel.token.encode() in heard[0].body
+            assert channel.secret.reveal().encode() in heard[0].body
             renewed = watch.renew(service.calls, channel, now + timedelta(days=5))
-            assert renewed.token != channel.token
-            assert channel.needs_renewal(now + timedelta(days=4)) and not channel.needs_renewal(now)
+            assert renewed.secret != channel.secret
+            assert renewed.secret_before == channel.secret and renewed.fields == channel.fields
+            assert watch.needs_renewal(channel, now + timedelta(days=4)) and not watch.needs_renewal(channel, now)
             watch.close_channels(service.calls, [channel.id])
             assert list(watch.channels(service.calls)) == []
             with pytest.raises(ServiceRefused):
@@ -291,7 +271,7 @@ def test_a_channel_tells_of_changes_that_fit_its_conditions(tmp_path: Path) -> N
 
 
 def test_eight_threads_with_a_dead_token_renew_it_once(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path):
+    for service in connected(open_service, held, tmp_path):
         service.calls.modules()
         before = held.control("counts")["exchanges"]
         held.control("expire")
@@ -307,13 +287,13 @@ def test_a_dead_refresh_token_asks_for_consent(held: Standing, tmp_path: Path) -
     secret = tmp_path / "dead"
     secret.write_text("1000.dead.dead")
     secret.chmod(0o600)
-    for service in connected(held, tmp_path, refresh_token={"file": str(secret)}):
+    for service in connected(open_service, held, tmp_path, refresh_token={"file": str(secret)}):
         with pytest.raises(ConsentNeeded):
             service.introduce()
 
 
 def test_a_wrong_token_says_that_the_region_may_be_wrong(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path, auth_prefix="Bearer"):
+    for service in connected(open_service, held, tmp_path, auth_prefix="Bearer"):
         with pytest.raises(ServiceDenied) as caught:
             service.calls.modules()
         assert caught.value.data["why"] == "token-or-region"
@@ -321,12 +301,12 @@ def test_a_wrong_token_says_that_the_region_may_be_wrong(held: Standing, tmp_pat
 
 def test_credits_are_counted_as_they_cost_and_left_to_others(tmp_path: Path) -> None:
     with standing("crm", tmp_path, Wish(60, options={"credits": "40"})) as poor:
-        for service in connected(poor, tmp_path, credits_floor=15):
+        for service in connected(open_service, poor, tmp_path, credits_floor=15):
             with pytest.raises(AllowanceSpent):
                 for _ in range(60):
                     service.calls.modules()
             assert poor.control("counts")["spent"] <= 25  # type: ignore[operator]  # a number
-        for service in connected(poor, tmp_path, credits_most=3):
+        for service in connected(open_service, poor, tmp_path, credits_most=3):
             with pytest.raises(AllowanceSpent):
                 for _ in range(6):
                     service.calls.modules()
@@ -335,7 +315,7 @@ def test_credits_are_counted_as_they_cost_and_left_to_others(tmp_path: Path) -> 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_passing_trouble_is_borne(held: Standing, tmp_path: Path, status: int) -> None:
     held.control("trouble", path="/settings/modules", status=status, times=2)
-    for service in connected(held, tmp_path):
+    for service in connected(open_service, held, tmp_path):
         assert service.calls.modules()
 
 

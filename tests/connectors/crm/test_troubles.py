@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import noarkit
+from noarkit.connectors.crm import open_service
 from noarkit.connectors.crm.listing import everything
 from noarkit.connectors.port import Item, NotFetched
 from noarkit.events import Event
 from noarkit.standins.serving import Wish
-from tests.connectors.crm.test_crm import all_of, connected
-from tests.connectors.standing import Standing, standing
+from tests.connectors.standing import Standing, all_of, connected, standing
 
 REFUSED = {"status": "error", "message": "no", "details": {}}
 
@@ -29,7 +29,7 @@ def quiet(event: Event, /) -> None:
 
 def test_an_expired_page_token_begins_the_list_anew_and_no_record_comes_twice(tmp_path: Path) -> None:
     with standing("crm", tmp_path, Wish(450)) as held:
-        for service in connected(held, tmp_path):
+        for service in connected(open_service, held, tmp_path):
             fields = service.fields("Cases"), service.fields("Deals")
             body = json.dumps({**REFUSED, "code": "EXPIRED_VALUE"})
             held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=4)
@@ -40,7 +40,7 @@ def test_an_expired_page_token_begins_the_list_anew_and_no_record_comes_twice(tm
 
 def test_a_module_that_is_turned_off_in_the_middle_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
     with standing("crm", tmp_path, Wish(450)) as held:
-        for service in connected(held, tmp_path):
+        for service in connected(open_service, held, tmp_path):
             body = json.dumps({**REFUSED, "code": "INVALID_MODULE"})
             held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=5, times=1_000)
             found = all_of(service, "Deals")

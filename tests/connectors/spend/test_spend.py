@@ -11,18 +11,15 @@ from pathlib import Path
 import pytest
 
 from noarkit.connectors.access.consent import code_of
-from noarkit.connectors.pace import Clock
-from noarkit.connectors.port import Deleted, Item, ServiceItem, Window
+from noarkit.connectors.port import Deleted, Item
 from noarkit.connectors.spend import Spend, open_login, open_service, writing
 from noarkit.connectors.spend.money import shown
 from noarkit.errors import ConsentNeeded, ServiceDenied, ServiceRefused, UsageFault
-from noarkit.events import nobody
 from noarkit.standins.serving import Wish
-from tests.connectors.scripted import Asked, Told, VirtualClock, serving, told
-from tests.connectors.standing import Standing, standing
+from tests.connectors.scripted import Asked, Told, serving, told
+from tests.connectors.standing import Standing, all_of, connected, standing
 
 FREE = ((1_000_000, 60.0),)
-LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
@@ -35,28 +32,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 def spend(held: Standing, tmp_path: Path) -> Iterator[Spend]:
     """A connection of its own, by a key that does not change."""
-    yield from connected(held, tmp_path)
-
-
-def connected(to: Standing, folder: Path, **more: object) -> Iterator[Spend]:
-    """A service with a state of its own, whose waits take no time."""
-    clock = VirtualClock(datetime.now(UTC).timestamp())
-    refresh = to.control("consent")["refresh_token"]
-    secret = folder / f"refresh-{len(str(refresh))}"
-    secret.write_text(str(refresh))
-    secret.chmod(0o600)
-    settings = {"state": str(folder / "state"), "refresh_token": {"file": str(secret)}, **more}
-    service = open_service(to.connection(settings), Clock(clock.now_s, clock.sleep_s))
-    try:
-        yield service
-    finally:
-        service.close()
-
-
-def all_of(service: Spend, name: str, since: datetime | None = None) -> list[ServiceItem]:
-    """The items of a stream."""
-    stream = next(stream for stream in service.streams() if stream.name == name)
-    return list(service.items(stream, Window(since, LATER), nobody))
+    yield from connected(open_service, held, tmp_path)
 
 
 def test_entries_that_are_final_come_once_with_their_receipts(spend: Spend) -> None:
@@ -101,7 +77,7 @@ def test_codes_stand_with_their_names(spend: Spend) -> None:
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3])
 def test_export_jobs_are_read_in_every_version_and_never_started(held: Standing, tmp_path: Path, version: int) -> None:
-    for service in connected(held, tmp_path, export_version=version):
+    for service in connected(open_service, held, tmp_path, export_version=version):
         items = [one for one in all_of(service, "jobs") if isinstance(one, Item)]
         assert {str(item.fields["status"]) for item in items} <= {"completed", "completed_with_errors", "failed"}
         assert bool(service.introduce().remarks) == (version == 0)
@@ -112,7 +88,7 @@ def test_export_jobs_are_read_in_every_version_and_never_started(held: Standing,
 
 
 def test_version_three_keeps_what_it_has_more(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path):
+    for service in connected(open_service, held, tmp_path):
         job = next(service.calls.jobs(3))
         assert "vendor" in next(service.calls.job_items(3, str(job["id"])))
         assert "vendor" not in next(service.calls.job_items(2, str(job["id"])))
@@ -128,7 +104,7 @@ def test_registers_are_snapshots_of_a_year_and_employees_are_codes_alone(spend: 
 
 @pytest.mark.parametrize("register", ["tag-groups", "tax-codes", "vendors", "employees", "marketplace-integrations"])
 def test_registers_are_made_changed_and_taken_away(held: Standing, tmp_path: Path, register: str) -> None:
-    for service in connected(held, tmp_path):
+    for service in connected(open_service, held, tmp_path):
         made = writing.create(service.calls, register, {"name": "Ny", "code": "N1"})
         one = str(made["id"])
         assert writing.update(service.calls, register, one, {"name": "Endret"})["name"] == "Endret"
@@ -139,7 +115,7 @@ def test_registers_are_made_changed_and_taken_away(held: Standing, tmp_path: Pat
 
 
 def test_accounts_are_archived_and_tag_groups_take_their_three_members(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path):
+    for service in connected(open_service, held, tmp_path):
         account = writing.create(service.calls, "accounts", {"code": "9999", "name": "Prøve"})
         assert writing.archive(service.calls, "accounts", str(account["id"]))["archived"] is True
         writing.delete(service.calls, "accounts", str(account["id"]))
@@ -165,7 +141,7 @@ def test_an_api_key_is_a_user_name_without_a_password(tmp_path: Path) -> None:
 
 
 def test_a_refresh_token_is_good_once_and_the_next_is_kept_first(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path):
+    for service in connected(open_service, held, tmp_path):
         service.introduce()
         for _ in range(3):
             held.control("expire")
@@ -178,7 +154,7 @@ def test_a_refresh_token_is_good_once_and_the_next_is_kept_first(held: Standing,
 
 
 def test_an_answer_lost_while_renewing_asks_for_consent_plainly(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path):
+    for service in connected(open_service, held, tmp_path):
         held.control("trouble", path="/oauth/token", status=599)
         with pytest.raises(Exception, match="F35"):
             service.introduce()
@@ -193,7 +169,7 @@ def test_what_was_granted_in_one_environment_never_reaches_another(held: Standin
         heard.append(asked)
         return told({"error": "invalid_grant"}, 400)
 
-    for service in connected(held, tmp_path):
+    for service in connected(open_service, held, tmp_path):
         service.introduce()
         token = service.calls.client.key.headers()["Authorization"]  # type: ignore[union-attr]  # it has one
         with serving(other) as production:

@@ -1,0 +1,242 @@
+"""The spend service's interface as a person uses it: each row by the words of `noarkit connect`, over real sockets."""
+
+from __future__ import annotations
+
+import base64
+import json
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from noarkit.cli.main import main
+from noarkit.connectors.inbox.agreed import agreed
+from noarkit.connectors.inbox.doors import doors
+from noarkit.connectors.inbox.signatures import prove
+from noarkit.connectors.pace import Clock
+from noarkit.connectors.port import Item
+from noarkit.connectors.spend import Spend, carry_out, open_service
+from noarkit.connectors.spend.jobs import wait_for
+from noarkit.errors import ServiceBusy, ServiceDenied, ServiceRefused, UsageFault
+from noarkit.events import Event
+from noarkit.standins.serving import Wish
+from tests.connectors.scripted import Asked, Told, VirtualClock, serving, told
+from tests.connectors.standing import LATER, Standing, all_of, connected, standing
+
+FREE = ((1_000_000, 60.0),)
+REGISTERS = ["tags", "tax-codes", "vendors", "companies", "employees", "marketplace-integrations"]
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """A service whose changes hurt nobody."""
+    with standing("spend", tmp_path_factory.mktemp("spend"), Wish(150, limits=FREE, options={"auth": "key"})) as found:
+        yield found
+
+
+def said(held: Standing, *words: str, **more: object) -> list[dict[str, object]]:
+    """What the service answers to words."""
+    return [dict(one) for one in carry_out(held.connection(), words, more)]
+
+
+@pytest.mark.parametrize("register", REGISTERS)
+def test_get_post_put_and_delete_of_each_register(held: Standing, register: str) -> None:
+    before = said(held, register, "list")
+    (made,) = said(held, register, "create", name="Ny", code="N1")
+    one = str(made["id"])
+    assert len(said(held, register, "list")) == len(before) + 1
+    assert said(held, register, "update", one, name="Endret")[0]["name"] == "Endret"
+    assert said(held, register, "get", one)[0]["name"] == "Endret"
+    assert said(held, register, "delete", one) == [{"deleted": one}]
+    with pytest.raises(ServiceRefused):
+        said(held, register, "get", one)
+
+
+def test_chart_of_accounts_is_created_retrieved_updated_archived_and_deleted(held: Standing) -> None:
+    (made,) = said(held, "accounts", "create", code="9999", name="Prøve")
+    one = str(made["id"])
+    assert said(held, "accounts", "get", one)[0]["code"] == "9999"
+    assert said(held, "accounts", "update", one, name="Annen")[0]["name"] == "Annen"
+    (archived,) = said(held, "accounts", "archive", one)
+    assert (archived["archived"], archived["name"]) == (True, "Annen"), "what was booked on it stays readable"
+    said(held, "accounts", "delete", one)
+    with pytest.raises(ServiceRefused):
+        said(held, "accounts", "get", one)
+
+
+def test_employees_are_read_at_version_two_and_tag_groups_posted_at_version_zero(held: Standing) -> None:
+    employees = {"data": [{"id": "e1"}], "pagination": {"hasNextPage": False, "total": 1}}
+
+    def answer(asked: Asked) -> Told:
+        return told(employees if asked.method == "GET" else {"data": {"id": "g1"}})
+
+    with serving(answer) as other:
+        to = held.connection({"api_url": other.url, "auth": "key", "api_key": {"env": "KEY"}})
+        to = type(to)(to.service, to.name, _without_oauth(to.values), {**to.environment, "KEY": "k" * 20})
+        assert [dict(one) for one in carry_out(to, ("employees", "list"), {})] == [{"id": "e1"}]
+        new = {"archived": False, "code": "PRO", "name": "Prosjekt"}
+        assert [dict(one) for one in carry_out(to, ("tag-groups", "create"), new)] == [{"id": "g1"}]
+        list(carry_out(to, ("tag-groups", "update", "a/../b"), new))
+    reading, making, changing = other.asked
+    assert (reading.method, reading.path) == ("GET", "/v2/employees")
+    assert (making.method, making.path, json.loads(making.body)) == ("POST", "/v0/tag-groups", new)
+    assert changing.path == "/v0/tag-groups/a%2F..%2Fb"
+    for asked in other.asked:
+        assert "kkkk" not in json.dumps(asked.query), "a token never stands in a query"
+
+
+def _without_oauth(values: object) -> dict[str, object]:
+    known = dict(values)  # type: ignore[call-overload]  # a table
+    return {name: value for name, value in known.items() if name not in ("client_id", "client_secret", "auth_url")}
+
+
+@pytest.mark.parametrize("options", [{"tokens": "jwt"}, {"auth": "key"}], ids=["jwt-bearer", "basic"])
+def test_tag_groups_take_a_jwt_bearer_or_basic(tmp_path: Path, options: dict[str, str]) -> None:
+    with standing("spend", tmp_path, Wish(5, limits=FREE, options=options)) as there:
+        (made,) = said(there, "tag-groups", "create", name="Gruppe", code="G", archived=True)
+        assert (made["name"], made["code"], made["archived"]) == ("Gruppe", "G", True)
+        service = open_service(there.connection())
+        shown = service.calls.client.key.headers()["Authorization"]  # type: ignore[union-attr]  # it has one
+        service.close()
+    kind, _, value = shown.partition(" ")
+    if "auth" in options:
+        assert kind == "Basic" and base64.b64decode(value).endswith(b":")
+    else:
+        assert kind == "Bearer" and value.startswith("eyJ") and value.count(".") == 2
+
+
+def test_an_integrated_key_is_activated_and_is_basic_as_a_standalone_one_is(tmp_path: Path) -> None:
+    with standing("spend", tmp_path, Wish(5, limits=FREE, options={"auth": "integrated"})) as there:
+        with pytest.raises(ServiceDenied):
+            said(there, "employees", "list")
+        assert said(there, "installation", "show")[0]["status"] == "PENDING"
+        (active,) = said(there, "installation", "activate")
+        assert (active["status"], bool(active["companyId"])) == ("ACTIVE", True)
+        assert len(said(there, "employees", "list")) == 25
+
+
+@pytest.mark.parametrize("ends", ["completed", "completed_with_errors", "failed", "expired"])
+def test_export_jobs_are_polled_through_all_their_states(tmp_path: Path, ends: str) -> None:
+    with standing("spend", tmp_path, Wish(60, limits=FREE)) as there:
+        there.control("job", number=0, status="pending")
+        states = ["in_progress", "a-state-nobody-knows", ends]
+        time = VirtualClock()
+
+        def passes(seconds: float) -> None:
+            time.sleep_s(seconds)
+            there.control("job", number=0, status=states.pop(0))
+
+        service = open_service(there.connection(), Clock(time.now_s, passes))
+        job = str(next(service.calls.jobs(2))["id"])
+        assert [one.key for one in all_of(service, "jobs") if job in one.key] == [], "it has not ended"
+        assert wait_for(service.calls, 2, job)["status"] == ends
+        assert (states, time.slept) == ([], [1.0, 2.0, 5.0])
+        (item,) = (one for one in all_of(service, "jobs") if isinstance(one, Item) and job in one.key)
+        assert (item.fields["status"], item.fields["count"]) == (ends, 50)
+        service.close()
+
+
+def test_a_job_that_never_ends_is_given_up(tmp_path: Path) -> None:
+    with standing("spend", tmp_path, Wish(60, limits=FREE)) as there:
+        there.control("job", number=0, status="pending")
+        for service in connected(open_service, there, tmp_path):
+            with pytest.raises(ServiceBusy):
+                wait_for(service.calls, 2, str(next(service.calls.jobs(2))["id"]))
+
+
+def test_jobs_and_their_items_are_shown_in_words(held: Standing) -> None:
+    jobs = said(held, "jobs", "list")
+    one = str(jobs[0]["id"])
+    assert said(held, "jobs", "get", one)[0]["id"] == one
+    assert len(said(held, "jobs", "items", one)) == jobs[0]["numberOfItems"] == 50
+    assert said(held, "jobs", "wait", one)[0]["status"] == jobs[0]["status"]
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3])
+def test_each_export_version_does_what_is_said_of_it(held: Standing, tmp_path: Path, version: int) -> None:
+    """0 warns of its retirement, 1 works, 2 is the default, 3 keeps its extra fields (and no address of a file)."""
+    heard: list[Event] = []
+    more = {} if version == 2 else {"export_version": version}
+    for service in connected(open_service, held, tmp_path, **more):
+        assert service.settings.export_version == version
+        made = _manifests(service, heard)
+        assert len(made) >= 2
+        warned = [event.data["why"] for event in heard if event.name == "remark"]
+        assert warned == (["export-version-retires"] if version == 0 else [])
+        for manifest in made:
+            items = manifest["items"]
+            assert isinstance(items, list)
+            assert all(("vendor" in item) == ("amount" in item) == (version == 3) for item in items)
+            assert "http" not in json.dumps(items)
+
+
+def _manifests(service: Spend, heard: list[Event]) -> list[dict[str, object]]:
+    from noarkit.connectors.port import Window
+
+    stream = next(stream for stream in service.streams() if stream.name == "jobs")
+    found = service.items(stream, Window(None, LATER), heard.append)
+    return [json.loads(item.made[0].data) for item in found if isinstance(item, Item)]
+
+
+def test_subscriptions_are_made_kept_proven_and_taken_away(tmp_path: Path) -> None:
+    heard: list[Asked] = []
+    came = threading.Event()
+
+    def receive(asked: Asked) -> Told:
+        heard.append(asked)
+        if len(heard) < 3:
+            return told({}, 500)
+        came.set()
+        return told({})
+
+    options = {"retries": "0,0.05,0.1,0.2"}
+    with standing("spend", tmp_path, Wish(30, limits=FREE, options=options)) as there, serving(receive) as receiver:
+        to = there.connection()
+        (made,) = said(there, "subscriptions", "create", url=receiver.url)
+        (kept,) = agreed(to)
+        assert kept.secret.reveal().startswith("whsec_") and "whsec_" not in json.dumps(made)
+        assert stat.S_IMODE(to.state_file("webhooks.json").stat().st_mode) == 0o600
+        there.control("job")
+        assert came.wait(10), "it is sent again, later each time, until somebody takes it"
+        door = doors([to])[heard[0].path]
+        for asked in heard:
+            stamp = int(asked.headers["webhook-timestamp"])
+            assert prove(door.seal, asked.headers, asked.body, stamp).why == ""
+            assert json.loads(asked.body)["eventType"] == "v1.export-job.created"
+        assert len({asked.headers["webhook-id"] for asked in heard}) == 1
+        (listed,) = said(there, "subscriptions", "list")
+        assert said(there, "subscriptions", "update", kept.id, status="INACTIVE")[0]["status"] == "INACTIVE"
+        assert said(there, "subscriptions", "get", kept.id)[0]["endpointUrl"] == listed["endpointUrl"]
+        said(there, "subscriptions", "delete", kept.id)
+        assert agreed(to) == () and said(there, "subscriptions", "list") == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("payments", "create"),
+        ("payouts", "list"),
+        ("top-ups", "create"),
+        ("jobs", "start"),
+        ("jobs", "create"),
+        ("tags", "get", ".."),
+        ("tags",),
+        ("subscriptions", "create"),
+    ],
+)
+def test_what_cannot_be_asked_and_money_are_refused_before_anything_is_sent(
+    held: Standing, words: tuple[str, ...]
+) -> None:
+    before = held.control("counts")["limits"]
+    with pytest.raises(UsageFault):
+        said(held, *words)
+    assert held.control("counts")["limits"] == before
+
+
+def test_the_command_prints_what_the_service_answers(held: Standing, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["connect", "spend:standin", "--config", str(held.config), "--lang", "nb"]
+    assert main([*line, "tags", "create", "--arguments", '{"name": "Ny", "code": "X"}'], held.environment) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "Ny"
+    assert main([*line, "payments", "create"], held.environment) == 2
