@@ -20,8 +20,8 @@ from tests.connectors.scripted import VirtualClock
 from tests.connectors.standing import Standing, standing
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
-# 900 and 100 calls, in windows that are a part of a quarter of an hour and of ten seconds
-STRICT, CALLS = (((100, 0.4), (900, 36.0 / 10)), 2_500) if DEEP else (((8, 0.3), (24, 1.5)), 48)
+# as many calls, in windows that are a part of ten seconds and of a quarter of an hour
+STRICT, CALLS = (((100, 1.25), (900, 15.0)), 2_500) if DEEP else (((8, 0.3), (24, 1.5)), 48)
 WORK = """
 import sys, threading
 from pathlib import Path
