@@ -34,8 +34,22 @@ _FAULTS: dict[str, type[NoarkitError]] = {kind.code: kind for kind in (ConfigFau
 
 
 @dataclass(slots=True)
+class _House:
+    """What the threads of this process share of one folder: the service that one of them started, and who uses it."""
+
+    door: threading.Lock = field(default_factory=threading.Lock)
+    child: subprocess.Popen[bytes] | None = None
+    users: int = 0
+
+
+# A process is the parent of its services, whichever thread started them: the last to leave ends one, not the first.
+_HOUSES: dict[Path, _House] = {}
+_HOUSES_DOOR = threading.Lock()
+
+
+@dataclass(slots=True)
 class EmbeddedArchive:
-    """A running embedded archive. `started` where this process started it, and stop() therefore ends it."""
+    """A running embedded archive. `started` where this was the first to need it; the last that lets it go ends it."""
 
     data_dir: Path
     url: str
@@ -43,6 +57,7 @@ class EmbeddedArchive:
     client_id: str
     client_secret: Secret
     _child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    _house: _House | None = field(default=None, repr=False)
 
     @property
     def started(self) -> bool:
@@ -55,19 +70,15 @@ class EmbeddedArchive:
         return self._child is not None and self._child.poll() is not None
 
     def stop(self) -> None:
-        """Ends it in order, where this process started it; a joined one goes on."""
-        child = self._child
-        if child is None:
+        """Ends it in order, where this process started it and no other thread needs it; a joined one goes on."""
+        house, self._house = self._house, None
+        if house is None:
             return
-        if child.stdin is not None and not child.stdin.closed:
-            child.stdin.close()
-        try:
-            child.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-        if child.stdout is not None:
-            child.stdout.close()
+        with house.door:
+            house.users -= 1
+            if not house.users and house.child is not None:
+                _stop(house.child)
+                house.child = None
 
     def __enter__(self) -> EmbeddedArchive:
         return self
@@ -85,7 +96,30 @@ def open_embedded(data_dir: Path, client_id: str = CLIENT_ID, *, join_s: float =
     folder's settings or clients cannot be used, ArchiveAway where the service does not come up.
     """
     data_dir = data_dir.absolute()
-    return _joined(data_dir, client_id) or _start(data_dir, client_id, join_s)
+    with _HOUSES_DOOR:
+        house = _HOUSES.setdefault(data_dir.resolve(), _House())
+    with house.door:
+        if house.child is not None and house.child.poll() is not None:
+            _stop(house.child)  # it ended unasked; whoever used it has been told by its calls
+            house.child = None
+        archive = _joined(data_dir, client_id) or _start(data_dir, client_id, join_s)
+        house.child = house.child or archive._child
+        house.users += 1
+        archive._house = house
+    return archive
+
+
+def _stop(child: subprocess.Popen[bytes]) -> None:
+    """Lets go of the pipe, which ends the service in order."""
+    if child.stdin is not None and not child.stdin.closed:
+        child.stdin.close()
+    try:
+        child.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+    if child.stdout is not None:
+        child.stdout.close()
 
 
 def _joined(data_dir: Path, client_id: str) -> EmbeddedArchive | None:
