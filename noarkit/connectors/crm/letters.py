@@ -3,35 +3,43 @@ original message."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from base64 import b64encode, encodebytes
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import format_datetime, formataddr
+from email.utils import format_datetime
+from urllib.parse import quote
 
 MARK = "X-Reconstructed"
+_WORD_BYTES = 36  # of UTF-8 in one encoded word: it fits behind a header's name on a line of 76
+_LINE = 180
+_WORDS = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~ -]+")
+_MAILBOX = re.compile(r"""[^\s<>()\[\],:;@"\\]+@[A-Za-z0-9.-]+""", re.ASCII)
+_NEEDS_NOTHING = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: |$))*", re.ASCII)
 
 
 def letter(email: Mapping[str, object]) -> bytes:
     """The message. Its attachments are documents of their own and stand by name only."""
-    made = EmailMessage(policy=SMTP.clone(max_line_length=200))
-    made[MARK] = "from the fields of a service, not the original message"
-    made["Subject"] = plain(email.get("subject"))
-    made["Message-ID"] = f"<{plain(email.get('message_id'))}@reconstructed.invalid>"
-    for name in ("from", "to", "cc"):
-        shown = [address(one) for one in people(email.get(name))]
-        if shown:
-            made[name.capitalize()] = ", ".join(shown)
     when = moment(email)
-    if when is not None:
-        made["Date"] = format_datetime(when)
-    for enclosure in enclosures(email):
-        made["X-Attachment"] = f"{plain(enclosure.get('name'))} ({plain(enclosure.get('size'))} bytes)"
-    content = str(email.get("content") or "")
     kind = "html" if str(email.get("mail_format") or "").casefold() == "html" else "plain"
+    heads = [
+        f"{MARK}: from the fields of a service, not the original message",
+        f"Subject: {_text(plain(email.get('subject')))}",
+        f"Message-ID: <{quote(plain(email.get('message_id')), safe='')}@reconstructed.invalid>",
+    ]
+    for name in ("from", "to", "cc"):
+        shown = [at for one in people(email.get(name)) if (at := address(one))]
+        if shown:
+            heads.append(f"{name.capitalize()}: " + ",\r\n ".join(shown))
+    if when is not None:
+        heads.append(f"Date: {format_datetime(when)}")
+    for enclosure in enclosures(email):
+        told = plain(f"{enclosure.get('name') or ''} ({enclosure.get('size')} bytes)")
+        heads.append(f"X-Attachment: {_text(told)}")
     # base64 keeps every sign as it was, whatever its lines are like
-    made.set_content(content.encode("utf-8", "backslashreplace").decode("utf-8"), subtype=kind, cte="base64")
-    return made.as_bytes()
+    heads += ["MIME-Version: 1.0", f'Content-Type: text/{kind}; charset="utf-8"', "Content-Transfer-Encoding: base64"]
+    content = str(email.get("content") or "").encode("utf-8", "backslashreplace")
+    return "\r\n".join([*heads, "", ""]).encode("ascii") + encodebytes(content).replace(b"\n", b"\r\n")
 
 
 def moment(email: Mapping[str, object]) -> datetime | None:
@@ -59,15 +67,53 @@ def enclosures(email: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
 
 
 def address(person: Mapping[str, object]) -> str:
-    """A correspondent as headers have it."""
+    """A correspondent as headers have it. An address that is none, or that headers cannot spell, stands as a name
+    alone: a group without members."""
     name, at = plain(person.get("user_name")), plain(person.get("email"))
-    try:
-        return formataddr((name, at), "utf-8") if at.isascii() else f"{name} <{at.encode('punycode').decode()}>"
-    except (ValueError, UnicodeError):
-        return f"<{at.encode('ascii', 'replace').decode()}>"
+    if _MAILBOX.fullmatch(at) and at.isascii():
+        return f"{_phrase(name)} <{at}>" if name else at
+    told = f"{name} <{at}>" if name and at else name or at
+    return f"{_phrase(told)} :;" if told else ""
 
 
 def plain(value: object) -> str:
     """A value on one line."""
     text = "" if value is None else str(value)
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def _text(value: str) -> str:
+    """A header's text: as it is where it is plain words, else in encoded words."""
+    if not _NEEDS_NOTHING.fullmatch(value):
+        return _encoded(value)
+    lines = [""]
+    for word in value.split(" "):
+        if len(lines[-1]) + len(word) > _LINE:
+            lines.append("")
+        lines[-1] += f" {word}"
+    return "\r\n".join(lines).removeprefix(" ")
+
+
+def _phrase(value: str) -> str:
+    """A name before an address: bare, in quotes, or in encoded words."""
+    if not _NEEDS_NOTHING.fullmatch(value):
+        return _encoded(value)
+    if _WORDS.fullmatch(value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _encoded(value: str) -> str:
+    return "\r\n ".join(f"=?utf-8?b?{b64encode(piece.encode()).decode()}?=" for piece in _pieces(value))
+
+
+def _pieces(value: str) -> Iterator[str]:
+    """The text in pieces that fit in an encoded word, no sign of it in two."""
+    piece, size = "", 0
+    for sign in value:
+        more = len(sign.encode())
+        if size + more > _WORD_BYTES:
+            yield piece
+            piece, size = "", 0
+        piece, size = piece + sign, size + more
+    yield piece
