@@ -142,7 +142,10 @@ class Transport(httpx.BaseTransport):
     def _connected(self, origin: Origin) -> Connection:
         proxy = self._proxy(origin)
         first = proxy or origin
-        stream = opened(first.host, first.port, self._patience, self._clock)
+        try:
+            stream = opened(first.host, first.port, self._patience, self._clock)
+        except Broken as broken:
+            raise broken if proxy is None else Broken("away", f"proxy-{broken.why}", sent=False) from broken
         if not origin.is_tls:
             return Connection(stream)
         if self._route.ssl_context is None:

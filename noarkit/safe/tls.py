@@ -80,6 +80,7 @@ def serving(certificate_file: Path, key_file: Path, client_ca: Path | None = Non
     Raises `ConfigFault` or `SecretFault` for files that cannot be used; a password is never asked for.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.sslobject_class = _TellingWhy
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     _show(made, certificate_file, key_file)
     if client_ca is not None:
@@ -115,6 +116,24 @@ def told(why: str) -> dict[str, str]:
 def is_about_trust(error: ssl.SSLError) -> bool:
     """True where TLS broke because one side does not trust the other, False where the connection merely broke."""
     return isinstance(error, ssl.SSLCertVerificationError) or "ALERT" in (error.reason or "").upper()
+
+
+class _TellingWhy(ssl.SSLObject):
+    """A handshake that tells the other side why it failed: event loops close the line before that word has left."""
+
+    _failed: ssl.SSLError | None = None
+
+    def do_handshake(self) -> None:
+        """As ever; a failure is raised when it is asked again, once what it had to say is on its way."""
+        if self._failed is not None:
+            raise self._failed
+        try:
+            super().do_handshake()
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
+        except ssl.SSLError as error:
+            self._failed = error
+            raise ssl.SSLWantReadError from error
 
 
 def _trusting(ca_file: Path | None) -> ssl.SSLContext:
