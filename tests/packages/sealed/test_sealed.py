@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import struct
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
@@ -142,6 +143,17 @@ def test_bits_of_an_archive_file_from_its_first_to_its_last_are_held_to_what_was
         content[bit // 8] ^= 1 << bit % 8
         path.write_bytes(content)
         refused(path)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_directory_that_tells_of_sizes_nothing_can_have_is_refused(
+    place: int, templates: dict[str, Path], tmp_path: Path
+) -> None:
+    content = bytearray(templates["made.zip"].read_bytes())
+    content[content.rfind(struct.pack("<HH", 1, 24)) + 4 + 8 * place + 7] |= 0x80
+    path = tmp_path / "made.zip"
+    path.write_bytes(content)
+    assert refused(path) == "broken-archive-file"
 
 
 @settings(max_examples=1000 if DEEP else 25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -342,6 +354,7 @@ def test_a_key_pair_is_what_openssl_takes_for_one(tmp_path: Path, templates: dic
         (b"", read_public, "seal-no-key"),
         (PRIVATE[:60], read_signer, "seal-no-key"),
     ],
+    ids=["public-to-sign", "private-to-prove", "nothing-to-sign", "nothing-to-prove", "half-to-sign"],
 )
 def test_a_file_that_is_not_the_key_that_is_wanted_says_what_it_is(
     content: bytes, reads: Callable[[bytes, str], object], why: str
