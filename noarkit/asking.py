@@ -27,7 +27,7 @@ from noarkit.load.lookup import objects_of_ids, owners_of_keys
 
 _BY_ID: tuple[tuple[str, Order], ...] = (("id", "asc"),)
 _FILE = "referanseDokumentfil"
-_FAMILIES = {"refMappe": "Mappe", "refRegistrering": "Registrering", "refDokument": "Dokument"}
+_FAMILIES = {"refMappe": "AbstraktMappe", "refRegistrering": "AbstraktRegistrering", "refDokument": "Dokument"}
 
 
 class Archive:

@@ -1,0 +1,52 @@
+"""The whole migration as a script: plan, ask, load, prove, deliver; the same call again goes on where it was stopped.
+
+python migrate.py EXPORT ARCHIVE [--go]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from old_cases import OldCases
+
+import noarkit
+
+HERE = Path(__file__).resolve().parent
+RUN = Path("run")
+
+
+def migrate(export: str, archive: str, *, go: bool) -> int:
+    """Plans once; loads and proves where it may `go`. Returns the exit code of whatever stopped it, or 0."""
+    source = noarkit.from_reader(OldCases(export), "old-cases", str(Path(export).absolute()))
+    if not (RUN / "plan.json").exists():
+        recipe = noarkit.read_recipe((HERE / "recipe.toml").read_text("utf-8"), "recipe.toml")
+        planned = noarkit.plan(source, RUN, recipe=recipe, hash_contents=True, archive=archive, tell=tell)
+        print("planned:", dict(planned.records), "see", RUN / "plan.html")
+    if not go:
+        return 0
+    result = noarkit.ingest(RUN, source=source, archive=archive, todays_dates=True, tell=tell)
+    print("loaded:", result.numbers.archived, "of", result.numbers.read, "set aside:", result.numbers.set_aside)
+    if result.state != "done":
+        return result.exit_code
+    proof = noarkit.verify(RUN, source=source, depth="bytes", tell=tell)
+    print("proven:" if proof.good else "NOT proven:", proof.certificate)
+    with noarkit.Archive(archive) as asked:
+        first = asked.holding("Fjord kommune: gammelt sakssystem", "0001")
+        print("letter 0001 is now", first.type if first else "nowhere")
+    return result.exit_code if proof.good else 7
+
+
+def tell(event: noarkit.Event) -> None:
+    """Says where it goes, and what could not be taken."""
+    if event.name == "target":
+        print("archive:", event.data["archive"])
+    elif event.name in ("set_aside", "refused"):
+        print(event.name, event.data["code"])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(migrate(sys.argv[1], sys.argv[2], go="--go" in sys.argv))
+    except noarkit.NoarkitError as fault:
+        sys.exit(f"{fault.code}: {fault.data}")
