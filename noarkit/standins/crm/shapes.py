@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from noarkit.standins.dice import BEGIN, MATTERS, PLACES, Dice, mail_of
-
-if TYPE_CHECKING:
-    from noarkit.standins.crm.data import Holdings
 
 USERS = 12
 _STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
@@ -26,6 +23,14 @@ _COMMON = (
 )
 
 
+class Among(Protocol):
+    """What a record's roll knows of the module it is one of."""
+
+    module: Module
+    seed: int
+    count: int
+
+
 @dataclass(frozen=True, slots=True)
 class Module:
     """One module: how many of it there are for each record asked for, its title field, its own fields."""
@@ -35,7 +40,7 @@ class Module:
     share: float
     title: str
     fields: tuple[tuple[str, str], ...]
-    roll: Callable[[Dice, int, Holdings], dict[str, object]]
+    roll: Callable[[Dice, int, Among], dict[str, object]]
     generated: str = "default"
     api_supported: bool = True
     has_papers: bool = False
@@ -51,7 +56,7 @@ def _look_up(module: Module, number: int, name: str) -> dict[str, object]:
     return {"id": str(4_150_868_000_000_000_000 + module.place * 10_000_000_000 + number), "name": name}
 
 
-def _account(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+def _account(dice: Dice, number: int, held: Among) -> dict[str, object]:
     return {
         "Account_Name": Dice(held.seed, "Accounts", number).company("name"),
         "Organisation_Number": dice.organisation_number("org"),
@@ -61,7 +66,7 @@ def _account(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
     }
 
 
-def _contact(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+def _contact(dice: Dice, number: int, held: Among) -> dict[str, object]:
     given, family = dice.person("name")
     company = dice.company("company")
     return {
@@ -75,7 +80,7 @@ def _contact(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
     }
 
 
-def _deal(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+def _deal(dice: Dice, number: int, held: Among) -> dict[str, object]:
     # accounts and contacts are a tenth and a fifth of the deals, and rolled from the same seed
     account = dice.number("account", max(1, held.count // 10))
     name = Dice(held.seed, "Accounts", account).company("name")
@@ -93,7 +98,7 @@ def _deal(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
     }
 
 
-def _case(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+def _case(dice: Dice, number: int, held: Among) -> dict[str, object]:
     return {
         "Subject": dice.among("matter", MATTERS),
         "Case_Number": f"C{number:07}",
@@ -104,15 +109,15 @@ def _case(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
     }
 
 
-def _vendor(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+def _vendor(dice: Dice, number: int, held: Among) -> dict[str, object]:
     return {"Vendor_Name": dice.company("name"), "Organisation_Number": dice.organisation_number("org")}
 
 
-def _inspection(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+def _inspection(dice: Dice, number: int, held: Among) -> dict[str, object]:
     return {"Name": f"Tilsyn {number + 1}", "Place": dice.among("place", PLACES), "Remarks": dice.text("remarks", 2)}
 
 
-def _product(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+def _product(dice: Dice, number: int, held: Among) -> dict[str, object]:
     return {
         "Product_Name": f"Ytelse {number + 1}",
         "Product_Code": f"Y{number:04}",
@@ -120,7 +125,7 @@ def _product(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
     }
 
 
-def _order(dice: Dice, number: int, held: Holdings) -> dict[str, object]:
+def _order(dice: Dice, number: int, held: Among) -> dict[str, object]:
     # there is one for each ten or so deals, and it hangs on one of them
     deals = int(held.count / held.module.share)
     return {
