@@ -12,10 +12,11 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.connectors.access.consent import code_of, wait_for_code
+from noarkit.connectors.access.granting import grant_of
 from noarkit.connectors.access.keep import Keep
-from noarkit.connectors.mcp.opening import open_tools
+from noarkit.connectors.mcp.opening import open_tools, open_tools_login, tools_keep
 from noarkit.connectors.settings import Connection, connection
-from noarkit.errors import UsageFault
+from noarkit.errors import ConsentNeeded, UsageFault
 from noarkit.sources.connector.services import carry_out, open_login, open_service
 from noarkit.words.texts import plain
 
@@ -44,21 +45,27 @@ def connect_command(
     """Without a verb: who we are there, and what can be read; with --mcp, its tools; else what the service is asked."""
     verb = words[0] if words else "try"
     own = verb not in _VERBS or len(words) > 1
-    if (tool and not mcp) or (arguments and not tool and not own) or (mcp and verb != "try"):
+    if (tool and not mcp) or (arguments and not tool and not own) or (mcp and own):
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
     to = connection(name, session.config(), session.environment)
     if to is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
-    if mcp:
-        _mcp(session, to, tool, arguments)
-    elif own:
+    if own:
         _carry_out(session, to, words, arguments)
     elif verb == "login":
-        _login(session, to, paste, wait)
+        _login(session, to, paste, wait, mcp=mcp)
     elif verb == "status":
-        _status(session, to)
+        _status(session, to, mcp=mcp)
     elif verb == "forget":
-        _forget(session, to)
+        _forget(session, to, mcp=mcp)
+    elif mcp:
+        try:
+            _mcp(session, to, tool, arguments)
+        except ConsentNeeded:
+            if not (paste or sys.stderr.isatty()):
+                raise
+            _login(session, to, paste, wait, mcp=True)  # the first use is what asks a person
+            _mcp(session, to, tool, arguments)
     else:
         _try(session, to)
 
@@ -115,8 +122,8 @@ def _shown(value: object) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else f"\\u{ord(sign):04x}" for sign in told)
 
 
-def _login(session: Session, to: Connection, paste: bool, wait_s: float) -> None:
-    login = open_login(to)
+def _login(session: Session, to: Connection, paste: bool, wait_s: float, *, mcp: bool) -> None:
+    login = (open_tools_login(to) if mcp else None) or open_login(to)
     with closing(login):
         consent = login.begin()
         # the address goes to a person's terminal alone: it is no result, and no log hears of it
@@ -137,8 +144,8 @@ def _pasted(session: Session) -> str:
     return sys.stdin.readline()
 
 
-def _status(session: Session, to: Connection) -> None:
-    kept = Keep(to.state_file("grant.json")).read()
+def _status(session: Session, to: Connection, *, mcp: bool) -> None:
+    kept = _keep(to, mcp).read()
     if kept is None:
         session.face.result(
             "grant", session.texts.say("connect.no-grant", where=to.where), connection=to.where, ends=""
@@ -150,8 +157,12 @@ def _status(session: Session, to: Connection) -> None:
     session.face.result("grant", line, connection=to.where, ends=ends.isoformat(timespec="seconds"))
 
 
-def _forget(session: Session, to: Connection) -> None:
-    keep = Keep(to.state_file("grant.json"))
+def _keep(to: Connection, mcp: bool) -> Keep:
+    return tools_keep(to) if mcp else grant_of(to)
+
+
+def _forget(session: Session, to: Connection, *, mcp: bool) -> None:
+    keep = _keep(to, mcp)
     with keep.alone():
         was = keep.forget()
     key = "connect.forgotten" if was else "connect.no-grant"

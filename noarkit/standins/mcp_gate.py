@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 BEARER = "Bearer "
+_INVALID = 'Bearer error="invalid_token"'
 # what the gate asks of its stand-in: the answer to a call that meets trouble, by its path, and to one not let in
 Trouble = Callable[[str], Response | None]
 Turning = Callable[[str, Mapping[str, str], str], Response | None]  # by its path, its headers and its query
@@ -55,8 +56,13 @@ class Gate:
         return self.turned_away(scope["path"], headers, scope.get("query_string", b"").decode("latin-1"))
 
 
-def keyed(key: str, known: Callable[[str], bool]) -> Turning:
-    """Lets in whoever has the key of the address and a bearer's token that is good."""
+def keyed(
+    key: str,
+    known: Callable[[str], bool],
+    challenge: Callable[[str], str] = lambda path: _INVALID,
+) -> Turning:
+    """Lets in whoever has the key of the address and a bearer's token that is good; others are told by a `challenge`
+    where tokens are had."""
 
     def turned_away(path: str, headers: Mapping[str, str], query: str) -> Response | None:
         shown = parse_qs(query).get("key", [""])[0]
@@ -64,7 +70,7 @@ def keyed(key: str, known: Callable[[str], bool]) -> Turning:
             return JSONResponse({"error": "not found"}, 404)
         token = headers.get("authorization", "")
         if not token.startswith(BEARER) or not known(token.removeprefix(BEARER)):
-            return JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
+            return JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": challenge(path)})
         return None
 
     return turned_away

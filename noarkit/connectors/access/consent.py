@@ -55,7 +55,7 @@ def begin(ask: Ask) -> Consent:
     verifier = secrets.token_urlsafe(64)
     state = secrets.token_urlsafe(32)
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-    redirect = _with_port(ask.redirect_url)
+    redirect = with_port(ask.redirect_url)
     query = {
         "response_type": "code",
         "client_id": ask.client_id,
@@ -147,7 +147,8 @@ class _Visit(BaseHTTPRequestHandler):
         """Nothing is logged: the address holds the code."""
 
 
-def _with_port(redirect_url: str) -> str:
+def with_port(redirect_url: str) -> str:
+    """An address to come back to whose port is a free one, where it was left open (0)."""
     split = urlsplit(redirect_url)
     if split.port != 0:
         return redirect_url

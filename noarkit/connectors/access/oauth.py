@@ -28,12 +28,14 @@ _USED_UP = frozenset({"invalid_grant", "invalid_code", "invalid_token", "expired
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """Who this program is to the token service, and how it shows its secret."""
+    """Who this program is to the token service, and how it shows its secret; `more` goes with every request for a
+    token."""
 
     token_url: str
     client_id: str
     secret: Secret | None = None
     showing: Showing = "body"
+    more: tuple[tuple[str, str], ...] = ()
 
 
 class TokenService:
@@ -59,7 +61,7 @@ class TokenService:
         return self._ask({"grant_type": "client_credentials"} | ({"scope": scope} if scope else {}))
 
     def _ask(self, form: Mapping[str, str]) -> Grant:
-        fields, headers = dict(form), {"Accept": "application/json"}
+        fields, headers = {**form, **dict(self._registered.more)}, {"Accept": "application/json"}
         mine = self._registered
         secret = mine.secret.reveal() if mine.secret is not None else ""
         self._wire.scrubber.learn(secret, *(form.get(name, "") for name in ("refresh_token", "code", "code_verifier")))

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from noarkit.connectors.access.granting import grant_of
+from noarkit.connectors.access.keep import Keep
+from noarkit.connectors.access.login import Login
 from noarkit.connectors.access.tokens import KeyPass, Style, TokenPass
 from noarkit.connectors.client import Client, Pass
-from noarkit.connectors.mcp.doors import doors
+from noarkit.connectors.mcp.consent import OwnConsent
+from noarkit.connectors.mcp.doors import Door, doors
 from noarkit.connectors.mcp.judging import READING, Rules
+from noarkit.connectors.pace import Clock
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault, UsageFault
 
 if TYPE_CHECKING:
     from noarkit.connectors.mcp.client import Tools
+
+
+# services whose tools may want a consent of their own
+_OWN = ("crm", "spend")
 
 
 class _Calls(Protocol):
@@ -56,16 +65,16 @@ def open_tools(to: Connection) -> Iterator[Tools]:
             raise
         raise UsageFault(what="no-mcp", where="--mcp", do="pip install 'noarkit[mcp]'") from error
     service = _service(to)
-    try:
+    with ExitStack() as stack:
+        stack.callback(service.close)
         own = service if isinstance(service, Lending) else None
         client = own.tools_client() if own is not None else service.calls.client
         scrubber = client.wire.scrubber
-        key = client.key if own is not None else _raw_key(to, scrubber) or _shown(to, client.key)
+        found = doors(to, scrubber, own.tools_at if own is not None else "")
+        key = client.key if own is not None else _raw_key(to, scrubber) or _shown(to, client, found, stack)
         rules = Rules(to.service, to.texts("mcp_tools"), may_write=to.flag("mcp_write"))
         means = Means(client.wire.line, scrubber, key, client.pace, client.allowance, client.clock)
-        yield Tools(doors(to, scrubber, own.tools_at if own is not None else ""), rules, means)
-    finally:
-        service.close()
+        yield Tools(found, rules, means)
 
 
 def _service(to: Connection) -> Asking:
@@ -94,8 +103,34 @@ def _raw_key(to: Connection, scrubber: Scrubber) -> Pass | None:
     return None if key is None else KeyPass(key, scrubber, Style(to.text("mcp_auth_prefix")))
 
 
-def _shown(to: Connection, key: Pass | None) -> Pass | None:
-    """Tool servers want a bearer's token, whatever the service's own calls want. An API key does not open them."""
-    if isinstance(key, KeyPass):
-        raise ConfigFault(where=f"connections.{to.service}.{to.name}.auth", why="mcp-needs-consent")
-    return key.restyled(Style(to.text("mcp_auth_prefix", "Bearer"))) if isinstance(key, TokenPass) else key
+def _shown(to: Connection, client: Client, found: Sequence[Door], stack: ExitStack) -> Pass | None:
+    """Tool servers want a bearer's token, whatever the service's own calls want: that of the connection's consent, or
+    one of their own."""
+    style = Style(to.text("mcp_auth_prefix", "Bearer"))
+    if _has_own_consent(to):
+        return stack.enter_context(OwnConsent(to, found).key(client.wire.scrubber, client.clock, style))
+    if isinstance(client.key, KeyPass):
+        raise ConfigFault(where=f"connections.{to.service}.{to.name}.mcp_auth", why="mcp-needs-consent")
+    return client.key.restyled(style) if isinstance(client.key, TokenPass) else client.key
+
+
+def _has_own_consent(to: Connection) -> bool:
+    """Whether a person agrees to the tools apart from the connection: where it has a key alone, or says so. Raises
+    `ConfigFault`."""
+    told = to.text("mcp_auth", "own" if to.service == "spend" and to.text("auth", "oauth") == "key" else "connection")
+    if told not in ("own", "connection"):
+        raise ConfigFault(where=f"connections.{to.service}.{to.name}.mcp_auth", why="bad-value")
+    return told == "own" and to.service in _OWN
+
+
+def open_tools_login(to: Connection, clock: Clock | None = None) -> Login | None:
+    """A first consent to the tools of a connection; None where its own consent opens them. Raises a ServiceFault,
+    `ConfigFault`, `SecretFault`."""
+    if not _has_own_consent(to):
+        return None
+    return OwnConsent(to, doors(to, Scrubber())).login(clock or Clock())
+
+
+def tools_keep(to: Connection) -> Keep:
+    """Where the consent to the tools of a connection is kept."""
+    return OwnConsent(to, ()).keep if _has_own_consent(to) else grant_of(to)

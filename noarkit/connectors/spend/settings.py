@@ -12,7 +12,7 @@ from noarkit.errors import ConfigFault
 KEYS = frozenset(
     {"api_url", "auth_url", "auth", "client_id", "client_secret", "refresh_token", "api_key", "company_id",
      "organization_id", "rates", "export_version", "redirect_url", "scopes", "final_after_days", "mcp_url",
-     "mcp_write", "mcp_tools", "mcp_auth_prefix", "with_internal"}
+     "mcp_write", "mcp_tools", "mcp_auth_prefix", "mcp_auth", "mcp_scopes", "with_internal"}
 )  # fmt: skip
 SCOPES = (
     "accounting-entries:read",

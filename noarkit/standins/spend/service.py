@@ -25,6 +25,7 @@ from noarkit.standins.consent import agreed, form_of, issued
 from noarkit.standins.control import Control, Told, switches
 from noarkit.standins.hooks import Delivery, Hooks
 from noarkit.standins.issuer import Issuer, Refused, Terms
+from noarkit.standins.mcp_consent import Granting
 from noarkit.standins.serving import Wish
 from noarkit.standins.spend.calls import Calls
 from noarkit.standins.spend.data import Store
@@ -54,6 +55,7 @@ class Spend:
     signing_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     webhook_secrets: dict[str, str] = field(default_factory=dict)
     installed: dict[str, str] = field(init=False)
+    granting: Granting = field(init=False)
     _refresh_token: str = ""
     _mcp_key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
@@ -67,6 +69,7 @@ class Spend:
         self.windows = Windows(self.wish.limits if self.wish.limits is not None else _LIMIT)
         self._refresh_token = self.issuer.first_refresh_token()
         self.hooks = Hooks.of(self.wish.options)
+        self.granting = Granting(self.url, self.wish.lifetime_s)
 
     def settings(self) -> Mapping[str, object]:
         """What a connection to it is configured with."""
@@ -79,9 +82,9 @@ class Spend:
 
     def secrets(self) -> Mapping[str, str]:
         """A key, or a client's secret and a refresh token as consent gave it."""
-        if self.wish.options.get("auth") in _KEYS:
-            return {"api_key": self.api_key}
         known = {"client_secret": self.issuer.terms.client_secret, "refresh_token": self._refresh_token}
+        if self.wish.options.get("auth") in _KEYS:
+            known = {"api_key": self.api_key}
         if not has_tools():
             return known
         from noarkit.standins.spend import mcp_servers
@@ -106,7 +109,11 @@ class Spend:
         from noarkit.standins.spend import mcp_servers
 
         servers = mcp_servers.servers(self.store, self.windows)
-        return service(routes, Gate(self.control.meets, keyed(self._mcp_key, self.issuer.is_good), servers))
+        turned_away = keyed(self._mcp_key, self._opens_tools, self.granting.challenge)
+        return service([*self.granting.routes(), *routes], Gate(self.control.meets, turned_away, servers))
+
+    def _opens_tools(self, token: str) -> bool:
+        return self.issuer.is_good(token) or self.granting.issuer.is_good(token)
 
     def close(self) -> None:
         """Ends the webhooks' thread."""
@@ -205,12 +212,16 @@ class Spend:
     def _switches(self) -> Route:
         verbs = {
             "consent": lambda told: {"refresh_token": self.issuer.first_refresh_token()},
-            "expire": lambda told: self.issuer.expire(),
+            "expire": self._expire,
             "change": self._change,
             "receipt": self._late_receipt,
             "job": self._job_told,
         }
         return switches(self.control, verbs, self._counts)
+
+    def _expire(self, told: Told) -> None:
+        self.issuer.expire()
+        self.granting.issuer.expire()
 
     def _change(self, told: Told) -> None:
         for entry in told.get("entries", []):

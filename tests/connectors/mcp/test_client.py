@@ -196,16 +196,6 @@ def test_an_address_that_is_none_or_not_safe_is_told_without_it(crm: Standing, t
         assert "canary" not in repr(caught.value.data)
 
 
-def test_a_key_does_not_open_what_wants_consent(tmp_path: Path) -> None:
-    with (
-        standing("spend", tmp_path, Wish(5, options={"auth": "key"})) as there,
-        pytest.raises(ConfigFault) as caught,
-        open_tools(there.connection()),
-    ):
-        raise AssertionError
-    assert caught.value.data["why"] == "mcp-needs-consent"
-
-
 def test_the_command_lists_calls_and_refuses_and_no_secret_is_ever_told(
     crm: Standing, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:

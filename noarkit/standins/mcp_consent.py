@@ -1,0 +1,84 @@
+"""Who grants tokens for tool servers: says so under /.well-known/, registers whoever asks, without credentials, and
+takes a person's consent with PKCE alone."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from noarkit.standins.consent import agreed, form_of, issued
+from noarkit.standins.issuer import Issuer, Refused, Terms
+
+RESOURCE = "/.well-known/oauth-protected-resource"
+
+
+@dataclass(slots=True)
+class Granting:
+    """One who grants, at the address of its stand-in. Tokens are good for the tool servers and nothing else."""
+
+    url: str
+    lifetime_s: float
+    issuer: Issuer = field(init=False)
+    clients: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.issuer = Issuer(Terms("tools", secrets.token_urlsafe(8), self.lifetime_s, rotates=True, needs_pkce=True))
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """What is asked of it."""
+        return [
+            Route(f"{RESOURCE}{{path:path}}", self._resource, methods=["GET"]),
+            Route("/.well-known/oauth-authorization-server", self._about, methods=["GET"]),
+            Route("/grants/register", self._register, methods=["POST"]),
+            Route("/grants/agree", self._agree, methods=["GET"]),
+            Route("/grants/token", self._token, methods=["POST"]),
+        ]
+
+    def challenge(self, path: str) -> str:
+        """What a tool server says to who is not let in."""
+        return f'Bearer error="invalid_token", resource_metadata="{self.url}{RESOURCE}{path}"'
+
+    async def _resource(self, request: Request) -> Response:
+        told: dict[str, Any] = {"resource": f"{self.url}{request.path_params['path']}"}
+        return JSONResponse({**told, "authorization_servers": [self.url], "scopes_supported": ["tools"]})
+
+    async def _about(self, request: Request) -> Response:
+        told = {
+            "issuer": self.url,
+            "authorization_endpoint": f"{self.url}/grants/agree",
+            "token_endpoint": f"{self.url}/grants/token",
+            "registration_endpoint": f"{self.url}/grants/register",
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["none"],
+        }
+        return JSONResponse(told)
+
+    async def _register(self, request: Request) -> Response:
+        told: dict[str, Any] = await request.json()
+        places = tuple(str(place) for place in told.get("redirect_uris") or ())
+        if not places or told.get("token_endpoint_auth_method") != "none":
+            return JSONResponse({"error": "invalid_client_metadata"}, 400)
+        client_id = f"client-{secrets.token_hex(8)}"
+        self.clients[client_id] = places
+        return JSONResponse({"client_id": client_id, "redirect_uris": list(places)}, 201)
+
+    async def _agree(self, request: Request) -> Response:
+        asked = request.query_params
+        if asked.get("redirect_uri", "") not in self.clients.get(asked.get("client_id", ""), ()):
+            return JSONResponse({"error": "invalid_client"}, 400)
+        return agreed(request, self.issuer, client_id=self.issuer.terms.client_id)
+
+    async def _token(self, request: Request) -> Response:
+        form = await form_of(request)
+        if form.get("client_id", "") not in self.clients or "client_secret" in form:
+            return JSONResponse({"error": "invalid_client"}, 401)
+        try:
+            return JSONResponse({**issued(self.issuer, form), "scope": "tools"})
+        except Refused as refusal:
+            return JSONResponse({"error": refusal.error}, refusal.status)
