@@ -11,14 +11,17 @@ from starlette.responses import RedirectResponse, Response
 from noarkit.standins.issuer import Issuer, Refused
 
 
-def agreed(request: Request, issuer: Issuer, *, more: Mapping[str, str] | None = None, denied: str = "") -> Response:
-    """Sends a person back with a code, and with what else the service tells; `denied` says why nobody may agree."""
+def agreed(
+    request: Request, issuer: Issuer, *, more: Mapping[str, str] | None = None, denied: str = "", client_id: str = ""
+) -> Response:
+    """Sends a person back with a code, and with what else the service tells; `denied` says why nobody may agree, and
+    `client_id` for whom the code is, where that is not who asks."""
     asked = request.query_params
     place = asked.get("redirect_uri", "")
     try:
         if denied:
             raise Refused(denied)
-        code = issuer.code(asked.get("client_id", ""), place, asked.get("code_challenge", ""))
+        code = issuer.code(client_id or asked.get("client_id", ""), place, asked.get("code_challenge", ""))
         back = {"code": code, **(more or {})}
     except Refused as refusal:
         back = {"error": refusal.error}

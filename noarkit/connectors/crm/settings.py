@@ -11,8 +11,8 @@ from noarkit.errors import ConfigFault
 KEYS = frozenset(
     {"api_url", "accounts_url", "client_id", "client_secret", "refresh_token", "auth_prefix", "api_version", "org_id",
      "modules", "skip_modules", "rates", "parallel", "credits_most", "credits_floor", "bulk_from", "write_modules",
-     "mcp_urls", "mcp_write", "mcp_tools", "mcp_auth_prefix", "mcp_auth", "mcp_scopes", "redirect_url", "scopes", "title_fields",
-     "content_hosts"}
+     "mcp_urls", "mcp_write", "mcp_tools", "mcp_auth_prefix", "mcp_auth", "mcp_scopes", "redirect_url", "scopes",
+     "title_fields", "content_hosts"}
 )  # fmt: skip
 # the least that reads what is archived; the prefix is a service's own and may be set with `scopes`
 SCOPES = (
