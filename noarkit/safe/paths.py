@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sqlite3
 import stat
 import unicodedata
 from pathlib import Path
 from typing import BinaryIO, Literal, Self
 
 from noarkit.errors import UnsafeMember, UnsafePath
+from noarkit.safe.scratch import scratch
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 4096
@@ -112,8 +112,7 @@ class Names:
     """
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, name BLOB, kind TEXT) WITHOUT ROWID")
         self._db.execute("BEGIN")
         self._last_folder: tuple[str, ...] = ()

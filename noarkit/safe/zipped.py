@@ -8,7 +8,6 @@ from __future__ import annotations
 import bz2
 import io
 import os
-import sqlite3
 import struct
 import zipfile
 import zlib
@@ -18,6 +17,7 @@ from typing import BinaryIO, Protocol
 
 from noarkit.errors import UnsafeMember
 from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.safe.scratch import scratch
 
 STORED, DEFLATED, BZIP2 = 0, 8, 12
 _END = struct.Struct("<4s4H2IH")
@@ -27,6 +27,7 @@ _CENTRAL = struct.Struct("<4s6H3I5H2I")
 _LOCAL = struct.Struct("<4s5H3I2H")
 _MOST_COMMENT = 65_535
 _U32 = 0xFFFFFFFF
+_MOST_BYTES = 2**62
 _UTF8_FLAG = 0x0800
 _STEP = 64 * 1024
 
@@ -76,9 +77,8 @@ def refuse_overlaps(file: BinaryIO) -> None:
         end = _end_of(entry)
     else:
         return  # they lie in the order in which they are named, as they do in nearly every zip
-    db = sqlite3.connect("", isolation_level=None)
+    db = scratch()
     try:
-        db.execute("PRAGMA journal_mode=OFF")
         db.execute("CREATE TABLE place (begin INTEGER, end INTEGER, name BLOB)")
         rows = ((one.packing.header_at, _end_of(one), os.fsencode(one.name)) for one in entries(file))
         db.execute("BEGIN")
@@ -157,6 +157,8 @@ def _entry(directory: Readable) -> Entry:
     place = fixed[16]
     if _U32 in (size, packed, place):
         size, packed, place = _large(more, size, packed, place)
+        if max(size, packed, place) > _MOST_BYTES:
+            raise zipfile.BadZipFile(f"{name!r} says that it is larger than anything can be")
     return Entry(name, size, fixed[15] >> 16, bool(flags & 1), Packing(place, method, packed, crc))
 
 

@@ -6,7 +6,6 @@ letters, and as it stood before anything was decoded.
 
 from __future__ import annotations
 
-import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Self
 from noarkit.packages.bagit.spec import Hole, Listed, Wrong
 from noarkit.packages.holding.storage import Stored
 from noarkit.safe.paths import twin_key
+from noarkit.safe.scratch import scratch
 
 _BATCH = 2_000
 
@@ -35,9 +35,7 @@ class Inventory:
 
     def __init__(self, columns: int) -> None:
         self._columns = [f"d{number}" for number in range(columns)]
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768", "temp_store=FILE"):
-            self._db.execute(f"PRAGMA {pragma}")
+        self._db = scratch(32 * 1_024)
         digests = "".join(f", {column} TEXT" for column in self._columns)
         self._db.execute(f"CREATE TABLE listed (name TEXT PRIMARY KEY, raw TEXT, stored TEXT{digests}) WITHOUT ROWID")
         self._db.execute("CREATE TABLE promised (name TEXT PRIMARY KEY) WITHOUT ROWID")

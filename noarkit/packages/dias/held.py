@@ -19,6 +19,7 @@ from noarkit.packages.holding.digests import stamp_of
 from noarkit.packages.holding.storage import FolderStorage, Storage, Stored
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
+from noarkit.safe.scratch import scratch
 from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, form_of, members
 
 Oddity = Literal["backslash", "latin-1"]
@@ -37,8 +38,7 @@ class TarStorage:
         self.packed = form_of(path) != "tar"
         self._path = path
         self._limits = limits
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute("CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER) WITHOUT ROWID")
         self._picker: Picker | None = None
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +12,7 @@ from noarkit.packages.dias.mets_read import Listed
 from noarkit.packages.dias.spec import METS, paths_of
 from noarkit.packages.holding.storage import Stored
 from noarkit.safe.paths import checked_parts
+from noarkit.safe.scratch import scratch
 
 Met = Literal["found", "twice", "missing", "unsafe"]
 
@@ -41,8 +41,7 @@ class Inventory:
     """The files of one package. Close it."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute(_TABLE)
         self._db.execute("CREATE TABLE gone (name TEXT PRIMARY KEY) WITHOUT ROWID")
         self._db.execute("BEGIN")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from noarkit.packages.eark.hrefs import Resolved, resolve
 from noarkit.packages.eark.mets_read import Named, Role
+from noarkit.safe.scratch import scratch
 
 _BATCH = 2_000
 _REPRESENTATIONS = "/representations/"
@@ -57,9 +57,7 @@ class Inventory:
     """The files of one package."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768", "temp_store=FILE"):
-            self._db.execute(f"PRAGMA {pragma}")
+        self._db = scratch(32 * 1_024)
         self._db.execute("CREATE TABLE present (name TEXT PRIMARY KEY, size INTEGER) WITHOUT ROWID")
         self._db.execute(
             f"CREATE TABLE listed (number INTEGER PRIMARY KEY, role TEXT, folder TEXT, {_COLUMNS}, content TEXT,"

@@ -6,7 +6,6 @@ Facts of single files are kept in a temporary database, and only where there are
 from __future__ import annotations
 
 import mimetypes
-import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from noarkit.packages.eark import spec
 from noarkit.packages.eark.markup import moment, moment_of_stamp
 from noarkit.packages.eark.order import EarkFile, MetadataFile
 from noarkit.packages.holding.progress import Progress
+from noarkit.safe.scratch import scratch
 
 UNKNOWN_TYPE = "application/octet-stream"
 _BATCH = 1_000
@@ -44,8 +44,7 @@ class Facts:
     """What the order says of single files, by their names in the package."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute(
             "CREATE TABLE told (name TEXT PRIMARY KEY, media TEXT, puid TEXT, format TEXT, version TEXT,"
             " created TEXT, original TEXT, md TEXT) WITHOUT ROWID"

@@ -7,7 +7,6 @@ names that lead out never come this far.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from noarkit.errors import PackageFault, UnsafeMember
 from noarkit.packages.holding.digests import stamp_of
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import open_inside
+from noarkit.safe.scratch import scratch
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, members
 from noarkit.safe.zipped import Packing
@@ -129,8 +129,7 @@ class ArchiveStorage:
         self.stamp = stamp_of(path.stat())
         self._path = path
         self._limits = limits
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute(_HELD)
         self._top = ""
         self._picker: Picker | None = None

@@ -37,6 +37,7 @@ from noarkit.packages.sealed.spec import (
     top_of,
 )
 from noarkit.safe.digest import BLOCK_BYTES, HashingReader, Readable
+from noarkit.safe.scratch import scratch
 from noarkit.safe.signing import SIGNATURE_BYTES, PublicKey
 from noarkit.safe.unpack import form_of
 
@@ -67,7 +68,7 @@ def is_sealed(path: Path) -> bool:
 @contextmanager
 def open_sealed(path: Path, trusted: Sequence[PublicKey], kind: Kind) -> Iterator[Sealed]:
     """The package at `path`, sealed by one of the `trusted`. Raises `SealBroken`, and what `safe` refuses."""
-    with closing(open_storage(path)) as storage, closing(sqlite3.connect("", isolation_level=None)) as db:
+    with closing(open_storage(path)) as storage, closing(scratch()) as db:
         seal, key, sha256 = _proven_seal(storage, trusted)
         if seal.kind != kind:
             raise SealBroken(where=storage.where, why=f"seal-is-{seal.kind}")
@@ -91,7 +92,6 @@ class Sealed:
 
     def take_list(self) -> None:
         """Reads the list, holds it against the seal, and the names and sizes that are there against the list."""
-        self._db.execute("PRAGMA journal_mode = OFF")
         self._db.execute(
             "CREATE TABLE listed (n INTEGER PRIMARY KEY, name TEXT UNIQUE, size INTEGER, sha256 TEXT, seen INTEGER,"
             " begin INTEGER, crc INTEGER)"

@@ -7,7 +7,6 @@ refused by their faults. Names are kept in a temporary database, however many th
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from noarkit.errors import PackageFault, UnsafePath
 from noarkit.safe.beneath import Beneath
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
+from noarkit.safe.scratch import scratch
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, members
 from noarkit.safe.zipped import Packing, entries
@@ -51,8 +51,7 @@ class ZipPlace:
 
     def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
         self._path = path
-        self._db = sqlite3.connect("", isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute(f"CREATE TABLE files (name TEXT PRIMARY KEY, {', '.join(_FACTS)}) WITHOUT ROWID")
         try:
             self._db.execute("BEGIN")

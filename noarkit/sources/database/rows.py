@@ -7,12 +7,12 @@ that refer to it (`record.case_party`), are read when an expression asks, for al
 from __future__ import annotations
 
 import pickle  # for a temporary file of our own alone
-import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
+from noarkit.safe.scratch import scratch
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.schema import Column, Relation, Schema, Table, selection
 from noarkit.sources.database.session import Row, Session
@@ -393,8 +393,7 @@ def _folded(key: tuple[object, ...]) -> tuple[object, ...]:
 
 def _spooled(batches: Iterator[list[Row]]) -> Iterator[list[Row]]:
     """The same batches by way of a temporary file, so that the session is free for other questions meanwhile."""
-    with closing(sqlite3.connect("", isolation_level=None)) as db:
-        db.execute("PRAGMA journal_mode=OFF")
+    with closing(scratch()) as db:
         db.execute("CREATE TABLE spool (n INTEGER PRIMARY KEY, rows BLOB)")
         for batch in batches:
             db.execute("INSERT INTO spool (rows) VALUES (?)", (pickle.dumps(batch, pickle.HIGHEST_PROTOCOL),))

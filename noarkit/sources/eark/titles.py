@@ -3,13 +3,13 @@ database."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 
 from noarkit.errors import PackageFault
 from noarkit.packages.eark.descriptive import led_to, read_descriptive
 from noarkit.packages.eark.inventory import representation_folder
 from noarkit.packages.eark.read import EarkPackage
+from noarkit.safe.scratch import scratch
 
 _PACKAGE = "package"
 
@@ -18,8 +18,7 @@ class Titles:
     """What is told, by file and by folder (empty for the package)."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute("CREATE TABLE told (name TEXT PRIMARY KEY, title TEXT) WITHOUT ROWID")
         self._folders: dict[str, dict[str, str]] = {}
         self._any = False

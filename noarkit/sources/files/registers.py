@@ -16,6 +16,7 @@ from typing import BinaryIO, Self
 
 from noarkit.errors import ItemMalformed, NoarkitError
 from noarkit.graph.entity import Note
+from noarkit.safe.scratch import scratch
 from noarkit.sources.files import policy, sheets, tables
 from noarkit.sources.files.names import composed
 
@@ -43,7 +44,7 @@ class Register:
     """The rows of one register. Use as a context, or `close` it."""
 
     def __init__(self, rows: Iterable[Row], *, where: str, column: str = "") -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._db = scratch()
         try:
             self._fill(iter(rows), where, column)
         except BaseException:
@@ -79,7 +80,6 @@ class Register:
             yield Entry(number, path, json.loads(data))
 
     def _fill(self, rows: Iterator[Row], where: str, column: str) -> None:
-        self._db.execute("PRAGMA journal_mode=OFF")
         self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, path TEXT, folded TEXT, data TEXT)")
         first = next(rows, None)
         if first is not None:

@@ -18,6 +18,7 @@ from lxml import etree
 
 from noarkit.errors import PackageFault, TooLarge
 from noarkit.safe import xml
+from noarkit.safe.scratch import scratch
 
 _MOST_BYTES = 4 * 1024**3
 _MOST_COLUMNS = 16_384
@@ -40,7 +41,7 @@ def rows(file: BinaryIO) -> Iterator[list[str]]:
     """The rows of the first sheet, as short as they stand. Raises `PackageFault`, `UnsafeXml` or `TooLarge`."""
     try:
         with zipfile.ZipFile(file) as archive:
-            strings = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+            strings = scratch()
             try:
                 yield from _rows(archive, strings)
             finally:
@@ -133,7 +134,6 @@ def _tells_a_date(code: str) -> bool:
 
 
 def _load_strings(archive: zipfile.ZipFile, strings: sqlite3.Connection) -> None:
-    strings.execute("PRAGMA journal_mode=OFF")
     strings.execute("CREATE TABLE strings (number INTEGER PRIMARY KEY, text TEXT)")
     if "xl/sharedStrings.xml" not in archive.namelist():
         return

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from typing import Self
+
+from noarkit.safe.scratch import scratch
 
 
 class Tally:
     """A temporary table on disk that dies with its connection."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute("CREATE TABLE seen (name BLOB PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID")
 
     def __enter__(self) -> Self:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from noarkit.graph.entity import Content
 from noarkit.packages.noark5.entities import Untakable
 from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.safe.paths import checked_parts, open_inside
+from noarkit.safe.scratch import scratch
 
 _IN_MEMORY = 400_000
 _PLAIN_PATH = re.compile(r"(?:[a-z0-9_-]+/)*[a-z0-9-]{6,80}(?:\.[a-z0-9]{1,5})?")
@@ -113,9 +113,7 @@ class SeenInDatabase:
 
     def __init__(self) -> None:
         self._few: set[bytes] = set()
-        self._db = sqlite3.connect("", isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=OFF")
-        self._db.execute("PRAGMA synchronous=OFF")
+        self._db = scratch()
         self._db.execute("CREATE TABLE seen (id BLOB PRIMARY KEY) WITHOUT ROWID")
         self._db.execute("BEGIN")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import orjson
 
+from noarkit.safe.scratch import scratch
 from noarkit.validate.compare.rules import By
 
 Side = Literal["left", "right"]
@@ -47,9 +47,7 @@ class Ledger:
     """Both sides. Used with `with`; what it wrote goes with it."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None)  # private, and forgotten with us however we end
-        self._db.execute("PRAGMA journal_mode=OFF")
-        self._db.execute("PRAGMA synchronous=OFF")
+        self._db = scratch()  # private, and forgotten with us however we end
 
     def __enter__(self) -> Ledger:
         return self

@@ -6,13 +6,13 @@ compared yet wait here, by algorithm.
 
 from __future__ import annotations
 
-import sqlite3
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple, Self
 
 from noarkit.safe.paths import twin_key
+from noarkit.safe.scratch import scratch
 
 _BATCH = 2_000
 _PAGE = 500
@@ -44,9 +44,7 @@ class Inventory:
 
     def __init__(self, ask_size: Callable[[str], int]) -> None:
         self._ask_size = ask_size
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768", "temp_store=FILE"):
-            self._db.execute(f"PRAGMA {pragma}")
+        self._db = scratch(32 * 1_024)
         self._db.execute("CREATE TABLE present (name TEXT PRIMARY KEY, size INTEGER) WITHOUT ROWID")
         self._db.execute(
             "CREATE TABLE listed (name TEXT, origin TEXT, document TEXT, line INTEGER, algorithm TEXT,"

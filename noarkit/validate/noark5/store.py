@@ -6,9 +6,10 @@ One private SQLite database that the system forgets with the process, however it
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Self
+
+from noarkit.safe.scratch import scratch
 
 Value = int | str | bytes | None
 Row = Sequence[Value]
@@ -41,9 +42,7 @@ class Store:
     """Rows in, answers out. Every table is read only after `finish`."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None)
-        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-49152", "temp_store=FILE"):
-            self._db.execute(f"PRAGMA {pragma}")
+        self._db = scratch(48 * 1_024)
         self._waiting: dict[str, list[Row]] = {name: [] for name in _TABLES}
         self._insert: dict[str, str] = {}
         for name, columns in _TABLES.items():

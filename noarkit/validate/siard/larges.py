@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from noarkit.packages.siard.rows_read import Large
 from noarkit.packages.siard.spec import HASHES
 from noarkit.packages.siard.types import TEXTUAL
 from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.scratch import scratch
 from noarkit.validate.findings import Hit, Tally, shown
 from noarkit.validate.siard.metadata import same_digest
 from noarkit.validate.siard.rows import LargeCell
@@ -41,8 +41,7 @@ class LargeCheck:
     def __init__(self, siard: Siard, tally: Tally) -> None:
         self._siard = siard
         self._tally = tally
-        self._db = sqlite3.connect("", isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute("CREATE TABLE named (name TEXT PRIMARY KEY) WITHOUT ROWID")
         self.count = 0
         self.size_bytes = 0
