@@ -292,6 +292,9 @@ def _fault(error: BaseException, trace: _Trace, door: Door, means: Means) -> Noa
     ours = next((leaf for leaf in leaves if isinstance(leaf, NoarkitError)), trace.fault)
     if ours is not None:
         return ours
+    distrust = next((found for leaf in leaves if (found := trust_fault(door.where, leaf))), None)
+    if distrust is not None:
+        return distrust
     if trace.status:
         return _of_status(trace, door, means)
     said = next((leaf for leaf in leaves if isinstance(leaf, MCPError)), None)
