@@ -13,11 +13,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
+from json.encoder import encode_basestring as _quoted
 
 from noarkit.errors import ServiceStrange
 
 MAX_DEPTH = 200
 REMOVED = "[REMOVED]"
+_PLAIN = frozenset({str, int, bool, float, Decimal, type(None)})
 
 _SECRET_NAMES = re.compile(
     r"(?i)^(?:.*(?:password|passwd|secret|credential|private_?key|api_?key|access_?token|refresh_?token|id_?token"
@@ -56,6 +59,8 @@ def redacted(text: str, key: bytes) -> str:
 
 
 def _clean(found: object, known: frozenset[str], depth: int) -> object:
+    if type(found) in _PLAIN:
+        return found
     if depth > MAX_DEPTH:
         return REMOVED
     if isinstance(found, Mapping):
@@ -68,6 +73,7 @@ def _clean(found: object, known: frozenset[str], depth: int) -> object:
     return found
 
 
+@lru_cache(4_096)
 def _is_secret(name: str, known: frozenset[str]) -> bool:
     return name.casefold() in known or _SECRET_NAMES.match(name) is not None
 
@@ -79,17 +85,12 @@ def _refuse(name: str) -> object:
 def _write(value: object, pieces: list[str], depth: int) -> None:
     if depth > MAX_DEPTH:
         raise ServiceStrange(why="too-deep")
-    if isinstance(value, str):
-        pieces.append(json.dumps(value, ensure_ascii=False))
-    elif value is None or isinstance(value, bool):
-        pieces.append("null" if value is None else "true" if value else "false")
-    elif isinstance(value, int | Decimal):
-        pieces.append(str(value))
-    elif isinstance(value, float):
-        pieces.append(repr(value))
+    kind = type(value)
+    if kind in _PLAIN:
+        pieces.append(_told(value))
     elif isinstance(value, Mapping):
         _write_members(value, pieces, depth)
-    elif isinstance(value, Sequence):
+    elif isinstance(value, Sequence) and not isinstance(value, str):
         pieces.append("[")
         for place, inner in enumerate(value):
             if place:
@@ -97,14 +98,32 @@ def _write(value: object, pieces: list[str], depth: int) -> None:
             _write(inner, pieces, depth + 1)
         pieces.append("]")
     else:
-        raise TypeError(f"{type(value).__name__} is no JSON value")
+        pieces.append(_told(value))
 
 
 def _write_members(value: Mapping[str, object], pieces: list[str], depth: int) -> None:
-    pieces.append("{")
-    for place, name in enumerate(sorted(value)):
-        if place:
-            pieces.append(",")
-        pieces.append(json.dumps(name, ensure_ascii=False) + ":")
-        _write(value[name], pieces, depth + 1)
-    pieces.append("}")
+    sign = "{"
+    for name in sorted(value):
+        pieces.append(f"{sign}{_quoted(name)}:")
+        sign = ","
+        inner = value[name]
+        if type(inner) is str:
+            pieces.append(_quoted(inner))
+        elif inner is None:
+            pieces.append("null")
+        else:
+            _write(inner, pieces, depth + 1)
+    pieces.append("{}" if sign == "{" else "}")
+
+
+def _told(value: object) -> str:
+    """A value without parts."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value)
+    raise TypeError(f"{type(value).__name__} is no JSON value")
