@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from noarkit.connectors.pace import Allowance, Clock, Pace
-from noarkit.connectors.wire import Answer, Request, Wire
+from noarkit.connectors.wire import Answer, Request, Wire, names
 from noarkit.errors import (
     NoarkitError,
     ServiceAway,
@@ -154,8 +154,7 @@ class Client:
             body = reply.read()
         except httpx.HTTPError:
             body = b""  # its status says enough
-        headers = {name.casefold(): value for name, value in reply.headers.items()}
-        return Answer(reply.status_code, headers, body, f"{self.wire.line.where} {request.shown}")
+        return Answer(reply.status_code, names(reply), body, f"{self.wire.line.where} {request.shown}")
 
     def fault(self, request: Request, answer: Answer) -> NoarkitError:
         """The fault that an answer is."""

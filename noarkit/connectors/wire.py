@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import httpx
 
 from noarkit.connectors.canonical import parse
 from noarkit.connectors.scrub import Scrubber
 from noarkit.errors import NoarkitError, ProxyDenied, ServiceAway, ServiceStrange, TooLarge, TrustFault
-from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.tls import is_about_trust, told, why_not_trusted
 from noarkit.safe.urls import UrlPolicy, check_name, check_url, goes_direct
 from noarkit.secrets import Secret
@@ -27,6 +26,7 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 3
+_HEADERS = {"User-Agent": "noarkit", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
 _PROXY_DENIES = 407
 
 
@@ -127,24 +127,19 @@ class Wire:
     def __init__(self, line: Line, scrubber: Scrubber) -> None:
         self.line = line
         self.scrubber = scrubber
-        self._client = httpx.Client(
-            transport=_Ways(line),
-            timeout=httpx.Timeout(line.answer_timeout_s, connect=line.connect_timeout_s),
-            follow_redirects=False,
-            trust_env=False,
-            headers={"User-Agent": "noarkit", "Accept": "application/json"},
-        )
+        self._ways = _Ways(line)
+        timeout = httpx.Timeout(line.answer_timeout_s, connect=line.connect_timeout_s)
+        self._extensions = {"timeout": timeout.as_dict()}
 
     def send(self, request: Request) -> Answer:
         """Sends once and reads the answer whole. Raises `ServiceAway`, `TrustFault`, `UnsafeUrl`, `TooLarge`."""
         with self._answer(request) as answer:
             body = bytearray()
-            for block in answer.iter_bytes(BLOCK_BYTES):
+            for block in answer.iter_bytes():
                 body += block
                 if len(body) > self.line.max_answer_bytes:
                     raise TooLarge(where=self.line.where, why="total-bytes")
-            headers = {name.casefold(): value for name, value in answer.headers.items()}
-            return Answer(answer.status_code, headers, bytes(body), f"{self.line.where} {request.shown}")
+            return Answer(answer.status_code, names(answer), bytes(body), f"{self.line.where} {request.shown}")
 
     @contextmanager
     def stream(self, request: Request, own_host: str = "") -> Iterator[httpx.Response]:
@@ -162,19 +157,25 @@ class Wire:
 
     def close(self) -> None:
         """Ends all connections."""
-        self._client.close()
+        self._ways.close()
 
     @contextmanager
     def _answer(self, request: Request) -> Iterator[httpx.Response]:
+        """Sent by the transport itself: what a client would put between, cookies above all, is not wanted here."""
         self.line.check(request.url)
-        headers = dict(request.headers)
+        headers = {**_HEADERS, **request.headers}
         if request.media_type:
             headers["Content-Type"] = request.media_type
-        with (
-            self._translating(request),
-            self._client.stream(request.method, _asked(request), headers=headers, content=request.body) as answer,
-        ):
-            yield answer
+        asked = httpx.Request(
+            request.method, _url(request), headers=headers, content=request.body, extensions=self._extensions
+        )
+        with self._translating(request):
+            answer = self._ways.handle_request(asked)
+            answer.request = asked
+            try:
+                yield answer
+            finally:
+                answer.close()
 
     @contextmanager
     def _translating(self, request: Request) -> Iterator[None]:
@@ -208,8 +209,7 @@ class _Ways(httpx.BaseTransport):
         self._through = None if line.proxy is None else self._transport(line.proxy)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        proxy = self._line.proxy_to(str(request.url))
-        if self._through is None or proxy is None:
+        if self._through is None or self._line.proxy_to(str(request.url)) is None:
             return self._direct.handle_request(request)
         answer = self._through.handle_request(request)
         if answer.status_code == _PROXY_DENIES:
@@ -268,6 +268,23 @@ def retry_after_s(value: str, now_s: float) -> float | None:
     return wait_s if 0 <= wait_s < 1e9 else None
 
 
-def _asked(request: Request) -> httpx.URL:
-    url = httpx.URL(request.url)
-    return url.copy_with(params=[*url.params.multi_items(), *request.params]) if request.params else url
+def names(answer: httpx.Response) -> dict[str, str]:
+    """The headers of an answer, their names in small letters."""
+    found: dict[str, str] = {}
+    for raw_name, raw_value in answer.headers.raw:
+        name, value = raw_name.decode("latin-1").lower(), _decoded(raw_value)
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+def _decoded(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _url(request: Request) -> str:
+    if not request.params:
+        return request.url
+    return f"{request.url}{'&' if '?' in request.url else '?'}{urlencode(request.params)}"
