@@ -1,5 +1,5 @@
-"""What every stand-in does with a call, whatever its service: reads it off the wire, answers it in a thread, and puts
-its tool servers beside its routes where their library is installed.
+"""What every stand-in does with a call, whatever its service: reads it off the wire, answers it, and puts its tool
+servers beside its routes where their library is installed.
 
 Who is let in, what a call costs and how a refusal sounds is each service's own.
 """
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -68,14 +67,14 @@ Answering = Callable[[Call], Response]
 
 
 def answered(answering: Answering, base: str = "") -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint whose calls are answered so, in a thread; `base` is left out of their path."""
+    """The endpoint whose calls are answered so, one after the other; `base` is left out of their path."""
 
     async def endpoint(request: Request) -> Response:
         headers = {name.casefold(): value for name, value in request.headers.items()}
         queries = parse_qs(str(request.url.query), keep_blank_values=True)
         path = request.url.path.removeprefix(base)
         call = Call(request.method, path, queries, headers, await request.body())
-        return await run_in_threadpool(answering, call)
+        return answering(call)
 
     return endpoint
 
