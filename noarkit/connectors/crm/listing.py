@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from noarkit.connectors.ahead import ahead
 from noarkit.connectors.crm.calls import Calls, busy, is_expired
 from noarkit.connectors.crm.fields import Fields
 from noarkit.connectors.paging import Page, Row, Seen, pages, rows
@@ -30,8 +31,9 @@ def everything(calls: Calls, module: str, fields: Fields, where: str) -> Iterato
     with Seen() as seen:
         for attempt in range(3):
             try:
-                for page in _advancing(pages(lambda cursor: calls.page(f"/{module}", first, cursor), where), where):
-                    yield from (row for row in _whole(calls, module, page, more) if seen.first(str(row["id"])))
+                found = _advancing(pages(lambda cursor: calls.page(f"/{module}", first, cursor), where), where)
+                for whole in ahead([*_whole(calls, module, page, more)] for page in found):
+                    yield from (row for row in whole if seen.first(str(row["id"])))
                 return
             except ServiceRefused as fault:
                 if not is_expired(fault) or attempt == 2:

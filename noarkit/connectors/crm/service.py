@@ -14,6 +14,7 @@ from noarkit.connectors.access.keep import Grant
 from noarkit.connectors.access.login import Login
 from noarkit.connectors.access.oauth import Registered
 from noarkit.connectors.access.tokens import Style, origin_of
+from noarkit.connectors.ahead import ahead
 from noarkit.connectors.client import Client, Manner
 from noarkit.connectors.crm import calls as asked
 from noarkit.connectors.crm import listing
@@ -211,7 +212,7 @@ class Crm:
     def _notes(self, papers: Papers, window: Window) -> Iterator[ServiceItem]:
         where = f"{self.to.where} Notes"
         listed = pages(lambda cursor: self.calls.page("/Notes", NOTE_FIELDS, cursor, window.since), where)
-        for note in rows(listed, lambda row: str(row.get("id")), where):
+        for note in rows(ahead(listed), lambda row: str(row.get("id")), where):
             parent = note.get("Parent_Id")
             case = self._cases.facts(str(parent.get("id"))) if isinstance(parent, Mapping) else None
             if case is None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TypeVar
 from urllib.parse import quote
 
+from noarkit.connectors.ahead import in_order
 from noarkit.connectors.canonical import canonical, without_secrets
 from noarkit.connectors.crm import letters
 from noarkit.connectors.crm.calls import Calls
@@ -28,9 +26,7 @@ ATTACHMENT_FIELDS = (
     "File_Name", "Size", "Created_Time", "Modified_Time", "Owner", "Created_By", "Parent_Id", "$file_id", "$type",
     "$link_url", "$se_module",
 )  # fmt: skip
-_AHEAD = 4
 _KEPT_FOR_ITEMS = (ServiceRefused, ServiceBroken)
-T = TypeVar("T")
 
 
 class Cases:
@@ -148,8 +144,8 @@ class Papers:
         self, cases: Iterator[dict[str, object]], ask: Callable[[Mapping[str, object]], Sequence[ServiceItem]]
     ) -> Iterator[ServiceItem]:
         """The papers of many cases, several asked for at once, in the order of the cases."""
-        with ThreadPoolExecutor(self._parallel, thread_name_prefix="crm") as pool:
-            yield from _in_order(pool, cases, ask, self._parallel * _AHEAD)
+        for found in in_order(cases, ask, self._parallel):
+            yield from found
 
     def _attachment(self, row: Row, case: Mapping[str, object]) -> ServiceItem:
         key = f"{case['key']}:att:{quote(str(row['id']), safe='')}"
@@ -205,22 +201,6 @@ def name_of(value: object) -> str:
     if isinstance(value, Mapping):
         return str(value.get("name") or value.get("email") or "")
     return "" if value is None else str(value)
-
-
-def _in_order(
-    pool: ThreadPoolExecutor, things: Iterator[T], ask: Callable[[T], Sequence[ServiceItem]], ahead: int
-) -> Iterator[ServiceItem]:
-    waiting: deque[Future[Sequence[ServiceItem]]] = deque()
-    try:
-        for thing in things:
-            waiting.append(pool.submit(ask, thing))
-            if len(waiting) >= ahead:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
-    finally:
-        for left in waiting:
-            left.cancel()
 
 
 def _held(record: Row, names: Collection[str]) -> list[str]:

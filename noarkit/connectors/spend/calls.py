@@ -16,7 +16,7 @@ from noarkit.connectors.wire import Answer, Method, Request
 from noarkit.errors import ItemVanished, ServiceDenied, ServiceRefused, ServiceStrange, UsageFault
 
 PER_PAGE = 100
-_A_SEARCH = 40
+_A_SEARCH = 100
 _RENEW = (403, 410)
 
 

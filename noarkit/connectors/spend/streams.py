@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from urllib.parse import quote
 
+from noarkit.connectors.ahead import IN_FLIGHT, ahead, in_order
 from noarkit.connectors.canonical import canonical, without_secrets
 from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Deleted, Item, Made, ServiceItem, Window
@@ -31,7 +32,8 @@ REGISTERS = (
     ("tags", "/v0/tags:search", True),
 )
 _MINIMAL_EMPLOYEE = ("id", "code", "companyId")
-_A_BATCH = 40
+_A_BATCH = 100  # a page of entries; what hangs on it is asked for in one call
+_BESIDE_LIST = IN_FLIGHT - 2  # one call lists entries, and one may look up what they point at
 _TELLS_MORE = 3
 _PAPERS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png", "application/xml": "xml"}
 
@@ -50,9 +52,13 @@ class Books:
 
     def entries(self, window: Window) -> Iterator[ServiceItem]:
         """Entries that are settled and final, each with its original receipts."""
-        for batch in _batches(self._calls.entries(window.since, window.until), _A_BATCH):
+
+        def asked(batch: list[Row]) -> tuple[list[Row], dict[str, list[Row]]]:
             wanted = [row for row in batch if self._is_wanted(row, window.until)]
-            receipts = self._calls.receipts([str(row["id"]) for row in wanted if row.get("receiptIds")])
+            return wanted, self._calls.receipts([str(row["id"]) for row in wanted if row.get("receiptIds")])
+
+        batches = ahead(_batches(self._calls.entries(window.since, window.until), _A_BATCH))
+        for wanted, receipts in in_order(batches, asked, _BESIDE_LIST):
             for row in wanted:
                 if row.get("deletedAt"):
                     yield Deleted("entries", self.key("entry", row["id"], "deleted"), _moment(row["deletedAt"]))
@@ -64,14 +70,13 @@ class Books:
         version = self._settings.export_version
         if version == RETIRING:
             tell(Event("remark", {"stream": "jobs", "why": "export-version-retires"}))
-        for job in self._calls.jobs(version):
-            made = _moment(job.get("createdAt"))
-            if str(job.get("status")) not in ENDED or made is None or made >= window.until:
-                continue
-            if window.since is not None and made < window.since:
-                continue
-            items = [_kept_of(item, version) for item in self._calls.job_items(version, str(job["id"]))]
-            yield self._job(job, items, made)
+
+        def asked(job: Row) -> tuple[Row, list[dict[str, object]]]:
+            return job, [_kept_of(item, version) for item in self._calls.job_items(version, str(job["id"]))]
+
+        ended = (job for job in self._calls.jobs(version) if _ended_within(job, window))
+        for job, items in in_order(ended, asked, IN_FLIGHT - 1):
+            yield self._job(job, items, _moment(job.get("createdAt")) or window.until)
 
     def registers(self, window: Window) -> Iterator[ServiceItem]:
         """A snapshot of each register for the year: old vouchers cannot be read without."""
@@ -186,6 +191,13 @@ class Books:
         names = ("code", "name", "rate", "type")
         found = self._calls.register(path, search=search)
         return {str(row["id"]): {name: row[name] for name in names if name in row} for row in found}
+
+
+def _ended_within(job: Row, window: Window) -> bool:
+    made = _moment(job.get("createdAt"))
+    if str(job.get("status")) not in ENDED or made is None or made >= window.until:
+        return False
+    return window.since is None or made >= window.since
 
 
 def _kept_of(item: Row, version: int) -> dict[str, object]:
