@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Mapping
 from urllib.parse import quote, quote_plus
 
 HIDDEN = "***"
@@ -38,6 +39,16 @@ class Scrubber:
         for secret in self._known:
             text = text.replace(secret, HIDDEN)
         return _LOOKS_SECRET.sub(HIDDEN, text)
+
+    def hide_in(self, value: object) -> object:
+        """A JSON value without any of them, wherever they stand in it."""
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, Mapping):
+            return {self.hide(str(name)): self.hide_in(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [self.hide_in(inner) for inner in value]
+        return value
 
     def clean(self, text: str) -> str:
         """The text without any of them, on one line, cut to what a person reads."""

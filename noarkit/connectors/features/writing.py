@@ -74,15 +74,25 @@ def carry_out_words(to: Connection, words: Sequence[str], told: Row) -> Iterator
     if not 2 <= len(words) <= 3:
         raise UsageFault(what="bad-value", where=" ".join(words), do="gates list|get|create|update|delete|check ID")
     with closing(open_service(to)) as service:
-        asked = words[0], words[1], "".join(words[2:])
-        if asked == ("audit", "list", ""):
-            yield from audit(service.calls, told)
-        elif asked == ("logs", "list", ""):
-            yield from logs(service, told)
-        elif asked[:2] == ("events", "send") and asked[2]:
-            yield send_event(service, asked[2], _object(told, "user"), told.get("value"), _object(told, "metadata"))
-        else:
-            yield from carry_out(service, *asked, told)
+        yield from shown(service, words[0], words[1], "".join(words[2:]), told)
+
+
+def shown(service: Features, group: str, verb: str, one: str, told: Row) -> Iterator[Row]:
+    """What comes of it, fit to be shown: without a secret of ours, even where the service repeats one."""
+    for found in _asked(service, group, verb, one, told):
+        clean = service.scrubber.hide_in(found)
+        yield clean if isinstance(clean, Mapping) else {}
+
+
+def _asked(service: Features, group: str, verb: str, one: str, told: Row) -> Iterator[Row]:
+    if (group, verb, one) == ("audit", "list", ""):
+        yield from audit(service.calls, told)
+    elif (group, verb, one) == ("logs", "list", ""):
+        yield from logs(service, told)
+    elif (group, verb) == ("events", "send") and one:
+        yield send_event(service, one, _object(told, "user"), told.get("value"), _object(told, "metadata"))
+    else:
+        yield from carry_out(service, group, verb, one, told)
 
 
 def audit(calls: Calls, told: Row) -> Iterator[Row]:

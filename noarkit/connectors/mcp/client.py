@@ -137,7 +137,7 @@ class Tools:
         where = f"{door.where} {name}"
         if result.is_error:
             raise ServiceRefused(where=where, why=self._means.scrubber.clean(_text(result)) or "tool-said-nothing")
-        return _hidden(_value(result, where), self._means.scrubber)
+        return self._means.scrubber.hide_in(_value(result, where))
 
     def _asked(self, door: Door, ask: Callable[[Client], Awaitable[T]]) -> T:
         means, trace = self._means, _Trace()
@@ -348,13 +348,3 @@ def _value(result: CallToolResult, where: str) -> object:
         except ServiceStrange:
             parts.append(part.text)
     return parts[0] if len(parts) == 1 else parts
-
-
-def _hidden(value: object, scrubber: Scrubber) -> object:
-    if isinstance(value, str):
-        return scrubber.hide(value)
-    if isinstance(value, Mapping):
-        return {scrubber.hide(str(name)): _hidden(inner, scrubber) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_hidden(inner, scrubber) for inner in value]
-    return value

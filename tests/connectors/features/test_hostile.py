@@ -77,16 +77,11 @@ def verification(code: object, **more: object) -> bytes:
 
 
 def test_a_message_is_proven_in_seconds_or_milliseconds_and_by_the_secret_of_before(listening: Listening) -> None:
-    for number, headers in enumerate(
-        [
-            lambda body: sealed(body),
-            lambda body: sealed(body, stamp=str(int(NOW))),
-            lambda body: sealed(body, secret=OLD),
-            lambda body: sealed(body, stamp=str(int((NOW - 299) * 1_000))),
-        ]
+    for number, more in enumerate(
+        [{}, {"stamp": str(int(NOW))}, {"secret": OLD}, {"stamp": str(int((NOW - 299) * 1_000))}]
     ):
         body = change(f"g{number}")
-        assert listening.post(body, headers(body)) == 204
+        assert listening.post(body, sealed(body, **more)) == 204
     assert listening.kept == 4
     assert [hint.ids for hint in listening.inbox.hints("features:main")] == [(f"Gate:g{one}",) for one in range(4)]
 
@@ -184,7 +179,16 @@ def test_what_is_proven_and_makes_no_sense_is_kept_as_a_hint_of_bounded_length(
 def test_a_flood_of_hostile_messages_makes_nothing_fail_and_one_good_one_is_kept(listening: Listening) -> None:
     rolls = random.Random(11)
     good = change("g")
-    stamps = [str(int(NOW * 1_000)), str(int(NOW)), "", "0", "9" * 30, "NaN", "١٧٦٧٢٢٥٦٠٠".encode(), "v0:1:"]
+    stamps: list[str | bytes] = [
+        str(int(NOW * 1_000)),
+        str(int(NOW)),
+        "",
+        "0",
+        "9" * 30,
+        "NaN",
+        "١٧٦٧٢٢٥٦٠٠".encode(),
+        "v0:1:",
+    ]
     bodies = [
         b"",
         b"{}",
@@ -200,7 +204,8 @@ def test_a_flood_of_hostile_messages_makes_nothing_fail_and_one_good_one_is_kept
     for _ in range(COUNT):
         body = rolls.choice(bodies) + bytes(rolls.randrange(256) for _ in range(rolls.randrange(1, 12)))
         signature = rolls.choice(["v0=" + "0" * 64, "v0=" + "f" * 63, "", "v0=", sealed(good)["X-Service-Signature"]])
-        headers = {"X-Service-Request-Timestamp": rolls.choice(stamps), "X-Service-Signature": signature}
+        stamp = rolls.choice(stamps)
+        headers: dict[str, str | bytes] = {"X-Service-Request-Timestamp": stamp, "X-Service-Signature": signature}
         seen.add(listening.post(body, headers, rolls.choice(paths)))
     assert seen == {401, 404}
     assert listening.post(b"x" * (MAX_BODY_BYTES + 1), sealed(b"")) == 413

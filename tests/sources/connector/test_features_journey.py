@@ -60,7 +60,7 @@ def test_all_definitions_are_archived_once_and_then_only_what_is_new(tmp_path: P
     assert [outcome.rule.code for outcome in report.outcomes if outcome.rule.level == "error"] == []
     assert b"Offentleglova" in (next((tmp_path / "package").rglob("arkivstruktur.xml"))).read_bytes()
     secrets = [b"canary", *(path.read_bytes().strip() for path in tmp_path.glob("*.secret"))]
-    assert len(secrets) == 5
+    assert len(secrets) == 6
     written = [
         path.read_bytes()
         for place in ("package", "first", "second", "third", "archive")
