@@ -3,13 +3,13 @@ fault, never silence; what comes twice because the list moved is taken once."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from noarkit.errors import ServiceStrange
+from noarkit.safe.scratch import scratch
 
 Row = Mapping[str, object]
 MOST_PAGES = 1_000_000
@@ -63,9 +63,7 @@ class Seen:
     """Which keys were met, in a file of the system's own where they are many."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-8192"):
-            self._db.execute(f"PRAGMA {pragma}")
+        self._db = scratch(8 * 1_024)
         self._db.execute("CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID")
         self._db.execute("BEGIN")
         self.count = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,24 @@ class Readable(Protocol):
 
     def read(self, size: int = -1, /) -> bytes:
         """At most `size` bytes; none at the end."""
+
+
+def buffered(source: Readable) -> io.BufferedReader:
+    """The same bytes for whoever reads lines or text of them."""
+    return io.BufferedReader(_Raw(source), BLOCK_BYTES)
+
+
+class _Raw(io.RawIOBase):
+    def __init__(self, source: Readable) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # a memoryview is what is given
+        block = self._source.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
 
 
 class Writable(Protocol):

@@ -343,5 +343,3 @@ def _translating(where: str) -> Iterator[None]:
             raise
         # what a decompressor says of broken bytes has no number of the system
         raise PackageFault(where=where, why="broken-archive-file", detail=str(error)) from error
-    except (NotImplementedError, RuntimeError) as error:
-        raise PackageFault(where=where, why="unknown-compression", detail=str(error)) from error

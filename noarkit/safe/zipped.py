@@ -6,7 +6,6 @@ What the directory says of a file is held against what stands before the file it
 from __future__ import annotations
 
 import bz2
-import io
 import os
 import struct
 import zipfile
@@ -15,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from noarkit.errors import UnsafeMember
-from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.safe.digest import BLOCK_BYTES, Readable, buffered
 from noarkit.safe.scratch import scratch
 
 STORED, DEFLATED, BZIP2 = 0, 8, 12
@@ -61,7 +60,7 @@ class Entry:
 def entries(file: BinaryIO) -> Iterator[Entry]:
     """The directory in its own order, from first to last. Raises `zipfile.BadZipFile` for one that is none."""
     begin, size, count = _directory(file)
-    directory: Readable = io.BufferedReader(_Window(file, begin, size), BLOCK_BYTES)
+    directory: Readable = buffered(_Window(file, begin, size))
     for _ in range(count):
         yield _entry(directory)
     if directory.read(1):
@@ -108,7 +107,7 @@ def opened(file: BinaryIO, name: str, packing: Packing, size_bytes: int) -> Read
         if packing.packed_bytes != size_bytes:
             raise zipfile.BadZipFile(f"{name!r} is stored with two sizes")
         return _Proven(packed, name, packing.crc, size_bytes)
-    return _Proven(_Unpacked(packed, _unpacker(method)), name, packing.crc, size_bytes)
+    return _Proven(_Unpacked(packed, _unpacker(method, name)), name, packing.crc, size_bytes)
 
 
 def _directory(file: BinaryIO) -> tuple[int, int, int]:
@@ -190,7 +189,7 @@ def _exactly(file: Readable, size: int) -> bytes:
     return content
 
 
-class _Window(io.RawIOBase):
+class _Window:
     """A stretch of a file."""
 
     def __init__(self, file: BinaryIO, begin: int, size: int) -> None:
@@ -198,21 +197,14 @@ class _Window(io.RawIOBase):
         self._at = begin
         self._left = size
 
-    def readable(self) -> bool:
-        return True
-
     def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
         wanted = self._left if size < 0 else min(size, self._left)
         self._file.seek(self._at)
         block = self._file.read(wanted)
         self._at += len(block)
         self._left -= len(block)
         return block
-
-    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # a memoryview is what is given
-        block = self.read(len(buffer))
-        buffer[: len(block)] = block
-        return len(block)
 
 
 class _Unpacker(Protocol):
@@ -238,12 +230,12 @@ class _Inflater:
         return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
 
 
-def _unpacker(method: int) -> _Unpacker:
+def _unpacker(method: int, name: str) -> _Unpacker:
     if method == DEFLATED:
         return _Inflater()
     if method == BZIP2:
         return bz2.BZ2Decompressor()
-    raise NotImplementedError(f"compression {method}")
+    raise PackageFault(where=name, why="unknown-compression", detail=f"compression {method}")
 
 
 class _Unpacked:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import NoarkitError, PackageFault, TooLarge, UnsafeMember, UnsafePath
-from noarkit.safe.unpack import Content, Member, UnpackLimits, form_of, members, unpack_to
+from noarkit.safe.unpack import Content, Member, Picker, UnpackLimits, form_of, members, unpack_to
 
 FILES = {"dias/a.txt": b"alpha", "dias/sub/blå.bin": bytes(range(256)) * 5000, "dias/empty": b""}
 MODES = {"tar": "w", "tar.gz": "w:gz", "tar.bz2": "w:bz2", "tar.xz": "w:xz"}
@@ -254,8 +254,20 @@ def test_a_way_of_packing_nobody_knows_is_told_so(tmp_path: Path) -> None:
         for at in [at for at in range(len(content) - 4) if content[at : at + 4] == magic]:
             content[at + offset] = 97
     path.write_bytes(content)
-    with pytest.raises(PackageFault, match="unknown-compression"):
+    with pytest.raises(PackageFault, match="unknown-compression") as told:
         read_all(path)
+    assert told.value.data["detail"] == "compression 97"
+
+
+def test_what_goes_wrong_with_whoever_reads_is_not_told_of_the_archive_file(tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "a.zip")
+    member = next(member for member, _ in members(path))
+    with (
+        contextlib.closing(Picker(path)) as picker,
+        pytest.raises(RuntimeError, match="of our own"),
+        picker.open(member),
+    ):
+        raise RuntimeError("of our own")
 
 
 class Failing:

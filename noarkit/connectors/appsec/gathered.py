@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
 from noarkit.connectors.canonical import canonical, parse
 from noarkit.connectors.paging import Row
+from noarkit.safe.scratch import scratch
 
 _FETCHED = 200
 
@@ -17,9 +17,7 @@ class Gathered:
     """Rows by group and key. The last one of a key counts; within a group they come by their order, then their key."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-8192"):
-            self._db.execute(f"PRAGMA {pragma}")
+        self._db = scratch(8 * 1_024)
         self._db.execute("CREATE TABLE row (grp TEXT, key TEXT, place TEXT, told BLOB, PRIMARY KEY (grp, key))")
         self._db.execute("CREATE INDEX ordered ON row (grp, place, key)")
         self._db.execute("BEGIN")

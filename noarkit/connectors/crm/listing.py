@@ -16,6 +16,7 @@ from noarkit.connectors.crm.calls import Calls, busy, is_expired
 from noarkit.connectors.crm.fields import Fields
 from noarkit.connectors.paging import Page, Row, Seen, pages, rows
 from noarkit.errors import PackageFault, ServiceBroken, ServiceRefused, ServiceStrange
+from noarkit.safe.digest import buffered
 from noarkit.safe.unpack import UnpackLimits, members
 
 _KEYSET_ROWS = 2_000
@@ -176,21 +177,8 @@ def _table(calls: Calls, job: str) -> Iterator[Row]:
             for member, content in members(Path(packed.name), limits=limits):
                 if member.name != f"{job}.csv":
                     raise ServiceStrange(where=f"bulk read {job}", why="not-an-object")
-                text = io.TextIOWrapper(io.BufferedReader(_Raw(content)), "utf-8-sig", newline="")
+                text = io.TextIOWrapper(buffered(content), "utf-8-sig", newline="")
                 for row in csv.DictReader(text):
                     yield {"id" if name == "Id" else name: value or None for name, value in row.items()}
         except (csv.Error, UnicodeDecodeError, zipfile.BadZipFile) as error:
             raise PackageFault(where=f"bulk read {job}", why="not-a-table") from error
-
-
-class _Raw(io.RawIOBase):
-    def __init__(self, source: object) -> None:
-        self._source = source
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a memoryview is what is given
-        block: bytes = self._source.read(len(buffer))  # type: ignore[attr-defined]  # whatever bytes are read from
-        buffer[: len(block)] = block
-        return len(block)

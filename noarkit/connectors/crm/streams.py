@@ -4,7 +4,6 @@ finds its case file, whichever run reads it."""
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -18,6 +17,7 @@ from noarkit.connectors.paging import Row, pages, rows
 from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem
 from noarkit.errors import NoarkitError, ServiceBroken, ServiceRefused
 from noarkit.graph.entity import Content
+from noarkit.safe.scratch import scratch
 
 NOTE_FIELDS = (
     "Note_Title", "Note_Content", "Parent_Id", "Owner", "Created_By", "Modified_By", "Created_Time", "Modified_Time",
@@ -33,8 +33,7 @@ class Cases:
     """The records that things hang on: what a note or letter needs to know of its case."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db = scratch()
         self._db.execute(
             "CREATE TABLE held (id TEXT PRIMARY KEY, module TEXT, facts TEXT, open INTEGER, fresh INTEGER)"
             " WITHOUT ROWID"

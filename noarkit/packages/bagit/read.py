@@ -39,7 +39,7 @@ from noarkit.packages.bagit.spec import (
     read_manifest,
 )
 from noarkit.packages.holding.storage import Storage, Stored, open_storage
-from noarkit.safe.digest import Readable
+from noarkit.safe.digest import Readable, buffered
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits, members
 
 _MOST_DECLARATION = 4096
@@ -224,10 +224,11 @@ def top_files(storage: Storage) -> list[str]:
 @contextmanager
 def tag_lines(storage: Storage, name: str, declared: Declared) -> Iterator[Iterator[tuple[int, str]]]:
     """The numbered lines of a tag file; endless lines and letters of another encoding are `PackageFault`."""
-    with storage.open(name) as file:
-        raw = io.BufferedReader(_Raw(file), 1024 * 1024)
-        with io.TextIOWrapper(raw, encoding=declared.encoding, newline=None) as text:
-            yield _numbered(text, f"{storage.where}: {name}")
+    with (
+        storage.open(name) as file,
+        io.TextIOWrapper(buffered(file), encoding=declared.encoding, newline=None) as text,
+    ):
+        yield _numbered(text, f"{storage.where}: {name}")
 
 
 def _numbered(text: io.TextIOWrapper, where: str) -> Iterator[tuple[int, str]]:
@@ -242,21 +243,6 @@ def _numbered(text: io.TextIOWrapper, where: str) -> Iterator[tuple[int, str]]:
             yield number, line.removesuffix("\n")
     except UnicodeError as error:
         raise PackageFault(where=where, why="wrong-encoding", line=number + 1) from error
-
-
-class _Raw(io.RawIOBase):
-    """Gives what can only be read to those who want to read into a buffer."""
-
-    def __init__(self, source: Readable) -> None:
-        self._source = source
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a memoryview is what is given
-        block = self._source.read(len(buffer))
-        buffer[: len(block)] = block
-        return len(block)
 
 
 def info_lines(storage: Storage, declared: Declared) -> Iterator[tuple[int, str, str] | Wrong]:

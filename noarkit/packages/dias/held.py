@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal
 
 from noarkit.errors import PackageFault, UnsafeMember
 from noarkit.packages.dias.spec import METS
 from noarkit.packages.holding.digests import stamp_of
-from noarkit.packages.holding.storage import FolderStorage, Storage, Stored
+from noarkit.packages.holding.storage import FolderStorage, Storage, Stored, picked
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.scratch import scratch
@@ -109,14 +109,9 @@ class TarStorage:
     def _span(self) -> tuple[str, ...]:
         return (self._above, f"{self.top}0") if self._above else ()  # «0» is the sign after «/»
 
-    @contextmanager
-    def open(self, name: str) -> Iterator[Readable]:
+    def open(self, name: str) -> AbstractContextManager[Readable]:
         """The bytes of one file; one at a time."""
-        member = self.member(name)
-        if member is None or self._picker is None:
-            raise FileNotFoundError(name)
-        with self._picker.open(member) as content:
-            yield content
+        return picked(self._picker, self.member(name), name)
 
     def member(self, name: str) -> Member | None:
         """How a file lies in the tar; None where it is not there."""

@@ -78,6 +78,15 @@ def open_storage(path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True)
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
 
 
+@contextmanager
+def picked(picker: Picker | None, member: Member | None, name: str) -> Iterator[Readable]:
+    """The bytes of a file that was looked up. Raises `FileNotFoundError` where it is not there."""
+    if picker is None or member is None:
+        raise FileNotFoundError(name)
+    with picker.open(member) as content:
+        yield content
+
+
 class FolderStorage:
     """A package as a folder."""
 
@@ -173,14 +182,9 @@ class ArchiveStorage:
         for name, size in self._db.execute("SELECT name, size FROM held ORDER BY coalesce(offset, header)"):
             yield Stored(name[skip:], size)
 
-    @contextmanager
-    def open(self, name: str) -> Iterator[Readable]:
+    def open(self, name: str) -> AbstractContextManager[Readable]:
         """The bytes of one file; one at a time."""
-        member = self.member(name)
-        if member is None or self._picker is None:
-            raise FileNotFoundError(name)
-        with self._picker.open(member) as content:
-            yield content
+        return picked(self._picker, self.member(name), name)
 
     def member(self, name: str) -> Member | None:
         """How a file lies in the archive file; None where it is not there."""
