@@ -20,15 +20,17 @@ def load(held: Standing, folder: Path, name: str, archive: str) -> noarkit.Inges
 
 
 def conclude_a_review(held: Standing, folder: Path) -> None:
-    """Somebody commits what was reviewed."""
+    """Somebody commits what was under review; nothing else tells of it."""
     service = open_service(held.connection({"state": str(folder / "looking")}))
-    for gate in service.calls.definitions("gates"):
-        reviews = [dict(review) for review in service.calls.reviews("gates", str(gate["id"]))]
-        if reviews:
-            reviews[0]["status"] = "committed-now"
-            held.control("change", reviews=[{"kind": "gates", "id": gate["id"], "reviews": reviews}])
-            break
-    service.close()
+    for kind in ("gates", "dynamic_configs", "experiments"):
+        for one in (str(told["id"]) for told in service.calls.definitions(kind)):
+            reviews = [dict(review) for review in service.calls.reviews(kind, one)]
+            if reviews and reviews[0]["status"] not in ("committed", "rejected"):
+                reviews[0]["status"] = "committed"
+                held.control("change", reviews=[{"kind": kind, "id": one, "reviews": reviews}])
+                service.close()
+                return
+    raise AssertionError("nothing is under review")
 
 
 def test_all_definitions_are_archived_once_and_then_only_what_is_new(tmp_path: Path) -> None:
