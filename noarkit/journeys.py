@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Mapping
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from noarkit.config import Config, Origin, Sources, load
+from noarkit import airgap
+from noarkit.airgap import Trust
 from noarkit.destination import Destination, destination, reached
 from noarkit.engine import assembly, continuity
 from noarkit.engine.assembly import IngestResult, LoadOptions
@@ -37,11 +36,18 @@ from noarkit.load.numbers import placed
 from noarkit.load.plan import Plan, PlanResult
 from noarkit.load.plan import plan as make_plan
 from noarkit.load.reappeared import reappeared
+from noarkit.load.receipt import write_receipt
+from noarkit.load.receiving import is_received
+from noarkit.load.receiving import planned as planned_before
 from noarkit.load.verify import Depth, Depths, Verified
 from noarkit.load.verify import verify as verify_run
 from noarkit.report import Context, write_certificate, write_plan_report, write_run_report
 from noarkit.report.lists import write_lists
 from noarkit.report.page import MOST_PLACES
+from noarkit.site import Place as Place
+from noarkit.site import Site as Site
+from noarkit.site import read_settings as read_settings
+from noarkit.site import site as site
 from noarkit.sources.connector import ConnectorSource, find_connection, names_connection, reopen_connection, standing
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
@@ -52,44 +58,6 @@ from noarkit.sources.port import Settling, Source, SourceIdentity, fitted, relea
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
-
-Place = str | Path
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """The settings of whoever calls: config and environment, and the clock."""
-
-    config: Config
-    environment: Mapping[str, str]
-    now_s: Callable[[], float] = time.time
-
-
-def read_settings(
-    file: Place | None = None, *, profile: str | None = None, environment: Mapping[str, str] | None = None
-) -> Site:
-    """The settings of a `noarkit.toml`, as every function takes them; without a `file` those that a command would use.
-
-    Raises `ConfigFault`.
-    """
-    variables = dict(os.environ if environment is None else environment)
-    named = Path(file) if file is not None else None
-    return Site(load(Sources(environment=variables, file=named, profile=profile)), variables)
-
-
-def site(archive: str | None = None, given: Site | None = None) -> Site:
-    """The settings in force: those given, else `noarkit.toml` and the environment; `archive` goes before both."""
-    if given is None:
-        environment = dict(os.environ)
-        flags = {"archive.url": archive} if archive else {}
-        return Site(load(Sources(flags=flags, environment=environment)), environment)
-    if archive is None:
-        return given
-    origins = {**given.config.origins, "archive.url": Origin("flag", "archive")}
-    config = replace(
-        given.config, archive=replace(given.config.archive, url=archive), origins=MappingProxyType(origins)
-    )
-    return replace(given, config=config)
 
 
 def scan(source: Place | Source, *, settings: Site | None = None, tell: Listener = nobody) -> ScanReport:
@@ -107,6 +75,9 @@ def plan(
     since: Place | None = None,
     strict: bool = False,
     archive: str | None = None,
+    pack: Place | None = None,
+    seal_key: Place | None = None,
+    trust_key: Trust = None,
     settings: Site | None = None,
     tell: Listener = nobody,
 ) -> PlanResult:
@@ -115,20 +86,53 @@ def plan(
     `source` is a path, a URL, a name, or a source itself. `recipe` is a file or a value; without one the source's own
     is used. Codes are judged by the archive's own lists where `archive` names one (which must then answer), or where
     the settings name one that answers.
+
+    With `pack` the plan is sealed with its documents, signed with `seal_key`: a folder, zip or tar for the other side
+    of an air gap. A run that stands already is packed as it is, and the same call again goes on. Where `source` is such
+    a bundle, it is proven (one of `trust_key` must have sealed it) and `run` is made of it.
     Raises `PlanFault` for a recipe or plan that cannot work, `SourceGone`, `UsageFault` where a plan stands already.
     """
     here = site(archive, settings)
     folder = RunFolder(Path(run))
+    if trust_key is not None or airgap.is_bundle(source):
+        return airgap.received(source, folder, trust_key, here, tell)
+    wish = _Wish(recipe, hash_contents, since, strict, archive)
+    if pack is None:
+        return _plan(source, folder, wish, here, tell)
+    signer = airgap.signer(here, seal_key)
+    if (folder.path / "plan.json").exists():
+        if isinstance(source, str | Path) and Path(source) != folder.path:
+            same_source(folder, source)
+        planned = planned_before(folder)
+    else:
+        planned = _plan(source, folder, wish, here, tell)
+    given = None if isinstance(source, str | Path) else source
+    with released(_reopened(folder, here, given)) as place:
+        return airgap.pack(planned, place, Path(pack), signer, strict=strict, here=here, tell=tell)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """How a plan is to be made."""
+
+    recipe: Place | Recipe | None
+    hash_contents: bool
+    since: Place | None
+    strict: bool
+    archive: str | None
+
+
+def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, tell: Listener) -> PlanResult:
     where = destination(here.config, here.environment)
     place = source_at(source, here, where.name)
     settled(place, folder.path)
     tell(Event("target", {"archive": where.name}))
-    codes = _codes(where, tell, must=archive is not None, may=here.config.archive.url is not None)
+    codes = _codes(where, tell, must=wish.archive is not None, may=here.config.archive.url is not None)
     what = replace(
-        _what(recipe, place, codes),
-        hash_contents=hash_contents,
-        strict=strict,
-        since=RunFolder(Path(since)) if since is not None else None,
+        _what(wish.recipe, place, codes),
+        hash_contents=wish.hash_contents,
+        strict=wish.strict,
+        since=RunFolder(Path(wish.since)) if wish.since is not None else None,
         codes=codes,
     )
     _refuse_planned(folder)
@@ -137,11 +141,11 @@ def plan(
             planned = make_plan(what, folder, told, here.now_s)
         moved, moved_count = _moved(folder, what.since)
         context = Context(
-            recipe=recipe.name if isinstance(recipe, Recipe) else str(recipe or ""),
+            recipe=wish.recipe.name if isinstance(wish.recipe, Recipe) else str(wish.recipe or ""),
             archive=where.name,
             asked=codes is not None,
-            hashed=hash_contents,
-            since=str(since or ""),
+            hashed=wish.hash_contents,
+            since=str(wish.since or ""),
             reappeared=moved,
             reappeared_count=moved_count,
             hints=noticed.hints,
@@ -156,6 +160,8 @@ def ingest(
     run: Place,
     *,
     source: Source | None = None,
+    output: Place | None = None,
+    trust_key: Trust = None,
     archive: str | None = None,
     until: str | None = None,
     max_rate: str | None = None,
@@ -172,11 +178,12 @@ def ingest(
 
     `until` is a time (`06:00`) or a moment, `max_rate` calls or bytes a second (`20/s`, `5MB/s`), `max_errors` a number
     or a share (`50`, `1%`). `check_command` sees every file before it is uploaded, and its refusal sets the item aside.
-    `source` is the one that was planned, where its reader has no name that anybody registered.
-    Raises `RunLocked`, `PlanChanged`, `OtherArchive`, `SourceGone`, and faults of the archive.
+    `source` is the one that was planned, where its reader has no name that anybody registered. Where `run` is a sealed
+    bundle, it is proven first (one of `trust_key` must have sealed it), and `output` becomes its run.
+    Raises `SealBroken`, `RunLocked`, `PlanChanged`, `OtherArchive`, `SourceGone`, and faults of the archive.
     """
     here = site(archive, settings)
-    folder = RunFolder(Path(run))
+    folder = airgap.run_of(run, output, trust_key, here, tell)
     read = _reopened(folder, here, source)
     options = LoadOptions(
         until=read_until(until, datetime.fromtimestamp(here.now_s(), UTC), _zone(folder)) if until else None,
@@ -254,15 +261,29 @@ def verify(
     depth: Depth = "ids",
     sample: float = 1.0,
     archive: str | None = None,
+    receipt: Place | None = None,
+    trust_key: Trust = None,
+    receipt_out: Place | None = None,
+    seal_key: Place | None = None,
     settings: Site | None = None,
     tell: Listener = nobody,
 ) -> Verified:
     """Walks the source again, asks the archive, and compares; `sample` is the share of files whose bytes are compared.
 
-    `source` as for `ingest`. Changes nothing. Raises `OtherArchive`, `SourceGone`, and faults of the archive.
+    A run that came in a bundle is answered for with `receipt_out`: where nothing disagrees, a receipt is made there,
+    sealed with `seal_key`. A run that left in one is closed with `receipt`, which one of `trust_key` must have sealed:
+    it is held against the plan and all that was sealed, and no archive is asked.
+    `source` as for `ingest`. Changes nothing. Raises `SealBroken`, `OtherArchive`, `SourceGone`, and archive faults.
     """
     here = site(archive, settings)
     folder = RunFolder(Path(run))
+    if receipt is not None:
+        result = airgap.close_case(folder, receipt, trust_key, here, tell)
+        if result.good and names_connection(source_of(folder).where):
+            with suppress(ConfigFault):  # a connection that is configured no more has no next plan
+                airgap.move_marks(folder, _reopened(folder, here), here)
+        return result
+    order = airgap.receipt_order(folder, receipt_out, seal_key, here) if receipt_out is not None else None
     read = _reopened(folder, here, source)
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
@@ -285,6 +306,10 @@ def verify(
             began_s=began_s,
             ended_s=here.now_s(),
         )
+        if order is not None and result.good:
+            wanted = replace(order, archive=way.name, account=way.account)
+            write_receipt(wanted, result, asked, now_s=here.now_s)
+            result.receipt = order.target
         return result
 
 
@@ -386,7 +411,10 @@ def source_at(source: Place | Source, here: Site | None, archive: str | None = N
 
 
 def _reopened(folder: RunFolder, here: Site, given: Source | None = None) -> Source:
-    """The source of a run: the one given, which must be that one, or what is found where the plan says."""
+    """The source of a run: the one given, which must be that one, or what is found where the plan says; the bundle
+    for a run that came in one."""
+    if is_received(folder):
+        return airgap.bundle_of(folder)
     identity = source_of(folder)
     if given is not None:
         found = source_at(given, here)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from noarkit import journeys
+from noarkit.airgap import is_bundle
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, tell_plan
 from noarkit.cli.running import Ending, Work, failed, is_run, settings, tell_end, working
@@ -17,6 +18,7 @@ from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, grave
 from noarkit.events import Event
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import planned_aside
+from noarkit.load.receiving import is_received
 
 _LIMITS = ("until", "max-errors")
 _WRITABLE = ("crm",)
@@ -61,6 +63,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @option("--recipe", type=FILE, metavar="FILE")
 @option("--dry-run", is_flag=True)
 @option("--write-back", metavar="FIELD")
+@option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
 @load_options
 def ingest_command(
     session: Session,
@@ -70,12 +73,16 @@ def ingest_command(
     recipe: Path | None,
     dry_run: bool,
     write_back: str | None,
+    trust_key: tuple[Path, ...],
     **wanted: object,
 ) -> int:
-    """Loads a run, or a source through a plan of its own."""
+    """Loads a run, or a source or a sealed bundle through a plan of its own."""
     how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
     with working(session, drains=True) as work:
-        folder = _planned(work, place, output, recipe, how)
+        if trust_key or is_bundle(place):
+            folder = _brought(work, place, output, recipe, trust_key)
+        else:
+            folder = _planned(work, place, output, recipe, how)
         return load_run(work, folder, how)
 
 
@@ -174,6 +181,24 @@ def _planned(work: Work, place: str, output: Path | None, recipe: Path | None, h
     return folder
 
 
+def _brought(
+    work: Work, place: str, output: Path | None, recipe: Path | None, trust_key: tuple[Path, ...]
+) -> RunFolder:
+    """The run of a bundle, which is proven whole before it is one; the one begun under that name, where it stands."""
+    if recipe is not None:
+        raise UsageFault(what="options-of-a-source", where="--recipe")
+    if output is None:
+        raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
+    fresh = not is_run(output)
+    planned = journeys.plan(
+        place, output, trust_key=trust_key or None, settings=settings(work.session, None), tell=work.tell
+    )
+    work.progress.close()
+    if fresh:
+        tell_plan(work.session, planned)
+    return RunFolder(output)
+
+
 def _tell_result(session: Session, result: IngestResult) -> None:
     told, folder = session.texts, result.folder
     lines: dict[str, str] = {}
@@ -199,5 +224,5 @@ def _next(result: IngestResult) -> str:
         return "again"
     left_out = result.numbers.set_aside + result.numbers.refused
     if not left_out:
-        return "verify"
+        return "receipt" if is_received(result.folder) else "verify"
     return "replan" if left_out == planned_aside(result.folder) else "retry"

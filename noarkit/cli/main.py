@@ -38,6 +38,7 @@ COMMANDS: tuple[str, ...] = (
     "validate",
     "compare",
     "runs",
+    "key",
     "connect",
     "listen",
     "mcp",

@@ -14,6 +14,7 @@ from noarkit.cli.show import size
 from noarkit.errors import UsageFault
 from noarkit.load.folder import RunFolder
 from noarkit.load.plan import PlanResult
+from noarkit.load.sealing import Packed
 from noarkit.report import plan_report
 from noarkit.words.texts import grouped
 
@@ -24,26 +25,32 @@ _MOST_SHOWN = 5
 
 @command("plan", exits=(3, 4, 5, 6, 8, 9, 10, 130, 143))
 @click.argument("source", metavar="SOURCE")
-@option("-o", "--output", type=FOLDER, metavar="RUN", required=True)
+@option("-o", "--output", type=FOLDER, metavar="RUN")
 @option("--recipe", type=FILE, metavar="FILE")
 @option("--hash", "hash_contents", is_flag=True)
 @option("--since", type=FOLDER, metavar="RUN")
 @option("--strict", is_flag=True)
 @option("--archive", metavar="URL", variable=None)
+@option("--pack", type=click.Path(path_type=Path), metavar="BUNDLE")
+@option("--seal-key", type=FILE, metavar="FILE", variable=None)
+@option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
 def plan_command(
     session: Session,
     source: str,
     *,
-    output: Path,
+    output: Path | None,
     recipe: Path | None,
     hash_contents: bool,
     since: Path | None,
     strict: bool,
     archive: str | None,
+    pack: Path | None,
+    seal_key: Path | None,
+    trust_key: tuple[Path, ...],
 ) -> int:
-    """Makes a plan and says what it holds."""
-    if is_run(output):
-        raise UsageFault(what="plan-exists", where=str(output))
+    """Makes a plan and says what it holds; packs it, where that is wished."""
+    output = _run_wanted(source, output, pack)
+    fresh = not is_run(output)
     if since is not None and not is_run(since):
         raise UsageFault(what="not-a-run", where=str(since))
     with working(session) as work:
@@ -55,11 +62,54 @@ def plan_command(
             since=since,
             strict=strict,
             archive=archive,
+            pack=pack,
+            seal_key=seal_key,
+            trust_key=trust_key or None,
             settings=settings(session, None),
             tell=work.tell,
         )
-    tell_plan(session, planned)
-    return 3 if planned.records.get("set_aside") else 0
+    if fresh or planned.packed is None:
+        tell_plan(session, planned, packed=planned.packed is not None)
+    if planned.packed is not None:
+        _tell_packed(session, planned.packed)
+    left_out = planned.records.get("set_aside") or (planned.packed is not None and planned.packed.left_out)
+    return 3 if left_out else 0
+
+
+def _run_wanted(source: str, output: Path | None, pack: Path | None) -> Path:
+    """The run that is meant: a new one, or one that stands and is to be packed."""
+    if output is None and pack is not None and is_run(Path(source)):
+        return Path(source)
+    if output is None:
+        raise UsageFault(what="run-wanted", where=source, do=f"noarkit plan {source} -o RUN")
+    if is_run(output) and pack is None:
+        raise UsageFault(what="plan-exists", where=str(output))
+    return output
+
+
+def _tell_packed(session: Session, packed: Packed) -> None:
+    """Where the bundle lies, whose seal it bears, and what the other side does with it."""
+    told = session.texts
+    lines = [
+        told.say("pack.stood" if packed.stood else "pack.made", path=packed.path),
+        told.say("pack.holds", count=packed.documents, size=size(packed.size_bytes)),
+    ]
+    if packed.left_out:
+        lines.append(told.say("pack.left-out", count=packed.left_out))
+    lines.append(told.say("key.fingerprint", fingerprint=packed.fingerprint))
+    lines.append(told.say("pack.next", name=packed.path.name))
+    session.face.result(
+        "packed",
+        "\n".join(lines),
+        path=str(packed.path),
+        id=packed.id,
+        seal=packed.seal_sha256,
+        documents=packed.documents,
+        left_out=packed.left_out,
+        bytes=packed.size_bytes,
+        fingerprint=packed.fingerprint,
+        stood=packed.stood,
+    )
 
 
 def _noted(session: Session, folder: RunFolder) -> Iterator[str]:
@@ -83,8 +133,8 @@ def _noted(session: Session, folder: RunFolder) -> Iterator[str]:
         yield told.say("plan.unasked")
 
 
-def tell_plan(session: Session, planned: PlanResult) -> None:
-    """What a plan holds, in a few lines."""
+def tell_plan(session: Session, planned: PlanResult, *, packed: bool = False) -> None:
+    """What a plan holds, in a few lines; one that is packed is loaded elsewhere."""
     face, told, folder = session.face, session.texts, planned.folder
     count = {name: planned.records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")}
     made = ", ".join(f"{grouped(number)} {kind}" for kind, number in planned.entities.items())
@@ -94,7 +144,8 @@ def tell_plan(session: Session, planned: PlanResult) -> None:
     lines.append(told.say("plan.cut", shards=planned.shards, chunks=grouped(planned.chunks), size=size(planned.bytes)))
     lines.append(told.say("plan.frozen", path=folder.graph, sha256=planned.sha256))
     lines.append(told.say("plan.look", path=folder.path / "plan.html"))
-    lines.append(told.say("plan.next", run=folder.path))
+    if not packed:
+        lines.append(told.say("plan.next", run=folder.path))
     face.result(
         "plan",
         "\n".join(lines),

@@ -33,6 +33,7 @@ _COUNTED: Mapping[str, tuple[str, str]] = {
     "walked": ("walking", "records"),
     "asked": ("asking", "keys"),
     "compared": ("comparing", "files"),
+    "seal_proven": ("proving", "files"),
 }
 
 

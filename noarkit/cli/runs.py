@@ -9,6 +9,7 @@ import click
 
 from noarkit.cli.options import Session, command
 from noarkit.errors import NoarkitError
+from noarkit.load.delivery import standing
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.words.texts import grouped
@@ -40,10 +41,9 @@ def runs_in(folder: Path) -> list[Path]:
 
 def _tell(session: Session, path: Path) -> None:
     run = RunFolder(path)
-    counted = numbers(run)
+    state, counted = _standing(run)
     told = session.texts
     frozen = datetime.fromtimestamp(float(str(run.plan().get("frozen_at", 0))), UTC)
-    state = _state(run, counted)
     parts = [
         f"{path!s:<32}",
         f"{told.say(f'state.{state}'):<14}",
@@ -58,7 +58,13 @@ def _tell(session: Session, path: Path) -> None:
     session.face.result("run", "  ".join(parts), run=run.name, path=str(path), state=state, **counted.as_data())
 
 
-def _state(run: RunFolder, counted: Numbers) -> str:
-    if not run.journal.exists():
-        return "planned"
-    return "open" if counted.open or counted.in_doubt else "done"
+def _standing(run: RunFolder) -> tuple[str, Numbers]:
+    """What became of a run, here or beyond an air gap, and its sums."""
+    counted = numbers(run)
+    if run.journal.exists():
+        return "open" if counted.open or counted.in_doubt else "done", counted
+    beyond = standing(run)
+    if beyond is None:
+        return "planned", counted
+    state, receipt = beyond
+    return state, counted if receipt is None else receipt.numbers

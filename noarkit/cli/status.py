@@ -13,6 +13,7 @@ from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import Ending, is_run, tell_end
 from noarkit.cli.runs import runs_in
 from noarkit.errors import UsageFault
+from noarkit.load.delivery import standing
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.words.texts import grouped
@@ -50,7 +51,12 @@ def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | No
         )
     elif not owner:
         state = "planned"
-    code = 3 if state == "done" and counted.set_aside + counted.refused else 0
+        beyond = standing(folder)
+        if beyond is not None:  # what became of it is known by its receipt alone
+            state, receipt = beyond
+            if receipt is not None:
+                counted, archive = receipt.numbers, receipt.archive
+    code = 3 if state in ("done", "delivered") and counted.set_aside + counted.refused else 0
     data = {name: number for name, number in counted.as_data().items()}
     if session.face.as_json:
         session.face.result("status", "", run=folder.name, state=state, owner=owner, archive=archive, **data)

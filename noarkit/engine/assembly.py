@@ -133,7 +133,7 @@ def ingest_run(
         with closing(opened(way.settings, dry_run=options.dry_run, tell=told)) as archive:
             terms = Terms(way.name, way.deadline_s, limits=limits, rehearsal=options.dry_run)
             told(Event("load_began", progress(run)))
-            _note(run, now_s(), "ingest_began", archive=way.name, account=way.account, **_who())
+            _note(run, now_s(), "ingest_began", archive=way.name, account=way.account, **who())
             loaded = load(
                 run,
                 archive,
@@ -287,8 +287,8 @@ def _remember(run: RunFolder, **facts: str) -> None:
         journal.remember(**facts)
 
 
-def _who() -> dict[str, str]:
-    """Who works, where and with what, for the report."""
+def who() -> dict[str, str]:
+    """Who works, where and with what, for reports and seals."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):

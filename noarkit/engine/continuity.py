@@ -18,6 +18,7 @@ from noarkit.events import Listener
 from noarkit.graph.store import GraphStore
 from noarkit.load import preflight
 from noarkit.load.folder import RunFolder
+from noarkit.load.numbers import Numbers
 from noarkit.sources.connector import ConnectorSource, standing
 from noarkit.sources.port import Source
 
@@ -58,13 +59,21 @@ def keep(source: Source, result: IngestResult, now_s: float) -> None:
     """Marks move on where nothing was left out while loading; a stream that could not be read whole keeps its own."""
     if not isinstance(source, ConnectorSource) or result.state != "done" or result.dry_run:
         return
-    folder, aside = result.folder, result.numbers.set_aside + result.numbers.refused
-    with closing(folder.open_journal()) as journal, closing(GraphStore.open(folder.graph)) as graph:
+    with closing(result.folder.open_journal()) as journal:
         identity = journal.meta("archive") or result.archive
+    delivered(source, result.folder, result.archive, identity, result.numbers, now_s)
+
+
+def delivered(source: Source, folder: RunFolder, archive: str, identity: str, numbers: Numbers, now_s: float) -> None:
+    """The same for what arrived elsewhere, in an archive that this side calls `archive`."""
+    if not isinstance(source, ConnectorSource):
+        return
+    aside = numbers.set_aside + numbers.refused
+    with closing(GraphStore.open(folder.graph)) as graph:
         left_out = [
             json.loads(data or "{}").get("stream")
             for (data,) in graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
         ]
     if aside == len(left_out) and all(left_out):
         streams = {str(stream) for stream in left_out}
-        standing.keep(source, folder.path, result.archive, identity, streams, now_s=now_s)
+        standing.keep(source, folder.path, archive, identity, streams, now_s=now_s)

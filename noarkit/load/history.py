@@ -6,6 +6,7 @@ Entries that stand in the archive's log already are passed over there, so that t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -26,6 +27,8 @@ from noarkit.packages.noark5.values import Unreadable, timestamp
 from noarkit.safe.atomic import write_bytes
 
 KEPT_FILE = "kept-changelog.xml"
+BROUGHT_FILE = "changelog.xml"
+"""The change log that came with a run in its bundle."""
 _MARK = "change_log"
 
 
@@ -37,7 +40,7 @@ def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive
     zone = ZoneInfo(graph.meta("zone") or "Europe/Oslo")
     kept = "archive"
     count = 0
-    with change_log_of(Path(named)) as log:
+    with _log_of(folder, Path(named)) as log:
         if log is None:
             return
         try:
@@ -47,6 +50,17 @@ def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive
             write_bytes(folder.path / KEPT_FILE, log.read_bytes())
     journal.remember(**{_MARK: kept})
     tell(Event("change_log_kept", {"where": kept, "entries": count}))
+
+
+@contextmanager
+def _log_of(folder: RunFolder, named: Path) -> Iterator[Path | None]:
+    """The change log that the run brought along, else that of its source."""
+    brought = folder.path / BROUGHT_FILE
+    if brought.is_file():
+        yield brought
+        return
+    with change_log_of(named) as log:
+        yield log
 
 
 def _entries(path: Path, graph: GraphStore, zone: ZoneInfo) -> Iterator[Mapping[str, Json]]:

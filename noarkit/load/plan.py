@@ -24,6 +24,7 @@ from noarkit.graph.entity import AlreadyThere, Content, Entity, Mapped, SetAside
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore, translated
 from noarkit.load.folder import RunFolder
+from noarkit.load.sealing import Packed
 from noarkit.safe.digest import sha256_of_stream
 from noarkit.sources.port import OF_THE_PLACE, Groundwork, Source, SourceRecord
 
@@ -79,7 +80,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """What was planned: counts by record state and by entity type, and the digest that froze it."""
+    """What was planned: counts by record state and by entity type, and the digest that froze it; `packed` is the bundle
+    that it was sealed in, where one was asked for."""
 
     folder: RunFolder
     sha256: str
@@ -88,6 +90,7 @@ class PlanResult:
     bytes: int
     chunks: int
     shards: int
+    packed: Packed | None = None
 
 
 def plan(what: Plan, folder: RunFolder, tell: Listener, now_s: Callable[[], float]) -> PlanResult:

@@ -27,6 +27,7 @@ from noarkit.safe.digest import sha256_of_stream
 from noarkit.sources.port import OF_THE_PLACE, Groundwork, Source
 
 Depth = Literal["counts", "ids", "bytes"]
+Proof = Literal["counts", "ids", "bytes", "receipt"]
 _IDS_A_QUERY = 100
 _TELL_EVERY = 5000
 _MOST_FINDINGS = 100_000
@@ -49,7 +50,8 @@ _COUNTED_CHILDREN: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that does not agree: a code (V1xx source, V2xx archive, V3xx bytes) and the key it concerns."""
+    """One thing that does not agree: a code (V1xx source, V2xx archive, V3xx bytes, V4xx receipt) and the key it
+    concerns."""
 
     code: str
     key: str
@@ -59,9 +61,9 @@ class Finding:
 @dataclass(slots=True)
 class Verified:
     """What was compared, and what did not agree. `differences` is all of them, `findings` the first of each.
-    `certificate` is the page that says so, where one was written."""
+    `certificate` is the page that says so, where one was written; `receipt` what was made for the sending side."""
 
-    depth: Depth
+    depth: Proof
     numbers: Numbers
     compared: dict[str, tuple[int, int]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -71,6 +73,7 @@ class Verified:
     source_gone: int = 0
     source_changed: int = 0
     certificate: Path | None = None
+    receipt: Path | None = None
 
     @property
     def good(self) -> bool:

@@ -12,16 +12,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any  # facts read back from JSON
 
+from noarkit.load.delivery import Receipt
 from noarkit.load.folder import RunFolder
 from noarkit.load.verify import Verified
-from noarkit.report.certificate import certificate_facts
+from noarkit.report.certificate import certificate_facts, delivery_facts
 from noarkit.report.lists import write_lists
 from noarkit.report.loaded import run_facts
 from noarkit.report.page import render
 from noarkit.report.planned import Context, context_of, plan_facts
 from noarkit.safe import atomic
 
-__all__ = ["Context", "plan_report", "write_certificate", "write_plan_report", "write_reports", "write_run_report"]
+__all__ = [
+    "Context",
+    "plan_report",
+    "write_certificate",
+    "write_delivery",
+    "write_plan_report",
+    "write_reports",
+    "write_run_report",
+]
 
 
 def write_plan_report(folder: RunFolder, lang: str, context: Context | None = None) -> list[Path]:
@@ -61,6 +70,15 @@ def write_certificate(
     )
     name = f"verify-{datetime.fromtimestamp(ended_s, UTC):%Y%m%d-%H%M%S}"
     return _write(folder, name, name, facts, lang, template="certificate.html")[0]
+
+
+def write_delivery(
+    folder: RunFolder, verified: Verified, receipt: Receipt, key: str, lang: str, *, now_s: float
+) -> Path:
+    """delivered-TIME.html and its JSON: what a receipt, sealed with `key`, says of a run; returns the page."""
+    name = f"delivered-{datetime.fromtimestamp(now_s, UTC):%Y%m%d-%H%M%S}"
+    facts = delivery_facts(folder, verified, receipt, key, now_s)
+    return _write(folder, name, name, facts, lang, template="delivered.html")[0]
 
 
 def _write(

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from noarkit import __version__
 from noarkit.graph.store import GraphStore
+from noarkit.load.delivery import Receipt
 from noarkit.load.folder import RunFolder
 from noarkit.load.verify import Verified
 from noarkit.report.loaded import LISTS
@@ -47,6 +48,39 @@ def certificate_facts(
             "source_new": verified.source_new,
             "source_gone": verified.source_gone,
             "source_changed": verified.source_changed,
+            "differences": verified.differences,
+            "findings": [asdict(one) for one in verified.findings],
+            "shown": MOST_PLACES,
+        }
+
+
+def delivery_facts(
+    folder: RunFolder, verified: Verified, receipt: Receipt, key: str, now_s: float
+) -> dict[str, object]:
+    """All that the page about a receipt shows, as plain JSON values."""
+    with closing(GraphStore.open(folder.graph)) as graph:
+        return {
+            "report": "delivery",
+            "version": CERTIFICATE_VERSION,
+            "noarkit": __version__,
+            "run": folder.name,
+            "plan_sha256": folder.plan()["sha256"],
+            "zone": graph.meta("zone") or "UTC",
+            "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
+            "bundle": receipt.bundle,
+            "receipt": receipt.id,
+            "receipt_made": receipt.at,
+            "receipt_key": key,
+            "archive": receipt.archive,
+            "archive_identity": receipt.identity,
+            "ended": iso(now_s),
+            "good": verified.good,
+            "adds_up": verified.numbers.add_up,
+            "numbers": verified.numbers.as_data(),
+            "compared": [
+                {"name": name, "planned": planned, "there": there}
+                for name, (planned, there) in verified.compared.items()
+            ],
             "differences": verified.differences,
             "findings": [asdict(one) for one in verified.findings],
             "shown": MOST_PLACES,

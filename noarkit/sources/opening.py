@@ -34,6 +34,7 @@ from noarkit.sources.package import DEFAULT_ZONE, ExtractSource, find_extract
 from noarkit.sources.package import KIND as EXTRACT
 from noarkit.sources.port import OpenSource, Source, SourceIdentity
 from noarkit.sources.reader import find_reader, reopen_reader
+from noarkit.sources.sealed import no_plain_source
 from noarkit.sources.siard import KIND as SIARD
 from noarkit.sources.siard import find_siard, reopen_siard
 
@@ -83,7 +84,8 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
 
 def open_source(where: str) -> Source:
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
-    what a reader that somebody registered finds there (`mine:PLACE`)."""
+    what a reader that somebody registered finds there (`mine:PLACE`). A sealed bundle is none: `UsageFault`."""
+    no_plain_source(where)
     return opener([find_database, find_package, find_extract, find_reader, file_finder()])(where)
 
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.errors import PackageFault, UsageFault
+from noarkit.errors import PackageFault, RunLocked, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.holding import containers
 from noarkit.packages.holding.building import ArchiveBuild, File, FolderBuild
@@ -72,6 +73,8 @@ def make_package(files: Iterable[File], order: Order, describe: Describe, *, tel
         progress = Progress(target, f"{order.job} {form} {' '.join(order.hashes)}")
         try:
             if not os.path.lexists(target):
+                if progress.get("phase") == "whole" and not os.path.lexists(progress.folder / "package"):
+                    progress.begin_anew()  # killed after its last step, and then the package was taken away
                 made = _build(files, form, order, progress, describe, tell)
             elif progress.get("phase") == "whole":
                 made = _made(target, progress)  # killed between the last step and the cleaning up
@@ -85,6 +88,14 @@ def make_package(files: Iterable[File], order: Order, describe: Describe, *, tel
             progress.close()
         progress.clear()
     return made
+
+
+def forget_build(target: Path) -> None:
+    """Removes what a build left that was killed after its last step; nothing where another is at it."""
+    with suppress(RunLocked):
+        progress = Progress.left(target)
+        if progress is not None:
+            progress.clear()
 
 
 def _build(

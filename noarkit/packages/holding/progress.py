@@ -49,8 +49,7 @@ class Progress:
     """The state of one build. `folder` is ours alone."""
 
     def __init__(self, target: Path, job: str) -> None:
-        key = hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
-        self.folder = target.parent / f".noarkit-{key}.part"
+        self.folder = _folder_of(target)
         self._db, self.hands = self._open()
         if self.get("job") not in (None, job):
             self._start_over()
@@ -80,6 +79,20 @@ class Progress:
             db.close()
             raise
         return db, hands
+
+    @classmethod
+    def left(cls, target: Path) -> Progress | None:
+        """What an earlier build of `target` left; None where there is nothing. Raises `RunLocked`."""
+        folder = _folder_of(target)
+        return cls(target, "") if folder.is_dir() else None
+
+    def begin_anew(self) -> None:
+        """Forgets all of it: what was built is no longer here."""
+        job = self.get("job") or ""
+        self._start_over()
+        self.put("job", job)
+        self.put("boot", _boot())
+        self.resumed, self.same_boot = False, True
 
     def _start_over(self) -> None:
         """What lies here is of another order: it cannot be gone on with."""
@@ -186,6 +199,11 @@ class Progress:
         """The package is whole: nothing of this is needed any more."""
         self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _folder_of(target: Path) -> Path:
+    key = hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
+    return target.parent / f".noarkit-{key}.part"
 
 
 _COLUMNS = "name, kind, stamp, size, digests, place, crc, base"

@@ -1,0 +1,304 @@
+"""The receipt of a bundle: what arrived, key by key, with the ids and checksums that the archive gives for it.
+
+It is made on the receiving side once a verification found nothing wrong, sealed with a key of that side, and held on
+the sending side against the plan and against the checksum of every document that left.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import orjson
+
+from noarkit.archive.port import Archive
+from noarkit.errors import SealBroken, UsageFault
+from noarkit.events import Listener
+from noarkit.load import lookup
+from noarkit.load.delivery import Deliveries, Receipt
+from noarkit.load.folder import RunFolder
+from noarkit.load.numbers import Numbers, outcomes
+from noarkit.load.verify import Verified
+from noarkit.packages.holding.building import File
+from noarkit.packages.sealed.read import Sealed
+from noarkit.packages.sealed.write import SealOrder, seal_package
+from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.safe.signing import Signer
+from noarkit.sources.sealed.index import INDEX, read_origin
+
+ITEMS, PAGE = "noarkit-items.jsonl", "certificate.html"
+ARRIVED = ("archived", "already_there")
+_BATCH = 500
+_SHA256_SIGNS = 64
+_LEFT = ("set_aside", "refused")
+
+_DOCUMENTS = """
+SELECT c.entity, e.state, e.id, e.sha256 FROM graph.content c
+JOIN run.entity e ON e.n = c.entity WHERE e.id IS NOT NULL AND e.id != '' AND c.entity > ? ORDER BY c.entity LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptOrder:
+    """A receipt that is to be made: of which run, where, with whose key. `archive` is its name for people."""
+
+    folder: RunFolder
+    target: Path
+    signer: Signer
+    by: Mapping[str, str]
+    archive: str
+    account: str
+
+
+def write_receipt(order: ReceiptOrder, verified: Verified, archive: Archive, *, now_s: Callable[[], float]) -> str:
+    """Makes the receipt of a run that came in a bundle and was verified; its id. Asks the archive for checksums.
+
+    Raises `UsageFault` for a run that came in no bundle, or a target that is there.
+    """
+    index = order.folder.path / INDEX
+    if not index.is_file():
+        raise UsageFault(what="not-a-bundle", where=str(order.folder.path))
+    origin = read_origin(index)
+    with closing(order.folder.open_graph()), closing(order.folder.open_journal()) as journal:
+        identity = journal.meta("archive") or ""
+    made = datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds")
+    said = {
+        "bundle": origin.id,
+        "seal": origin.seal,
+        "plan": order.folder.plan()["sha256"],
+        "archive": order.archive,
+        "identity": identity,
+        "account": order.account,
+        "verified": verified.depth,
+        "compared": {name: list(pair) for name, pair in verified.compared.items()},
+        "numbers": verified.numbers.as_data(),
+    }
+    own = str(uuid.uuid4())
+    wanted = SealOrder(order.target, "receipt", own, made, order.signer, order.by)
+    files: list[File] = [(ITEMS, lambda: _opened(_Lines(_items(order.folder, archive))), None, "")]
+    if verified.certificate is not None:
+        files.append((PAGE, lambda: _page(verified), None, ""))
+    seal_package(iter(files), wanted, lambda listed: said)
+    return own
+
+
+def _items(folder: RunFolder, archive: Archive) -> Iterator[bytes]:
+    """A line for each record that was read, then one for each document that stands."""
+    for one in outcomes(folder):
+        told = {"key": one.key, "state": one.state, "type": one.type, "id": one.id, "code": one.code}
+        yield orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
+    with closing(sqlite3.connect("", uri=True, isolation_level=None)) as db:
+        for name, path in (("graph", folder.graph), ("run", folder.journal)):
+            db.execute(f"ATTACH ? AS {name}", (f"{path.resolve().as_uri()}?mode=ro",))
+        last = -1
+        while rows := db.execute(_DOCUMENTS, (last, _BATCH)).fetchall():
+            last = rows[-1][0]
+            told_by = _checksums(archive, [str(row[2]) for row in rows])
+            for n, state, id_, uploaded in rows:
+                sha256, size = told_by.get(str(id_), (None, None))
+                # an archive that keeps no SHA-256 told it when it was uploaded
+                line = {"document": n, "state": state, "id": id_, "sha256": sha256 or uploaded, "size": size}
+                yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _checksums(archive: Archive, ids: list[str]) -> dict[str, tuple[str | None, int | None]]:
+    """What the archive says now of these versions: checksum and size."""
+    found: dict[str, tuple[str | None, int | None]] = {}
+    for one in lookup.objects_of_ids(archive, "Dokumentversjon", ids):
+        size = one.fields.get("filstoerrelse")
+        checksum = str(one.fields.get("sjekksum") or "").lower()
+        told = checksum if len(checksum) == _SHA256_SIGNS else None
+        found[one.id] = (told, int(str(size)) if size is not None else None)
+    return found
+
+
+@contextmanager
+def _opened(lines: _Lines) -> Iterator[Readable]:
+    yield lines
+
+
+@contextmanager
+def _page(verified: Verified) -> Iterator[BinaryIO]:
+    assert verified.certificate is not None  # noqa: S101  # who asks has looked
+    with verified.certificate.open("rb") as file:
+        yield file
+
+
+class _Lines:
+    """Lines of bytes as something to read."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._lines = iter(lines)
+        self._held = bytearray()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        wanted = BLOCK_BYTES if size < 0 else size
+        while len(self._held) < wanted:
+            line = next(self._lines, None)
+            if line is None:
+                break
+            self._held += line
+        block = bytes(self._held[:wanted])
+        del self._held[:wanted]
+        return block
+
+
+# the sending side
+
+
+def check_receipt(sealed: Sealed, folder: RunFolder, known: Deliveries, *, tell: Listener) -> tuple[Verified, Receipt]:
+    """Holds a proven receipt against the run whose bundle it is of. Findings are V4xx; it is good where there are none.
+
+    Raises `UsageFault` where nothing of the run was sealed, `PlanChanged`, `SealBroken` for lines that cannot be read.
+    """
+    if not known.any_sealed():
+        raise UsageFault(what="nothing-sealed", where=str(folder.path))
+    sealed.prove(tell)
+    said = sealed.seal.said
+    numbers = _numbers(said.get("numbers"), sealed.where)
+    result = Verified("receipt", numbers)
+    bundle = known.bundle(str(said.get("bundle")))
+    with closing(folder.open_graph()):
+        plan = str(folder.plan()["sha256"])
+    if bundle is None or bundle.seal != said.get("seal"):
+        result.find("V401", "", str(said.get("bundle")))
+    if said.get("plan") != plan:
+        result.find("V402", "", str(said.get("plan")))
+    if result.good:
+        with _Bench(folder, known.path) as bench:
+            bench.take(_told(sealed), sealed.where)
+            bench.compare(str(said["bundle"]), numbers, result)
+    receipt = Receipt(
+        sealed.seal.id,
+        str(said.get("bundle")),
+        sealed.seal.made,
+        str(said.get("archive")),
+        str(said.get("identity")),
+        numbers,
+    )
+    return result, receipt
+
+
+class _Bench:
+    """Plan, what was sealed and what the receipt says, side by side."""
+
+    def __init__(self, folder: RunFolder, deliveries: Path) -> None:
+        self._paths = {"graph": folder.graph, "sent": deliveries}
+
+    def __enter__(self) -> _Bench:
+        self.db = sqlite3.connect("", uri=True, isolation_level=None)
+        for name, path in self._paths.items():
+            self.db.execute(f"ATTACH ? AS {name}", (f"{path.resolve().as_uri()}?mode=ro",))
+        self.db.execute("CREATE TABLE item (key TEXT PRIMARY KEY, state TEXT, id TEXT, times INTEGER) WITHOUT ROWID")
+        self.db.execute("CREATE TABLE document (n INTEGER PRIMARY KEY, sha256 TEXT, size INTEGER, id TEXT)")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.db.close()
+
+    def take(self, told: Iterable[Mapping[str, object]], where: str) -> None:
+        """Every line of the receipt."""
+        db = self.db
+        db.execute("BEGIN")
+        for one in told:
+            if "key" in one:
+                db.execute(
+                    "INSERT INTO item VALUES (?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET times = times + 1",
+                    (str(one["key"]), str(one.get("state")), one.get("id")),
+                )
+            elif "document" in one:
+                row = (one["document"], one.get("sha256"), one.get("size"), one.get("id"))
+                db.execute("INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)", row)
+            else:
+                raise SealBroken(where=where, why="seal-unreadable", name=ITEMS)
+        db.execute("COMMIT")
+
+    def compare(self, bundle: str, numbers: Numbers, result: Verified) -> None:
+        """Each key once, with an outcome that its plan allows; each document with the checksum it left with."""
+        db = self.db
+        planned, met = self._records(result)
+        result.compared["source records"] = (planned, met)
+        sent, alike = self._documents(bundle, result)
+        result.compared["files"] = (sent, alike)
+        states = dict(db.execute("SELECT state, count(*) FROM item GROUP BY state").fetchall())
+        told = {name: getattr(numbers, name) for name in (*ARRIVED, *_LEFT, "skipped", "open")}
+        if any(states.pop(name, 0) != count for name, count in told.items()) or states or numbers.open:
+            result.find("V407", "", str(told))
+        if not numbers.add_up or numbers.read != planned:
+            result.find("V407", "", str(numbers.read))
+
+    def _records(self, result: Verified) -> tuple[int, int]:
+        db = self.db
+        planned = int(db.execute("SELECT count(*) FROM graph.record").fetchone()[0])
+        met = planned
+        for (key,) in db.execute(
+            "SELECT r.key FROM graph.record r WHERE NOT EXISTS (SELECT 1 FROM item i WHERE i.key = r.key) ORDER BY r.n"
+        ):
+            met -= 1
+            result.find("V403", key)
+        for (key,) in db.execute(
+            "SELECT i.key FROM item i LEFT JOIN graph.record r ON r.key = i.key WHERE r.n IS NULL OR i.times > 1"
+        ):
+            result.find("V404", key)
+        wrong = (
+            "SELECT r.key, i.state FROM graph.record r JOIN item i ON i.key = r.key WHERE"
+            " (r.state != 'mapped' AND i.state != r.state)"
+            " OR (r.state = 'mapped' AND i.state NOT IN ('archived', 'already_there', 'set_aside', 'refused'))"
+            " OR (r.state = 'mapped' AND i.state IN ('archived', 'already_there') AND r.root IS NOT NULL"
+            "     AND coalesce(i.id, '') = '')"
+        )
+        for key, state in db.execute(wrong):
+            result.find("V405", key, str(state))
+        return planned, met
+
+    def _documents(self, bundle: str, result: Verified) -> tuple[int, int]:
+        rows = self.db.execute(
+            "SELECT e.key, s.sha256, s.size, d.sha256, d.size FROM sent.document s"
+            " JOIN graph.entity e ON e.n = s.n JOIN graph.record r ON r.n = e.record JOIN item i ON i.key = r.key"
+            " LEFT JOIN document d ON d.n = s.n"
+            " WHERE s.bundle = ? AND i.state IN ('archived', 'already_there') ORDER BY s.n",
+            (bundle,),
+        )
+        sent = alike = 0
+        for key, ours, size, theirs, their_size in rows:
+            sent += 1
+            if theirs == ours and their_size in (None, size):
+                alike += 1
+            else:
+                result.find("V406", key, str(theirs or ""))
+        return sent, alike
+
+
+def _told(sealed: Sealed) -> Iterator[Mapping[str, object]]:
+    held = b""
+    with sealed.open(ITEMS) as content:
+        while block := content.read(BLOCK_BYTES):
+            *whole, held = (held + block).split(b"\n")
+            for line in whole:
+                yield _line(line, sealed.where)
+    if held:
+        raise SealBroken(where=sealed.where, why="seal-unreadable", name=ITEMS)
+
+
+def _line(line: bytes, where: str) -> Mapping[str, object]:
+    try:
+        found = orjson.loads(line)
+    except ValueError as error:
+        raise SealBroken(where=where, why="seal-unreadable", name=ITEMS) from error
+    if not isinstance(found, dict):
+        raise SealBroken(where=where, why="seal-unreadable", name=ITEMS)
+    return found
+
+
+def _numbers(found: object, where: str) -> Numbers:
+    try:
+        return Numbers(**{str(name): int(count) for name, count in dict(found).items()})  # type: ignore[call-overload]  # judged here
+    except (TypeError, ValueError) as error:
+        raise SealBroken(where=where, why="seal-unreadable", name="numbers") from error

@@ -1,0 +1,169 @@
+"""Takes a sealed bundle in: proves all of it, then makes the run that loads it. Nothing is sent before that.
+
+The run gets the frozen plan and an index of the documents, which stay where they lie. `plan.json` comes last: a run
+that was begun and has none is what a killed process left, and is made anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+
+from noarkit.errors import PlanChanged, SealBroken, UsageFault
+from noarkit.events import Event, Listener
+from noarkit.graph.store import GraphStore
+from noarkit.load.folder import RunFolder
+from noarkit.load.history import BROUGHT_FILE
+from noarkit.load.plan import PlanResult
+from noarkit.load.sealing import DOCUMENTS, FROZEN, LEFT_OUT, REPORT, document_name
+from noarkit.packages.sealed.read import Sealed, open_sealed
+from noarkit.packages.sealed.spec import PLAN
+from noarkit.safe.atomic import no_room, sync_folder
+from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.signing import PublicKey
+from noarkit.sources.sealed.index import INDEX, Held, Origin, move_origin, read_origin, write_index
+
+_MOST_PLAN_BYTES = 16 * 1024 * 1024
+
+
+def receive(path: Path, folder: RunFolder, trusted: Sequence[PublicKey], tell: Listener) -> PlanResult:
+    """Makes the run `folder` of the bundle at `path`, or takes up the one that was made of it before.
+
+    Raises `SealBroken`, `UsageFault` where the run is of another bundle or plan, `PlanChanged`, `DiskFull`.
+    """
+    with open_sealed(path, trusted, "bundle") as sealed:
+        if (folder.path / "plan.json").exists():
+            _take_up(sealed, path, folder)
+            return planned(folder)
+        tell(Event("bundle", {"id": sealed.seal.id, "key": sealed.key.fingerprint, "files": sealed.seal.files}))
+        sealed.prove(tell)
+        folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with folder.locked(), no_room(folder.graph):
+            _clear(folder)
+            plan = _bring(sealed, folder)
+            _index(sealed, path, folder)
+            sync_folder(folder.path)
+            folder.write_plan(plan)
+    return planned(folder)
+
+
+def is_received(folder: RunFolder) -> bool:
+    """True for a run that came in a bundle."""
+    return (folder.path / INDEX).is_file()
+
+
+def planned(folder: RunFolder) -> PlanResult:
+    """What a run holds, as its planner said it."""
+    plan = folder.plan()
+    with closing(GraphStore.open(folder.graph)) as graph:
+        shards = graph.count("shard", "kind != 'spine'")
+    return PlanResult(
+        folder,
+        str(plan["sha256"]),
+        _counts(plan.get("records")),
+        _counts(plan.get("entities")),
+        int(str(plan.get("bytes", 0))),
+        int(str(plan.get("chunks", 0))),
+        shards,
+    )
+
+
+def _take_up(sealed: Sealed, path: Path, folder: RunFolder) -> None:
+    """The same bundle again, perhaps from elsewhere. Its documents are proven one by one when they are read."""
+    if not is_received(folder):
+        raise UsageFault(what="run-of-other-source", where=str(folder.path))
+    origin = read_origin(folder.path / INDEX)
+    if (origin.id, origin.seal) != (sealed.seal.id, sealed.sha256):
+        raise UsageFault(what="run-of-other-source", where=str(folder.path))
+    if origin.packed != sealed.packed:  # places within an archive file mean nothing in a folder
+        raise UsageFault(what="run-of-other-source", where=str(folder.path))
+    if origin.where != str(path.absolute()):
+        move_origin(folder.path / INDEX, str(path.absolute()))
+
+
+def _clear(folder: RunFolder) -> None:
+    for name in ("graph.db", INDEX, REPORT, BROUGHT_FILE):
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            (folder.path / f"{name}{suffix}").unlink(missing_ok=True)
+
+
+def _bring(sealed: Sealed, folder: RunFolder) -> dict[str, object]:
+    """Copies the plan; what plan.json shall say."""
+    for name in (FROZEN[1], REPORT, BROUGHT_FILE):
+        if sealed.find(f"{PLAN}/{name}") is not None:
+            _copy(sealed, f"{PLAN}/{name}", folder.path / name)
+    with sealed.open(f"{PLAN}/{FROZEN[0]}") as content:
+        text = b"".join(iter(lambda: content.read(_MOST_PLAN_BYTES), b""))
+    try:
+        plan = orjson.loads(text)
+    except ValueError as error:
+        raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[0]) from error
+    if not isinstance(plan, dict) or plan.get("sha256") != sealed.seal.said.get("plan"):
+        raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[0])
+    with closing(GraphStore.open(folder.graph)) as graph:
+        try:
+            graph.check_frozen(str(plan["sha256"]))
+        except PlanChanged as error:
+            raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[1]) from error
+    return {**plan, "bundle": {"id": sealed.seal.id, "seal": sealed.sha256, "key": sealed.key.fingerprint}}
+
+
+def _copy(sealed: Sealed, name: str, target: Path) -> None:
+    with (
+        sealed.open(name) as content,
+        os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
+    ):
+        while block := content.read(BLOCK_BYTES):
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _index(sealed: Sealed, path: Path, folder: RunFolder) -> None:
+    seal = sealed.seal
+    origin = Origin(
+        str(path.absolute()), seal.id, sealed.sha256, sealed.key.fingerprint, sealed.packed, seal.made, seal.by
+    )
+    with closing(GraphStore.open(folder.graph)) as graph:
+        write_index(folder.path / INDEX, origin, _documents(sealed, graph))
+
+
+def _documents(sealed: Sealed, graph: GraphStore) -> Iterator[Held]:
+    """Every content of the plan with its document. Just these are in the bundle, or it is told why they are not."""
+    left_out = _left_out(sealed)
+    found = 0
+    for n, locator in graph.db.execute("SELECT entity, locator FROM content ORDER BY entity"):
+        name = document_name(n)
+        listed = sealed.find(name)
+        if listed is not None:
+            found += 1
+            yield Held(str(locator), sealed.lies(name), listed.sha256)
+        elif n in left_out:
+            code, data = left_out[n]
+            yield Held(str(locator), code=code, data=data)
+        else:
+            raise SealBroken(where=sealed.where, why="seal-plan", name=name)
+    if found != sum(1 for one in sealed.files() if one.name.startswith(f"{DOCUMENTS}/")):
+        raise SealBroken(where=sealed.where, why="seal-plan", name=DOCUMENTS)
+
+
+def _left_out(sealed: Sealed) -> dict[int, tuple[str, dict[str, object]]]:
+    """What the sender could not have: a small part, or there would be no bundle."""
+    found: dict[int, tuple[str, dict[str, object]]] = {}
+    with sealed.open(LEFT_OUT) as content:
+        text = b"".join(iter(lambda: content.read(BLOCK_BYTES), b""))
+    try:
+        for line in text.splitlines():
+            told = orjson.loads(line)
+            found[int(told["document"])] = (str(told["code"]), dict(told["data"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise SealBroken(where=sealed.where, why="seal-plan", name=LEFT_OUT) from error
+    return found
+
+
+def _counts(found: object) -> dict[str, int]:
+    return {str(name): int(str(count)) for name, count in found.items()} if isinstance(found, dict) else {}

@@ -1,0 +1,298 @@
+"""Packs a frozen plan together with its documents: what leaves for the other side of an air gap.
+
+Documents are fetched from the source now, hashed while they are copied, and held against the plan. What the source
+cannot give is left out, listed in the bundle with its fault, and set aside on the other side; too much of it stops all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import orjson
+
+from noarkit.errors import ItemChanged, SourceFault, SourceGone, UsageFault
+from noarkit.events import Event, Listener
+from noarkit.graph.entity import Content
+from noarkit.graph.store import GraphStore
+from noarkit.load.delivery import Bundle, Deliveries, Missing, deliveries
+from noarkit.load.folder import RunFolder
+from noarkit.load.history import BROUGHT_FILE
+from noarkit.packages.holding.building import File, LeftOut
+from noarkit.packages.holding.making import forget_build
+from noarkit.packages.noark5.held import change_log_of
+from noarkit.packages.sealed.read import is_sealed, open_sealed
+from noarkit.packages.sealed.spec import PLAN, Listed, Seal
+from noarkit.packages.sealed.write import SealOrder, check_target, seal_package
+from noarkit.safe.digest import Readable
+from noarkit.safe.signing import Signer
+from noarkit.sources.port import OF_THE_PLACE, ContentStream, Source
+
+DOCUMENTS = "documents"
+LEFT_OUT = "left-out.jsonl"
+FROZEN = ("plan.json", "graph.db")
+REPORT = "plan-report.json"
+_AS_PLANNED = "as planned"
+_MOST_LEFT_OUT = 0.10
+_LEAST_LEFT_OUT = 10
+_MOST_TRIES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A bundle that stands. `left_out` documents could not be had; `stood` says that it was there already."""
+
+    path: Path
+    id: str
+    seal_sha256: str
+    documents: int
+    left_out: int
+    size_bytes: int
+    fingerprint: str
+    stood: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PackOrder:
+    """What is to be packed where, sealed with whose key; `by` tells who does it. With `strict` nothing is left out."""
+
+    folder: RunFolder
+    source: Source
+    target: Path
+    signer: Signer
+    by: Mapping[str, str]
+    strict: bool = False
+
+
+def document_name(n: int) -> str:
+    """Where the document of an entity lies in a bundle."""
+    return f"{DOCUMENTS}/{n // 1000}/{n}"
+
+
+def pack(order: PackOrder, *, tell: Listener, now_s: Callable[[], float]) -> Packed:
+    """Seals the plan of a run with its documents. The same call again goes on, or finds that it stands already.
+
+    Raises `UsageFault` for a target that is there, `PlanChanged`, `RunLocked`, `DiskFull`, a fault of the place where
+    the source is gone or too much of it changed, and with `strict` the first fault of a document.
+    """
+    check_target(order.target)
+    if order.target.resolve().is_relative_to(order.folder.path.resolve()):
+        raise UsageFault(what="inside-package", where=str(order.target))
+    with (
+        order.folder.locked(),
+        closing(order.folder.open_graph()) as graph,
+        closing(deliveries(order.folder)) as known,
+        ExitStack() as stack,
+    ):
+        stood = _stands_already(order, known)
+        if stood is not None:
+            known.keep_placed(stood.id)
+            forget_build(order.target)
+            return stood
+        target = str(order.target.absolute())
+        bundle = known.begin(target, datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds"))
+        log = stack.enter_context(_change_log(graph))
+        return _Packing(order, graph, known, bundle, log).run(tell)
+
+
+class _Packing:
+    """One bundle on its way."""
+
+    def __init__(
+        self, order: PackOrder, graph: GraphStore, known: Deliveries, bundle: Bundle, log: Path | None
+    ) -> None:
+        self._order = order
+        self._graph = graph
+        self._known = known
+        self._bundle = bundle
+        self._log = log
+        self._tell: Listener = lambda event: None
+        self._contents = graph.count("content")
+        self._at: int | None = None
+        self._seal = ""
+        self._documents = 0
+
+    def run(self, tell: Listener) -> Packed:
+        """Packs; a document that fails while it is read is left out, and the build goes on without it."""
+        self._tell = tell
+        plan = str(self._order.folder.plan()["sha256"])
+        wanted = SealOrder(
+            self._order.target,
+            "bundle",
+            self._bundle.id,
+            self._bundle.made,
+            self._order.signer,
+            self._order.by,
+            plan,
+        )
+        for _ in range(_MOST_TRIES):
+            try:
+                made = seal_package(
+                    self._files(), wanted, self._say, extras=self._extras, before_placed=self._sealed, tell=tell
+                )
+                break
+            except OF_THE_PLACE:
+                raise
+            except SourceFault as fault:
+                if self._at is None:
+                    raise
+                self._leave_out(self._at, fault)
+        else:
+            raise SourceGone(where=str(self._graph.meta("source_where")), why="too-much-changed")
+        self._known.keep_placed(self._bundle.id)
+        return Packed(
+            made.path,
+            self._bundle.id,
+            self._seal,
+            self._documents,
+            self._known.count_missing(self._bundle.id),
+            made.size_bytes,
+            self._order.signer.public.fingerprint,
+        )
+
+    def _files(self) -> Iterator[File]:
+        folder = self._order.folder.path
+        for name in FROZEN:
+            yield _plain(f"{PLAN}/{name}", folder / name, _AS_PLANNED)
+        if self._log is not None:
+            yield _plain(f"{PLAN}/{BROUGHT_FILE}", self._log, _AS_PLANNED)
+        last = -1
+        while rows := self._graph.db.execute(
+            "SELECT * FROM content WHERE entity > ? ORDER BY entity LIMIT 2000", (last,)
+        ).fetchall():
+            for last, *told in rows:
+                if not self._known.is_left_out(self._bundle.id, last):
+                    yield self._document(last, Content(*told))
+        if (folder / REPORT).is_file():  # it may be written anew; what comes before it stays
+            yield _plain(f"{PLAN}/{REPORT}", folder / REPORT, str((folder / REPORT).stat().st_mtime_ns))
+
+    def _document(self, n: int, content: Content) -> File:
+        @contextmanager
+        def opened() -> Iterator[Readable]:
+            self._at = n
+            with ExitStack() as stack:
+                try:
+                    stream = stack.enter_context(self._order.source.open(content))
+                except OF_THE_PLACE:
+                    raise
+                except SourceFault as fault:
+                    self._leave_out(n, fault)
+                    raise LeftOut from fault
+                yield _AsPlanned(stream, content)
+            self._at = None
+
+        # the plan is frozen: what was packed of it once, is what it says
+        return document_name(n), opened, content.size_bytes, _AS_PLANNED
+
+    def _leave_out(self, n: int, fault: SourceFault) -> None:
+        if self._order.strict:
+            raise fault
+        self._at = None
+        self._known.leave_out(self._bundle.id, Missing(n, fault.code, fault.data))
+        self._tell(Event("not_sealed", {"document": n, "code": fault.code}))
+        missing = self._known.count_missing(self._bundle.id)
+        if missing >= _LEAST_LEFT_OUT and missing > _MOST_LEFT_OUT * self._contents:
+            raise SourceGone(where=str(self._graph.meta("source_where")), why="too-much-changed")
+
+    def _extras(self, listed: Iterator[Listed]) -> Iterable[tuple[str, Iterable[bytes]]]:
+        lines = (
+            orjson.dumps({"document": one.n, "code": one.code, "data": one.data}, option=orjson.OPT_APPEND_NEWLINE)
+            for one in self._known.missing(self._bundle.id)
+        )
+        yield LEFT_OUT, lines
+
+    def _say(self, listed: Iterator[Listed]) -> Mapping[str, object]:
+        documents = (
+            (int(one.name.rpartition("/")[2]), one.size_bytes, one.sha256)
+            for one in listed
+            if one.name.startswith(f"{DOCUMENTS}/")
+        )
+        self._documents = self._known.keep_documents(self._bundle.id, documents)
+        plan = self._order.folder.plan()
+        return {
+            "plan": plan["sha256"],
+            "run": self._order.folder.name,
+            "records": plan.get("records", {}),
+            "entities": plan.get("entities", {}),
+            "documents": self._documents,
+            "left_out": self._known.count_missing(self._bundle.id),
+        }
+
+    def _sealed(self, seal: Seal) -> None:
+        self._seal = hashlib.sha256(seal.content()).hexdigest()
+        self._known.keep_seal(self._bundle.id, self._seal)
+
+
+class _AsPlanned:
+    """A stream that ends with `ItemChanged` where its bytes are not what was planned, or moved while they were read."""
+
+    def __init__(self, stream: ContentStream, content: Content) -> None:
+        self._stream = stream
+        self._content = content
+        self._hash = hashlib.sha256() if content.sha256 is not None else None
+        self._read = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        block = self._stream.read(size)
+        self._read += len(block)
+        if self._hash is not None:
+            self._hash.update(block)
+        if not block and size != 0:
+            if self._content.size_bytes not in (None, self._read):
+                raise ItemChanged(key=self._content.locator, why="size")
+            if not self._stream.still_the_same():
+                raise ItemChanged(key=self._content.locator, why="while-reading")
+            if self._hash is not None and self._hash.hexdigest() != self._content.sha256:
+                raise ItemChanged(key=self._content.locator, why="other-content")
+        return block
+
+
+def _plain(name: str, path: Path, stamp: str) -> File:
+    """A file of the run."""
+
+    @contextmanager
+    def opened() -> Iterator[BinaryIO]:
+        with path.open("rb") as file:
+            yield file
+
+    return name, opened, path.stat().st_size, stamp
+
+
+@contextmanager
+def _change_log(graph: GraphStore) -> Iterator[Path | None]:
+    """The change log that the plan's source came with, which is to be kept on the other side."""
+    named = orjson.loads(graph.meta("needs") or "{}").get("change_log")
+    if named is None:
+        yield None
+        return
+    with change_log_of(Path(named)) as log:
+        yield log
+
+
+def _stands_already(order: PackOrder, known: Deliveries) -> Packed | None:
+    """The bundle that this very run sealed at this very place; None where nothing is there yet."""
+    if not os.path.lexists(order.target):
+        return None
+    if is_sealed(order.target):
+        with open_sealed(order.target, (order.signer.public,), "bundle") as sealed:
+            bundle = known.bundle(sealed.seal.id)
+            if bundle is not None and bundle.seal == sealed.sha256:
+                said = sealed.seal.said
+                return Packed(
+                    order.target,
+                    bundle.id,
+                    sealed.sha256,
+                    int(str(said.get("documents", 0))),
+                    int(str(said.get("left_out", 0))),
+                    sealed.seal.size_bytes,
+                    sealed.key.fingerprint,
+                    stood=True,
+                )
+    return None
