@@ -5,22 +5,27 @@ from __future__ import annotations
 import json
 import sys
 import webbrowser
+from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
+from noarkit.cli.configuring import configure
 from noarkit.cli.options import Session, command, option
 from noarkit.connectors.access.consent import code_of, wait_for_code
 from noarkit.connectors.access.granting import grant_of
 from noarkit.connectors.access.keep import Keep
+from noarkit.connectors.given import read_given, with_given
 from noarkit.connectors.mcp.opening import open_tools, open_tools_login, tools_keep
 from noarkit.connectors.settings import Connection, connection
 from noarkit.errors import ConsentNeeded, UsageFault
 from noarkit.sources.connector.services import carry_out, open_login, open_service
 from noarkit.words.texts import plain
 
-_VERBS = ("try", "login", "status", "forget")
+_VERBS = ("try", "login", "status", "forget", "configure")
+_FORMATS = ("json", "sarif")
 
 
 @command("connect", exits=(2, 4, 5, 6, 11))
@@ -31,6 +36,9 @@ _VERBS = ("try", "login", "status", "forget")
 @option("--mcp", is_flag=True)
 @option("--call", "tool", metavar="TOOL", default="")
 @option("--arguments", metavar="JSON", default="")
+@option("--set", "settings", multiple=True, metavar="KEY=VALUE")
+@option("--report-format", type=click.Choice(_FORMATS))
+@option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 def connect_command(
     session: Session,
     *,
@@ -41,17 +49,25 @@ def connect_command(
     mcp: bool,
     tool: str,
     arguments: str,
+    settings: tuple[str, ...],
+    report_format: str | None,
+    output: Path | None,
 ) -> None:
     """Without a verb: who we are there, and what can be read; with --mcp, its tools; else what the service is asked."""
     verb = words[0] if words else "try"
     own = verb not in _VERBS or len(words) > 1
     if (tool and not mcp) or (arguments and not tool and not own) or (mcp and own):
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
-    to = connection(name, session.config(), session.environment)
+    shape, given = _shape(words, report_format, output), read_given(settings)
+    if verb == "configure" and not own:
+        configure(session, name, given)
+        return
+    to = connection(name, session.config(), session.environment, must_be=not given)
     if to is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
+    to = with_given(to, given)
     if own:
-        _carry_out(session, to, words, arguments)
+        _carry_out(session, to, words, {**_members(arguments), **shape})
     elif verb == "login":
         _login(session, to, paste, wait, mcp=mcp)
     elif verb == "status":
@@ -99,11 +115,20 @@ def _mcp(session: Session, to: Connection, tool: str, arguments: str) -> None:
         session.face.tell("connect.tool.next", where=to.where)
 
 
-def _carry_out(session: Session, to: Connection, words: tuple[str, ...], arguments: str) -> None:
+def _carry_out(session: Session, to: Connection, words: tuple[str, ...], told: Mapping[str, object]) -> None:
     """In the service's own words: `gates list`."""
     asked = " ".join(words[:2])
-    for found in carry_out(to, words, _members(arguments)):
+    for found in carry_out(to, words, told):
         session.face.result("tool_result", _shown(found), connection=to.where, tool=asked, result=found)
+
+
+def _shape(words: tuple[str, ...], report_format: str | None, output: Path | None) -> dict[str, object]:
+    """In which form results are shown, and where. Raises `UsageFault` for anything else that is asked for."""
+    found: dict[str, object] = {"report_format": report_format} if report_format else {}
+    found |= {"output": str(output)} if output else {}
+    if found and words[:2] != ("results", "show"):
+        raise UsageFault(what="bad-value", where=" ".join(words), do="noarkit connect appsec:NAME results show SCAN")
+    return found
 
 
 def _members(text: str) -> dict[str, object]:

@@ -139,6 +139,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "messages": "list",
     },
     "connected": {"connection": "text", "tenant": "text", "account": "text"},
+    "configured": {"connection": "text", "path": "text"},
     "consented": {"connection": "text"},
     "door": {"connection": "text", "path": "text"},
     "forgotten": {"connection": "text"},
@@ -159,8 +160,8 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "compared": "object",
         "differences": "count",
         "certificate": "text",
-    },
         "receipt": "text?",
+    },
     "fault": {
         "code": "text",
         "exit": "count",

@@ -113,7 +113,7 @@ class Connection:
 
     def secret(self, key: str) -> Secret | None:
         """A secret, fetched now; None where none is configured. Raises `SecretFault`."""
-        variable = self._variable(key)
+        variable = self.variable(key)
         if self.environment.get(variable):
             return SecretSource("env", (variable,)).read(self.environment)
         entry = self.values.get(key)
@@ -121,7 +121,7 @@ class Connection:
 
     def secrets(self, key: str) -> tuple[Secret, ...]:
         """A list of secrets; those of a variable are apart by spaces. Raises `ConfigFault`, `SecretFault`."""
-        variable = self._variable(key)
+        variable = self.variable(key)
         if self.environment.get(variable):
             told = SecretSource("env", (variable,)).read(self.environment)
             return tuple(Secret(part) for part in told.reveal().split())
@@ -152,12 +152,13 @@ class Connection:
         """A file of this connection's state."""
         return self.state_folder() / f"{self.service}-{self.name}.{tail}"
 
-    def _found(self, key: str, default: object) -> object:
-        told = self.environment.get(self._variable(key), "")
-        return told if told else self.values.get(key, default)
-
-    def _variable(self, key: str) -> str:
+    def variable(self, key: str) -> str:
+        """The variable that goes before a key of the file."""
         return f"{PREFIX}{self.service}_{self.name}_{key}".upper().replace("-", "_")
+
+    def _found(self, key: str, default: object) -> object:
+        told = self.environment.get(self.variable(key), "")
+        return told if told else self.values.get(key, default)
 
     def _place(self, key: str) -> str:
         return f"connections.{self.service}.{self.name}.{key}"
@@ -169,15 +170,18 @@ def names_connection(where: str) -> bool:
     return bool(colon) and service in SERVICES and _NAME.fullmatch(name) is not None
 
 
-def connection(where: str, config: Config, environment: Mapping[str, str]) -> Connection | None:
-    """The connection that `crm:main` names; None where that is no such name. Raises `ConfigFault` for one unknown."""
+def connection(
+    where: str, config: Config, environment: Mapping[str, str], *, must_be: bool = True
+) -> Connection | None:
+    """The connection that `crm:main` names; None where that is no such name. Raises `ConfigFault` for one unknown where
+    it `must_be` configured."""
     if not names_connection(where):
         return None
     service, _, name = where.partition(":")
     table = config.connections.get(service, {})
     values = table.get(name)
     begin = f"{PREFIX}{service}_{name}_".upper().replace("-", "_")
-    if values is None and not any(key.startswith(begin) for key in environment):
+    if must_be and values is None and not any(key.startswith(begin) for key in environment):
         raise ConfigFault(where=f"connections.{service}.{name}", why="no-such-connection")
     if values is not None and not isinstance(values, Mapping):
         raise ConfigFault(where=f"connections.{service}.{name}", why="not-a-table")

@@ -47,6 +47,7 @@ class Issuer:
 
     terms: Terms
     refresh_tokens: set[str] = field(default_factory=set)
+    clients: set[str] = field(default_factory=set)  # those that registered themselves
     _codes: dict[str, _Code] = field(default_factory=dict)
     _live: dict[str, float] = field(default_factory=dict)
     _spent: set[str] = field(default_factory=set)
@@ -63,7 +64,7 @@ class Issuer:
 
     def code(self, client_id: str, redirect_url: str, challenge: str) -> str:
         """A code for a person's consent, good for three minutes and one use. Raises `Refused`."""
-        if client_id != self.terms.client_id:
+        if client_id != self.terms.client_id and client_id not in self.clients:
             raise Refused("invalid_client")
         if self.terms.needs_pkce and not challenge:
             raise Refused("invalid_request", "code_challenge is required")

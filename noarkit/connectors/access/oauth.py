@@ -28,13 +28,14 @@ _USED_UP = frozenset({"invalid_grant", "invalid_code", "invalid_token", "expired
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """Who this program is to the token service, and how it shows its secret; `more` goes with every request for a
-    token."""
+    """Who this program is to the token service, and how it shows its secret. `lifetime_s` is how long a token is good
+    where the service does not say; `more` goes with every request for one."""
 
     token_url: str
     client_id: str
     secret: Secret | None = None
     showing: Showing = "body"
+    lifetime_s: float = _UNTOLD_LIFETIME_S
     more: tuple[tuple[str, str], ...] = ()
 
 
@@ -84,7 +85,7 @@ class TokenService:
             raise self._refusal(answer, members)
         if not token.isascii() or not token.isprintable() or " " in token:
             raise ServiceStrange(where=answer.where, why="no-token")
-        now_s, lifetime_s = self._now_s(), _lifetime_s(members)
+        now_s, lifetime_s = self._now_s(), _lifetime_s(members, self._registered.lifetime_s)
         found = Grant(
             token,
             now_s + lifetime_s,
@@ -107,7 +108,8 @@ class TokenService:
         why = self._wire.scrubber.clean(said) or f"HTTP {answer.status}"
         if error in _USED_UP:
             return ConsentNeeded(where=answer.where, why=why)
-        return ServiceDenied(where=answer.where, why="no-such-tenant" if answer.status == 404 else why)
+        why = "no-such-tenant" if answer.status == 404 else why
+        return ServiceDenied(where=answer.where, status=answer.status, why=why)
 
 
 def _members(answer: Answer) -> Mapping[str, object]:
@@ -119,7 +121,7 @@ def _members(answer: Answer) -> Mapping[str, object]:
         return {}
 
 
-def _lifetime_s(members: Mapping[str, object]) -> float:
+def _lifetime_s(members: Mapping[str, object], untold_s: float) -> float:
     """How long a token is good. Some services tell milliseconds under the name of seconds."""
     for name in ("expires_in_sec", "expires_in"):
         try:
@@ -128,7 +130,7 @@ def _lifetime_s(members: Mapping[str, object]) -> float:
             continue
         if told > 0:
             return told / 1_000 if told > _LONGEST_S else told
-    return _UNTOLD_LIFETIME_S
+    return untold_s
 
 
 def _text(value: object) -> str:

@@ -7,16 +7,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
 
-from noarkit.connectors.access.granting import Granting, first_login
-from noarkit.connectors.access.keep import Grant, Keep
-from noarkit.connectors.access.login import Login
-from noarkit.connectors.access.oauth import Registered, TokenService
-from noarkit.connectors.access.tokens import Renewal, Style, TokenPass, origin_of, refreshed
+from noarkit.connectors.appsec.access import settings_of, token_pass, tools_pass
 from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
 from noarkit.connectors.appsec.papers import Papers, Shelf
 from noarkit.connectors.appsec.sarif import written
-from noarkit.connectors.appsec.settings import AppSecSettings, read
 from noarkit.connectors.appsec.states import key_in
 from noarkit.connectors.appsec.streams import Scans, scanned
 from noarkit.connectors.appsec.trail import Audit, Decisions
@@ -26,7 +21,7 @@ from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Introduction, Remark, ServiceItem, Stream, Window
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
-from noarkit.errors import ConfigFault, ConsentNeeded, ItemVanished, ServiceDenied, ServiceRefused, UsageFault
+from noarkit.errors import ItemVanished, ServiceRefused
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
@@ -45,17 +40,6 @@ def open_service(to: Connection, clock: Clock | None = None) -> AppSec:
     return AppSec(to, clock or Clock())
 
 
-def open_login(to: Connection, clock: Clock | None = None) -> Login:
-    """A first consent. Raises `UsageFault` for a connection that has a key or a client instead, `ConfigFault`."""
-    settings = read(to)
-    if settings.auth != "login":
-        raise UsageFault(what="no-consent-needed", where=to.where)
-    wire = open_wire(to, [settings.api_url, settings.auth_url], Scrubber())
-    scopes = ("openid", "offline_access")
-    granting = Granting(f"{settings.realm_url}/auth", _registered(to, settings), _origin(to, settings), scopes)
-    return first_login(to, granting, wire, clock or Clock())
-
-
 class AppSec:
     """One connection to an application security service."""
 
@@ -63,14 +47,10 @@ class AppSec:
     look_back = timedelta(days=7)
 
     def __init__(self, to: Connection, clock: Clock) -> None:
-        self.settings = read(to)
+        self.settings = settings_of(to)
         self.to = to
-        scrubber = Scrubber()
-        wire = open_wire(to, [self.settings.api_url, self.settings.auth_url], scrubber)
-        tokens = TokenService(wire, _registered(to, self.settings), clock.now_s)
-        key = TokenPass(
-            _renewal(to, self.settings, tokens, clock), Keep(to.state_file("grant.json")), scrubber, Style()
-        )
+        wire = open_wire(to, [self.settings.api_url, self.settings.auth_url], Scrubber())
+        key = token_pass(to, self.settings, wire, clock)
         log = SharedLog(to.state_file("pace.db")) if self.settings.rates else None
         pace = Pace(self.settings.rates, log, clock)
         client = Client(wire, self.settings.api_url, key, pace, manner=Manner(), clock=clock)
@@ -114,6 +94,16 @@ class AppSec:
         """The findings of a scan as SARIF. Raises `ServiceRefused` for a scan that is not there."""
         return written(scanned(self._row(scan)), self._scans.findings(scan))
 
+    @property
+    def tools_at(self) -> str:
+        """Where the tools for assistants are."""
+        return self.settings.tools_at
+
+    def tools_client(self) -> Client:
+        """What shows who we are to them. Raises `SecretFault`."""
+        client = self.calls.client
+        return replace(client, key=tools_pass(self.to, self.settings, client.key, client.wire.scrubber))
+
     def _row(self, scan: str) -> Row:
         row = self.calls.scan(scan)
         if row is None:
@@ -127,35 +117,3 @@ class AppSec:
     def close(self) -> None:
         """Ends all connections."""
         self.calls.client.close()
-
-
-def _registered(to: Connection, settings: AppSecSettings) -> Registered:
-    secret = to.secret("client_secret") if settings.auth != "key" else None
-    return Registered(f"{settings.realm_url}/token", settings.client_id, secret, "body" if secret else "none")
-
-
-def _origin(to: Connection, settings: AppSecSettings) -> str:
-    secret = to.secret("api_key" if settings.auth == "key" else "client_secret")
-    return origin_of(settings.realm_url, settings.api_url, settings.client_id, settings.auth, secret)
-
-
-def _renewal(to: Connection, settings: AppSecSettings, tokens: TokenService, clock: Clock) -> Renewal:
-    origin = _origin(to, settings)
-    if settings.auth == "login":
-        return Renewal(refreshed(tokens.refresh, None, to.where), clock.now_s, origin)
-    if settings.auth == "client":
-        if to.secret("client_secret") is None:
-            raise ConfigFault(where=f"connections.appsec.{to.name}.client_secret", why="not-set")
-        return Renewal(lambda last: tokens.client_credentials(), clock.now_s, origin)
-    key = to.secret("api_key")
-    if key is None:
-        raise ConfigFault(where=f"connections.appsec.{to.name}.api_key", why="not-set")
-
-    def exchanged(last: Grant | None) -> Grant:
-        """A token for the key. What comes back beside it does not take the key's place."""
-        try:
-            return replace(tokens.refresh(key.reveal()), refresh_token="")
-        except ConsentNeeded as refusal:
-            raise ServiceDenied(where=to.where, why="key-dead") from refusal
-
-    return Renewal(exchanged, clock.now_s, origin)

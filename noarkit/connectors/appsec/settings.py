@@ -6,7 +6,7 @@ import base64
 import json
 from dataclasses import dataclass
 from typing import Literal, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from noarkit.connectors.pace import Rate
 from noarkit.connectors.settings import Connection
@@ -19,9 +19,10 @@ KEYS = frozenset(
      "job_timeout_s", "scan_timeout_s", "upload_part_bytes", "accept", "mcp_path", "mcp_url", "mcp_urls", "mcp_write",
      "mcp_tools", "mcp_auth_prefix"}
 )  # fmt: skip
-Auth = Literal["key", "client", "login"]
-_WAYS = ("key", "client", "login")
+Auth = Literal["key", "client", "login", "register"]
+_WAYS = ("key", "client", "login", "register")
 _REALMS = "/auth/realms/"
+_TOOLS = "/api/security-mcp/mcp"
 PART_BYTES = 64 * 1024 * 1024
 
 
@@ -46,6 +47,7 @@ class AppSecSettings:
     scan_timeout_s: float
     upload_part_bytes: int
     accept: str
+    tools_at: str
 
     @property
     def realm_url(self) -> str:
@@ -94,6 +96,7 @@ def read(to: Connection) -> AppSecSettings:
         scan_timeout_s=to.number("scan_timeout_s", 3_600.0),
         upload_part_bytes=max(1, int(to.number("upload_part_bytes", PART_BYTES))),
         accept=to.text("accept", "application/json; version=1.0"),
+        tools_at=api_url + to.text("mcp_path", _TOOLS if auth == "key" else f"{_TOOLS}/{quote(tenant, safe='')}"),
     )
 
 

@@ -136,7 +136,7 @@ class Scans:
             findings = self.findings(scan)
             note(row, findings)
         standing = self._standing(row) if status in WITH_FINDINGS else {}
-        lacking = _lacking(scanners, findings, standing)
+        lacking = _lacking(scanners, findings, standing) if status in WITH_FINDINGS else []
         told = {
             "scan": without_secrets(row, _CREDENTIALS),
             "summary": summary,

@@ -7,22 +7,25 @@ its fate is looked for by a tag of our own.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote
 
 from noarkit.connectors.appsec.calls import Calls, code_of
+from noarkit.connectors.appsec.states import has_ended
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.wire import Request
 from noarkit.errors import ServiceAway, ServiceBroken, ServiceFault, ServiceRefused, UsageFault
 
 EVENTS = ("scan_completed_successfully", "scan_failed", "scan_partial", "project_created")
-PART_BYTES = 64 * 1024 * 1024
 _PLACES = {"projects": "/api/projects", "applications": "/api/applications", "scans": "/api/scans"}
 _QUEUE_FULL = "142"
 _UPLOADS = 5
 _ORDERS = 8
 _FIRST_WAIT_S = 5.0
+_LONGEST_POLL = 13  # times the first wait
 _MARK = "noarkit-order"
 _FRESH_LINK = (403, 410)
 Told = Mapping[str, object]
@@ -37,6 +40,18 @@ class Order:
     repository: str = ""
     branch: str = "main"
     scanners: tuple[str, ...] = ("sast",)
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A webhook of the tenant: whereto, of which events, signed with which secret (none where it is empty), and whether
+    the certificate of the receiver is verified."""
+
+    name: str
+    url: str
+    secret: str = ""
+    events: tuple[str, ...] = EVENTS
+    verifies_tls: bool = True
 
 
 def create(calls: Calls, kind: str, told: Told) -> Told:
@@ -64,32 +79,54 @@ def cancel(calls: Calls, scan: str) -> None:
     calls.write("PATCH", _one("scans", scan), {"status": "Canceled"})
 
 
+def poll(calls: Calls, scan: str, clock: Clock, poll_s: float, most_s: float) -> Told:
+    """Asks for a scan until it has ended, less often with time. Raises `ServiceRefused` where it is not there,
+    `ServiceFault` where it runs for longer than that."""
+    begun_s, where = clock.now_s(), calls.client.wire.line.where
+    asked = 0
+    while True:
+        found = calls.scan(scan)
+        if found is None:
+            raise ServiceRefused(where=where, why="not-there", status=404)
+        if has_ended(found):
+            return found
+        wait_s = poll_s * min(1 + asked / 25, _LONGEST_POLL)
+        if clock.now_s() - begun_s + wait_s > most_s:
+            raise ServiceFault(where=where, why="scan-runs-on")
+        clock.sleep_s(wait_s)
+        asked += 1
+
+
+def upload_file(calls: Calls, path: Path, part_bytes: int) -> str:
+    """Uploads a zip, in parts where it is large; what to name in an order. Raises `OSError` where it cannot be read."""
+    if path.stat().st_size > part_bytes:
+        return upload_parts(calls, path, part_bytes)
+    return upload(calls, path.read_bytes())
+
+
 def upload(calls: Calls, data: bytes) -> str:
     """Uploads a zip; the address to name in an order. Our token does not go there. A link that is used up or breaks is
     asked for anew, and all is sent again."""
-    for attempt in range(_UPLOADS):
-        url = str(calls.write("POST", "/api/uploads", repeatable=True)["url"])
-        try:
-            _put(calls, url, data)
-        except (ServiceAway, ServiceBroken, ServiceRefused) as fault:
-            fresh = not isinstance(fault, ServiceRefused) or fault.data.get("status") in _FRESH_LINK
-            if attempt == _UPLOADS - 1 or not fresh:
-                raise
-            continue
-        return url
-    raise AssertionError("unreachable")
+    return _sent(calls, "/api/uploads", {}, "url", data)[0]
 
 
-def upload_parts(calls: Calls, data: bytes, part_bytes: int = PART_BYTES) -> str:
-    """Uploads a large zip in parts; the name to give in an order. What was begun and fails is left to the service."""
-    begun = calls.write("POST", "/api/uploads/start-multipart-upload", {"fileSize": len(data)})
+def upload_parts(calls: Calls, path: Path, part_bytes: int) -> str:
+    """Uploads a large zip in parts, one of them in memory at a time; the name to give in an order. What was begun and
+    fails is called off."""
+    begun = calls.write("POST", "/api/uploads/start-multipart-upload", {"fileSize": path.stat().st_size})
     named = {"objectName": begun["objectName"], "UploadID": begun["UploadID"]}
-    parts = []
-    for number, begin in enumerate(range(0, len(data), part_bytes), 1):
-        told = {**named, "partNumber": number}
-        url = str(calls.write("POST", "/api/uploads/multipart-presigned", told, repeatable=True)["presignedURL"])
-        parts.append({"eTag": _put(calls, url, data[begin : begin + part_bytes]), "partNumber": number})
-    calls.write("POST", "/api/uploads/complete-multipart-upload", {**named, "partList": parts})
+    parts: list[Told] = []
+    try:
+        with path.open("rb") as file:
+            while data := file.read(part_bytes):
+                told = {**named, "partNumber": len(parts) + 1}
+                _, tag = _sent(calls, "/api/uploads/multipart-presigned", told, "presignedURL", data)
+                parts.append({"eTag": tag, "partNumber": len(parts) + 1})
+        calls.write("POST", "/api/uploads/complete-multipart-upload", {**named, "partList": parts})
+    except (ServiceFault, OSError):
+        with suppress(ServiceFault):  # what made it fail is told
+            calls.write("POST", "/api/uploads/abort-multipart-upload", named)
+        raise
     return str(begun["objectName"])
 
 
@@ -113,14 +150,15 @@ def start(calls: Calls, order: Order, clock: Clock) -> Told:
     raise AssertionError("unreachable")
 
 
-def webhook(calls: Calls, name: str, url: str, secret: str, events: Sequence[str] = EVENTS) -> Told:
-    """Asks for webhooks of the tenant, signed with a secret, to a receiver whose certificate is verified."""
-    if not set(events) <= set(EVENTS):
-        raise UsageFault(what="bad-value", where=",".join(events))
-    calls.client.wire.scrubber.learn(secret)
-    config = {"contentType": "json", "insecureSsl": False, "url": url, "secret": secret}
-    told = {"name": name, "active": True, "enabledEvents": list(events), "config": config}
-    return calls.write("POST", "/api/webhooks/tenant", told)
+def webhook(calls: Calls, hook: Hook) -> Told:
+    """Asks for a webhook of the tenant. Raises `UsageFault` for events there are not."""
+    if not hook.events or not set(hook.events) <= set(EVENTS):
+        raise UsageFault(what="bad-value", where=",".join(hook.events), do=",".join(EVENTS))
+    calls.client.wire.scrubber.learn(hook.secret)
+    config = {"contentType": "json", "insecureSsl": not hook.verifies_tls, "url": hook.url}
+    told = {"name": hook.name, "active": True, "enabledEvents": list(hook.events)}
+    secret = {"secret": hook.secret} if hook.secret else {}
+    return calls.write("POST", "/api/webhooks/tenant", {**told, "config": {**config, **secret}})
 
 
 def delete_webhook(calls: Calls, one: str) -> None:
@@ -148,6 +186,20 @@ def _body(order: Order, mark: str) -> Told:
     kind = "upload" if order.upload_url else "git"
     project = {"id": order.project, "tags": {}}
     return {"type": kind, "handler": handler, "project": project, "config": config, "tags": {_MARK: mark}}
+
+
+def _sent(calls: Calls, place: str, told: Told, member: str, data: bytes) -> tuple[str, str]:
+    """Asks for a signed address and puts bytes there; the address and the tag of the bytes. One that is used up or
+    breaks is asked for anew."""
+    for attempt in range(_UPLOADS):
+        url = str(calls.write("POST", place, told or None, repeatable=True)[member])
+        try:
+            return url, _put(calls, url, data)
+        except ServiceFault as fault:
+            again = isinstance(fault, ServiceAway | ServiceBroken) or fault.data.get("status") in _FRESH_LINK
+            if attempt == _UPLOADS - 1 or not again:
+                raise
+    raise AssertionError("unreachable")
 
 
 def _put(calls: Calls, url: str, data: bytes) -> str:

@@ -19,6 +19,8 @@ _SCHEMES: dict[str, tuple[Scheme, str, str]] = {
     "features": ("stamped", "X-Service-Signature", "X-Service-Request-Timestamp"),
 }
 
+_MAY_BE_UNSIGNED = frozenset({"appsec"})
+
 
 def doors(connections: Iterable[Connection]) -> dict[str, Door]:
     """A door for each place where messages of a connection come in: the one that is configured, and those of webhooks
@@ -29,7 +31,7 @@ def doors(connections: Iterable[Connection]) -> dict[str, Door]:
         if not paths:
             raise ConfigFault(where=f"connections.{to.service}.{to.name}.webhook_secret", why="not-set")
         for path, secrets in paths.items():
-            found[path] = Door(to.where, path, _seal(to, secrets))
+            found[path] = Door(to.where, path, _seal(to, path, secrets))
     return found
 
 
@@ -53,8 +55,10 @@ def _paths(to: Connection) -> Mapping[str, tuple[Secret, ...]]:
     return found
 
 
-def _seal(to: Connection, secrets: tuple[Secret, ...]) -> Seal:
+def _seal(to: Connection, path: str, secrets: tuple[Secret, ...]) -> Seal:
     scheme, header, stamp = _SCHEMES[to.service]
+    if to.service in _MAY_BE_UNSIGNED and path.rpartition("/")[2] in {secret.reveal() for secret in secrets}:
+        return Seal("path", secrets)  # we asked for messages without a signature, at a path that nobody guesses
     return Seal(
         scheme,
         secrets,

@@ -71,7 +71,7 @@ def open_tools(to: Connection) -> Iterator[Tools]:
         client = own.tools_client() if own is not None else service.calls.client
         scrubber = client.wire.scrubber
         found = doors(to, scrubber, own.tools_at if own is not None else "")
-        key = client.key if own is not None else _raw_key(to, scrubber) or _shown(to, client, found, stack)
+        key = client.key if own is not None else _shown(to, client, found, stack)
         rules = Rules(to.service, to.texts("mcp_tools"), may_write=to.flag("mcp_write"))
         means = Means(client.wire.line, scrubber, key, client.pace, client.allowance, client.clock)
         yield Tools(found, rules, means)
@@ -97,12 +97,6 @@ def _service(to: Connection) -> Asking:
     return open_spend(to)
 
 
-def _raw_key(to: Connection, scrubber: Scrubber) -> Pass | None:
-    """An API key that a security service's tools take as it is, without a prefix; None for any other way in."""
-    key = to.secret("api_key") if to.service == "appsec" and to.text("auth", "key") == "key" else None
-    return None if key is None else KeyPass(key, scrubber, Style(to.text("mcp_auth_prefix")))
-
-
 def _shown(to: Connection, client: Client, found: Sequence[Door], stack: ExitStack) -> Pass | None:
     """Tool servers want a bearer's token, whatever the service's own calls want: that of the connection's consent, or
     one of their own."""
@@ -117,10 +111,12 @@ def _shown(to: Connection, client: Client, found: Sequence[Door], stack: ExitSta
 def _has_own_consent(to: Connection) -> bool:
     """Whether a person agrees to the tools apart from the connection: where it has a key alone, or says so. Raises
     `ConfigFault`."""
+    if to.service not in _OWN:
+        return False
     told = to.text("mcp_auth", "own" if to.service == "spend" and to.text("auth", "oauth") == "key" else "connection")
     if told not in ("own", "connection"):
         raise ConfigFault(where=f"connections.{to.service}.{to.name}.mcp_auth", why="bad-value")
-    return told == "own" and to.service in _OWN
+    return told == "own"
 
 
 def open_tools_login(to: Connection, clock: Clock | None = None) -> Login | None:

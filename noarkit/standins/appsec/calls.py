@@ -97,6 +97,7 @@ class Calls:
                 ("POST", r"/api/uploads/start-multipart-upload", self._begin_parts),
                 ("POST", r"/api/uploads/multipart-presigned", self._part),
                 ("POST", r"/api/uploads/complete-multipart-upload", self._end_parts),
+                ("POST", r"/api/uploads/abort-multipart-upload", self._abort_parts),
                 ("GET", r"/api/webhooks/tenant", self._hooks),
                 ("POST", r"/api/webhooks/tenant", self._make_hook),
                 ("*", r"/api/webhooks/([^/]+)", self._hook),
@@ -291,6 +292,12 @@ class Calls:
         if not wanted or any(one not in self.uploads for one in wanted):
             raise Refusal(400, "parts are missing")
         self.uploads[name] = b"".join(self.uploads.pop(one) for one in wanted)
+        return Response(status_code=204)
+
+    def _abort_parts(self, call: Call) -> Response:
+        name = str(call.members().get("objectName"))
+        for one in self._parts.pop(name, []):
+            self.uploads.pop(one, None)
         return Response(status_code=204)
 
     def _hooks(self, call: Call) -> Response:

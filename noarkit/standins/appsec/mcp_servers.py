@@ -31,7 +31,8 @@ class Gates:
 
     def __init__(self, service: AppSec) -> None:
         self._service = service
-        self._servers = {path: _server(service) for path in (PATH, f"/mcp/{service.store.tenant}")}
+        tenant = service.store.tenant
+        self._servers = {path: _server(service) for path in (PATH, f"{PATH}/{tenant}", f"/mcp/{tenant}")}
 
     def routes(self) -> list[BaseRoute]:
         """A route for each server."""
@@ -82,11 +83,23 @@ def _server(service: AppSec) -> MCPServer:
     def list_findings(scan_id: str) -> Json:
         return {"findings": service.store.results(scan_id)}
 
+    def list_scans(project_id: str = "") -> Json:
+        return {"scans": [one for one in service.store.scans() if not project_id or one["projectId"] == project_id]}
+
+    def triage_history(project_id: str, similarity_id: str) -> Json:
+        return service.store.trail.predicates(project_id, similarity_id)
+
+    def trigger_scan(project_id: str) -> Json:
+        return service.store.new_scan(project_id, {})
+
     def change_finding_state(project: str, similarity: str, state: str) -> Json:
         service.store.trail.decide(project, similarity, state)
         return {"state": state}
 
     server.add_tool(list_projects, name="listProjects", description="Every project.", annotations=_READS)
     server.add_tool(list_findings, name="listFindings", description="The findings of a scan.", annotations=_READS)
+    server.add_tool(list_scans, name="listScans", description="Every scan.", annotations=_READS)
+    server.add_tool(triage_history, name="getTriageHistory", description="Who decided what.", annotations=_READS)
+    server.add_tool(trigger_scan, name="triggerScan", description="Scans a project.")
     server.add_tool(change_finding_state, name="changeFindingState", description="Decides about a finding.")
     return server

@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from noarkit.standins.appsec.calls import Call, Calls, Refusal, refused
 from noarkit.standins.appsec.data import Store
+from noarkit.standins.appsec.registration import Registry
 from noarkit.standins.control import Control
 from noarkit.standins.hooks import Delivery, Hooks
 from noarkit.standins.issuer import Issuer, Refused, Terms
@@ -38,7 +39,8 @@ _REALM = "/auth/realms/{tenant}/protocol/openid-connect"
 @dataclass(slots=True)
 class AppSec:
     """The stand-in. Options: `auth=client`, `offset=row`, `most-results=N` a page, `job-polls=N`, `scans=N`,
-    `retention-days=N`, `container-findings=listed`."""
+    `retention-days=N`, `container-findings=listed`, `decided=PERCENT`, `audit-days=N`, `audit-a-day=N`, `audit=no`,
+    `policies=no`, `clients=N`."""
 
     url: str
     wish: Wish
@@ -46,6 +48,7 @@ class AppSec:
     issuer: Issuer = field(init=False)
     windows: Windows = field(init=False)
     calls: Calls = field(init=False)
+    registry: Registry = field(init=False)
     control: Control = field(default_factory=Control)
     hooks: Hooks = field(default_factory=Hooks)
     signing_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
@@ -59,6 +62,7 @@ class AppSec:
         self.store = Store(self.wish.records, self.wish.seed, self.wish.options)
         terms = Terms("noarkit", secrets.token_urlsafe(24), self.wish.lifetime_s, needs_pkce=True)
         self.issuer = Issuer(terms)
+        self.registry = Registry(self.issuer, self.url, self.store.tenant, self.wish.options)
         self.windows = Windows(self.wish.limits or ())
         self.calls = Calls(self)
         self.api_key = self._made_key()
@@ -73,11 +77,7 @@ class AppSec:
     def secrets(self) -> Mapping[str, str]:
         """An API key, or a client's secret."""
         is_client = self.wish.options.get("auth") == "client"
-        path = f"/mcp/{self.store.tenant}" if is_client else "/api/security-mcp/mcp"
-        tools = {"mcp_url": self.url + path} if mcp_servers else {}
-        if is_client:
-            return {"client_secret": self.issuer.terms.client_secret, **tools}
-        return {"api_key": self.api_key, **tools}
+        return {"client_secret": self.issuer.terms.client_secret} if is_client else {"api_key": self.api_key}
 
     @property
     def app(self) -> Starlette:
@@ -85,6 +85,7 @@ class AppSec:
         gates = mcp_servers.Gates(self) if mcp_servers else None
         routes: list[BaseRoute] = [*gates.routes()] if gates else []
         routes += [
+            *self.registry.routes(),
             Route(f"{_REALM}/token", self._token, methods=["POST"]),
             Route(f"{_REALM}/auth", self._consent, methods=["GET"]),
             Route("/store/{one}", self._stored, methods=["PUT"]),
@@ -240,6 +241,7 @@ class AppSec:
             "exchanges": self.issuer.exchanges,
             "troubles_met": self.control.met,
             "leaked": self.leaked,
+            "clients": self.registry.count,
             "limits": self.windows.told(),
             "scans": [{name: one[name] for name in ("id", "status", "projectId")} for one in self.store.scans()],
             "deliveries": [{"status": one.status, "tries": one.tries} for one in self.hooks.sent],

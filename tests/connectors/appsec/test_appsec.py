@@ -8,13 +8,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import httpx
 import pytest
 
-from noarkit.connectors.access.consent import code_of
-from noarkit.connectors.appsec import AppSec, open_login, open_service, writing
-from noarkit.connectors.inbox.signatures import Seal, prove
-from noarkit.connectors.mcp.opening import open_tools
+from noarkit.connectors.appsec import AppSec, open_service, writing
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Item, NotFetched
 from noarkit.errors import (
@@ -23,10 +19,8 @@ from noarkit.errors import (
     ServiceBroken,
     ServiceDenied,
     ServiceRefused,
-    UsageFault,
 )
 from noarkit.events import Event
-from noarkit.secrets import Secret
 from noarkit.standins.appsec.data import canary
 from noarkit.standins.serving import Wish
 from tests.connectors.appsec.there import LATER, all_of, connected, newest, papers, said, scripted
@@ -47,15 +41,6 @@ def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
     yield from connected(held, tmp_path)
 
 
-def test_an_api_key_is_exchanged_for_a_bearer_token_and_exchanged_again_when_that_ends(
-    held: Standing, appsec: AppSec
-) -> None:
-    assert appsec.introduce().tenant == "tenant-one"
-    before = held.control("expire")["exchanges"]
-    assert list(appsec.calls.projects())
-    assert held.control("counts")["exchanges"] == int(str(before)) + 1
-
-
 def test_threads_that_find_a_token_used_up_cause_one_exchange(held: Standing, appsec: AppSec) -> None:
     appsec.introduce()
     before = int(str(held.control("expire")["exchanges"]))
@@ -67,44 +52,12 @@ def test_threads_that_find_a_token_used_up_cause_one_exchange(held: Standing, ap
     assert held.control("counts")["exchanges"] == before + 1
 
 
-def test_a_key_that_died_with_the_licence_says_so_and_is_echoed_nowhere(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as mortal:
-        key = next(tmp_path.glob("*api_key.secret")).read_text().strip()
-        for service in connected(mortal, tmp_path):
-            service.introduce()
-            mortal.control("licence")
-            with pytest.raises(ServiceDenied) as caught:
-                service.introduce()
-            assert caught.value.data["why"] == "key-dead"
-            assert key not in repr(caught.value) + repr(caught.value.__cause__)
-
-
 def test_errors_that_echo_our_token_are_told_without_it(held: Standing, appsec: AppSec) -> None:
     with pytest.raises(ServiceRefused) as caught:
         writing.create(appsec.calls, "projects", {})
     assert "name is required" in str(caught.value.data["why"])
     kept = json.loads((appsec.to.state_file("grant.json")).read_text())
     assert kept["access_token"] not in repr(caught.value)
-
-
-def test_an_oauth_client_gets_its_own_token(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6, options={"auth": "client"})) as other:
-        for service in connected(other, tmp_path):
-            assert len(list(service.calls.projects())) == 2
-
-
-def test_a_person_lets_us_in_through_a_browser(held: Standing, tmp_path: Path) -> None:
-    to = held.connection({"state": str(tmp_path / "state"), "auth": "login", "client_id": "noarkit"})
-    login = open_login(to)
-    consent = login.begin()
-    answer = httpx.get(consent.url, follow_redirects=False, trust_env=False)
-    login.finish(consent, code_of(answer.headers["location"], consent))
-    login.close()
-    service = open_service(to)
-    assert list(service.calls.projects())
-    service.close()
-    with pytest.raises(UsageFault):
-        open_login(held.connection())
 
 
 def test_a_wrong_tenant_is_told_as_such(held: Standing, tmp_path: Path) -> None:
@@ -126,35 +79,6 @@ def test_a_key_may_tell_its_host_and_tenant_but_not_lead_us_elsewhere(held: Stan
     assert caught.value.data["why"] == "host"
 
 
-def test_a_source_is_uploaded_without_our_token_scanned_polled_and_its_results_read(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
-        for service in connected(other, tmp_path):
-            project = str(writing.create(service.calls, "projects", {"name": "nytt"})["id"])
-            other.control("trouble", path="/store/", status=503, times=1)
-            url = writing.upload(service.calls, b"PK" + b"x" * 1000)
-            other.control("set", full=2)
-            clock = service.calls.client.clock
-            scan = str(writing.start(service.calls, writing.Order(project, url), clock)["id"])
-            assert service.calls.scan(scan) is not None
-            other.control("finish", scan=scan)
-            found = writing.retrieve(service.calls, "scans", scan)
-            assert found is not None and found["status"] == "Completed"
-            assert len(service.calls.findings(scan)) == 1
-            assert other.control("counts")["leaked"] == 0
-
-
-def test_a_large_source_is_uploaded_in_parts(held: Standing, appsec: AppSec) -> None:
-    project = newest(held)["projectId"]
-    name = writing.upload_parts(appsec.calls, b"0123456789" * 10, part_bytes=32)
-    order = writing.Order(project, name, scanners=("sast", "sca"))
-    scan = str(writing.start(appsec.calls, order, appsec.calls.client.clock)["id"])
-    writing.cancel(appsec.calls, scan)
-    found = appsec.calls.scan(scan)
-    assert found is not None and found["status"] == "Canceled"
-    writing.delete(appsec.calls, "scans", scan)
-    assert held.control("counts")["leaked"] == 0
-
-
 def test_an_order_whose_answer_is_lost_is_looked_for_and_not_sent_again() -> None:
     orders: list[Asked] = []
 
@@ -172,18 +96,6 @@ def test_an_order_whose_answer_is_lost_is_looked_for_and_not_sent_again() -> Non
         assert writing.start(service.calls, order, Clock())["id"] == "s-1"
         assert len(orders) == 1
         service.close()
-
-
-def test_projects_and_applications_are_created_got_changed_and_deleted(appsec: AppSec) -> None:
-    for kind in ("projects", "applications"):
-        one = str(writing.create(appsec.calls, kind, {"name": f"prøve-{kind}", "criticality": 2})["id"])
-        writing.update(appsec.calls, kind, one, {"criticality": 5})
-        found = writing.retrieve(appsec.calls, kind, one)
-        assert found is not None and found["criticality"] == 5
-        writing.delete(appsec.calls, kind, one)
-        assert writing.retrieve(appsec.calls, kind, one) is None
-    with pytest.raises(UsageFault):
-        writing.create(appsec.calls, "keys", {})
 
 
 @pytest.mark.parametrize("offset", ["page", "row"])
@@ -222,14 +134,6 @@ def test_a_finished_scan_is_a_record_with_report_results_sarif_scan_and_bill_of_
 def test_numbers_of_nineteen_digits_stay_exact(appsec: AppSec) -> None:
     found = papers(all_of(appsec, "scans")[0])["results.json"]
     assert b'"queryId":1234567890123456789' in found
-
-
-def test_container_findings_are_told_as_not_fetched(appsec: AppSec) -> None:
-    item = all_of(appsec, "scans")[0]
-    assert isinstance(item, Item)
-    assert item.fields["not_fetched"] == "containers"
-    assert json.loads(papers(item)["scan.json"])["notFetched"] == ["containers"]
-    assert "containers-apart" in [remark.word for remark in appsec.introduce().remarks]
 
 
 def test_no_secret_of_a_scan_or_finding_is_taken(appsec: AppSec) -> None:
@@ -334,50 +238,6 @@ def test_a_scan_is_not_ordered_again_for_a_fault_of_the_service(held: Standing, 
     assert len(list(appsec.calls.scans(None, LATER))) == before
 
 
-def test_webhooks_of_all_four_kinds_are_made_signed_and_deleted(tmp_path: Path) -> None:
-    heard: list[Asked] = []
-    came = threading.Event()
-
-    def receive(asked: Asked) -> Told:
-        heard.append(asked)
-        if len(heard) == 4:
-            came.set()
-        return told({})
-
-    with standing("appsec", tmp_path, Wish(6)) as other, serving(receive) as receiver:
-        for service in connected(other, tmp_path):
-            hook = writing.webhook(service.calls, "arkiv", receiver.url, "a-secret-0451")
-            assert "a-secret-0451" not in repr(list(service.calls.webhooks()))
-            for status in ("Completed", "Failed", "Partial"):
-                other.control("finish", scan=newest(other)["id"], status=status)
-            writing.create(service.calls, "projects", {"name": "ny"})
-            assert came.wait(10)
-            events = [asked.headers["x-webhook-event"] for asked in heard]
-            assert sorted(events) == sorted(writing.EVENTS)
-            seal = Seal("body", (Secret("a-secret-0451"),), "x-webhook-signature")
-            for asked in heard:
-                assert prove(seal, asked.headers, asked.body, 0.0).why == ""
-                assert prove(seal, asked.headers, asked.body + b" ", 0.0).why == "signature"
-            writing.delete_webhook(service.calls, str(hook["id"]))
-            assert list(service.calls.webhooks()) == []
-            with pytest.raises(UsageFault):
-                writing.webhook(service.calls, "x", receiver.url, "another-secret", ["scan_eaten"])
-
-
-def test_the_signature_of_the_reference_passes() -> None:
-    body = (
-        b'{"scanId":"11111111-2222-3333-4444-555555555555","projectId":"aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee",'
-        b'"statusInfo":[{"name":"general","status":"Completed","details":""},{"name":"sast","status":"Completed",'
-        b'"details":"","loc":1503}],"branch":"main","projectName":"test"}'
-    )
-    seal = Seal("body", (Secret("whsec_test_0123456789abcdef"),), "x-webhook-signature")
-    for shown in (
-        "sha256=mvUjs6Co/raxy7nuCxToA6heZlGuFy9Ff1wL5cqLuwY=",
-        "9af523b3a0a8feb6b1cbb9ee0b14e803a85e6651ae172f457f5c0be5ca8bbb06",
-    ):
-        assert prove(seal, {"x-webhook-signature": shown}, body, 0.0).why == ""
-
-
 def test_limits_are_kept(tmp_path: Path) -> None:
     with standing("appsec", tmp_path, Wish(6, limits=((15, 1.0),))) as strict:
         service = open_service(strict.connection({"state": str(tmp_path / "s")}))
@@ -392,28 +252,3 @@ def test_limits_are_kept(tmp_path: Path) -> None:
         assert isinstance(limits, dict)
         assert (limits["refused"], limits["calls"]) == (0, 16)
         service.close()
-
-
-def test_settings_come_from_the_environment_before_the_file(held: Standing) -> None:
-    to = held.connection()
-    environment = {**to.environment, "NOARKIT_APPSEC_STANDIN_TENANT": "another"}
-    service = open_service(type(to)(to.service, to.name, to.values, environment))
-    assert service.tenant == "another"
-    service.close()
-    with pytest.raises(ConfigFault):
-        open_service(held.connection({"tennant": "x"}))
-
-
-@pytest.mark.parametrize("auth", ["key", "client"])
-def test_tools_are_reached_by_a_raw_key_or_a_token_and_only_those_that_read_are_called(
-    tmp_path: Path, auth: str
-) -> None:
-    wish = Wish(6, options={"auth": auth})
-    with standing("appsec", tmp_path, wish) as other, open_tools(other.connection()) as tools:
-        may = {tool.name: tool.may for tool in tools.listed()}
-        assert may == {"listProjects": True, "listFindings": True, "changeFindingState": False}
-        found = tools.call("listProjects", {})
-        assert isinstance(found, dict)
-        assert len(found["projects"]) == 2
-        with pytest.raises(UsageFault):
-            tools.call("changeFindingState", {"project": "p", "similarity": "1", "state": "x"})
