@@ -5,22 +5,26 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+import click
+
+from noarkit.cli.night import Finding, night
 from noarkit.cli.options import Session, command, option
+from noarkit.cli.running import is_run
 from noarkit.cli.show import size
 from noarkit.config import Config
-from noarkit.errors import NoarkitError, PlanFault, gravest
+from noarkit.engine.assembly import remembered_archive
+from noarkit.errors import NoarkitError, PlanFault, UsageFault, gravest
+from noarkit.load.folder import RunFolder
 from noarkit.words.texts import render
 
 if TYPE_CHECKING:
     from noarkit.archive.port import Archive
     from noarkit.archive.settings import ArchiveSettings
-
-State = Literal["ok", "note", "fault", "skipped"]
 
 EMBEDDED = "embedded:"
 _LEAST_FREE_BYTES = 1_000_000_000
@@ -31,28 +35,29 @@ PROBE_TITLE = "noarkit: probe (not part of any series)"
 _PROBE_TYPE = "Klassifikasjonssystem"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one step found: its sentence `doctor.<key>`, how it is, and the fault where there is one."""
-
-    key: str
-    state: State = "ok"
-    data: Mapping[str, object] = field(default_factory=dict)
-    fault: NoarkitError | None = None
-
-
-@command("doctor", exits=(4, 5, 6, 9))
+@command("doctor", exits=(4, 5, 6, 8, 9, 10))
 @option("--archive", metavar="URL", variable=None)
 @option("--token-url", metavar="URL", variable=None)
 @option("--client-id", metavar="NAME", variable=None)
 @option("--probe", is_flag=True)
+@option("--run", type=click.Path(file_okay=False, path_type=Path), metavar="RUN")
+@option("--until", metavar="TIME")
 def doctor_command(
-    session: Session, *, archive: str | None, token_url: str | None, client_id: str | None, probe: bool
+    session: Session,
+    *,
+    archive: str | None,
+    token_url: str | None,
+    client_id: str | None,
+    probe: bool,
+    run: Path | None,
+    until: str | None,
 ) -> int:
     """Prints a line a step, the faults in full, and ends with the gravest of them."""
+    if run is not None and not is_run(run):
+        raise UsageFault(what="not-a-run", where=str(run))
     flags = {"archive.url": archive, "archive.token_url": token_url, "archive.client_id": client_id}
     codes = [0]
-    for finding in examine(session, flags, probe=probe):
+    for finding in examine(session, flags, probe=probe, run=run, until=until):
         _tell(session, finding)
         if finding.fault is not None:
             codes.append(finding.fault.exit_code)
@@ -61,7 +66,14 @@ def doctor_command(
     return code
 
 
-def examine(session: Session, flags: Mapping[str, str | None], *, probe: bool) -> Iterator[Finding]:
+def examine(
+    session: Session,
+    flags: Mapping[str, str | None],
+    *,
+    probe: bool,
+    run: Path | None = None,
+    until: str | None = None,
+) -> Iterator[Finding]:
     """All steps, one after the other; what a fault makes senseless is left out."""
     try:
         config = session.config(flags)
@@ -72,6 +84,9 @@ def examine(session: Session, flags: Mapping[str, str | None], *, probe: bool) -
     yield Finding("config", data={"count": len(config.files), "from": given} if given else {})
     yield _disk(Path.cwd())
     yield _clock(datetime.now(UTC))
+    yield from night(session, config, run, until)
+    if config.archive.url is None and run is not None:
+        config = replace(config, archive=replace(config.archive, url=remembered_archive(RunFolder(run))))
     if config.archive.url is None:
         yield Finding("no-archive", "note")
         return
