@@ -110,6 +110,7 @@ def convert(
     form: str,
     package: Place | None = None,
     despite_damage: bool = False,
+    settings: Site | None = None,
     tell: Listener = nobody,
 ) -> Converted:
     """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
@@ -121,7 +122,8 @@ def convert(
     """
     wanted = Wanted(form, Path(package) if package is not None else _own_facts())
     if form in DATABASES:
-        return convert_database(str(source), Path(target), wanted, tell=tell)
+        connections = site(None, settings).config.connections
+        return convert_database(str(source), Path(target), wanted, connections=connections, tell=tell)
     if not despite_damage:
         _refuse_damaged(Path(source), tell)
     return convert_files(Path(source), Path(target), wanted, tell=tell)

@@ -54,7 +54,7 @@ from noarkit.sources.connector.writeback import write_back as write_ids
 from noarkit.sources.opening import open_source as find_source
 from noarkit.sources.opening import reopen
 from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Settling, Source, SourceIdentity, fitted, released
+from noarkit.sources.port import Settling, Source, SourceIdentity, fitted, keyed, released
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
@@ -407,7 +407,8 @@ def source_at(source: Place | Source, here: Site | None, archive: str | None = N
         found = find_connection(where, here.config, here.environment, now)
         if found is not None:
             return standing.from_marks(found, archive)
-    return find_source(where)
+    found_there = find_source(where)
+    return found_there if here is None else keyed(found_there, here.config.connections)
 
 
 def _reopened(folder: RunFolder, here: Site, given: Source | None = None) -> Source:
@@ -422,7 +423,7 @@ def _reopened(folder: RunFolder, here: Site, given: Source | None = None) -> Sou
             raise UsageFault(what="run-of-other-source", where=str(folder.path))
         return settled(found, folder.path)
     service = reopen_connection(identity, here.config, here.environment, folder.path)
-    return settled(service or reopen(identity), folder.path)
+    return settled(service or keyed(reopen(identity), here.config.connections), folder.path)
 
 
 def _what(recipe: Place | Recipe | None, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:

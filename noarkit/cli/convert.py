@@ -8,7 +8,7 @@ import click
 
 from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.running import working
+from noarkit.cli.running import settings, working
 from noarkit.cli.show import size
 from noarkit.extract.convert import TARGETS
 from noarkit.extract.databases import DATABASES
@@ -26,7 +26,13 @@ def convert_command(
     """Converts, and says what was made."""
     with working(session) as work:
         made = deliveries.convert(
-            source, output, form=form, package=package, despite_damage=despite_damage, tell=work.tell
+            source,
+            output,
+            form=form,
+            package=package,
+            despite_damage=despite_damage,
+            settings=settings(session, None),
+            tell=work.tell,
         )
     told = session.texts
     source_form = told.say(f"form.{made.source_form}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from noarkit.errors import UsageFault
@@ -16,12 +17,17 @@ DATABASES = (SIARD, SQLITE)
 _SQLITE_HEAD = b"SQLite format 3\0"
 
 
-def convert_database(source: str, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:
-    """Makes the SIARD archive, or the SQLite file, `target`. Raises `UsageFault` for a source of another kind, and
-    whatever reading it raises."""
+Connections = Mapping[str, Mapping[str, object]]
+
+
+def convert_database(
+    source: str, target: Path, wanted: Wanted, *, connections: Connections | None = None, tell: Listener = nobody
+) -> Converted:
+    """Makes the SIARD archive, or the SQLite file, `target`; `connections` of a config may keep the password of a
+    database. Raises `UsageFault` for a source of another kind, and whatever reading it raises."""
     if wanted.form == SQLITE:
         return _sqlite(Path(source), target, wanted, tell)
-    return _siard(source, target, wanted, tell)
+    return _siard(source, target, wanted, connections, tell)
 
 
 def _sqlite(source: Path, target: Path, wanted: Wanted, tell: Listener) -> Converted:
@@ -33,11 +39,11 @@ def _sqlite(source: Path, target: Path, wanted: Wanted, tell: Listener) -> Conve
     return Converted(made.path, SIARD, made.files, made.size_bytes, made.resumed, False)
 
 
-def _siard(source: str, target: Path, wanted: Wanted, tell: Listener) -> Converted:
+def _siard(source: str, target: Path, wanted: Wanted, connections: Connections | None, tell: Listener) -> Converted:
     from noarkit.packages.siard.write import SiardOrder, write_siard
     from noarkit.sources.siard.live import live_source
 
-    with live_source(_address(source), _facts(read_order(wanted.package))) as database:
+    with live_source(_address(source), _facts(read_order(wanted.package)), connections=connections) as database:
         made = write_siard(database, target, SiardOrder(), tell=tell)
     return Converted(made.path, "database", made.files, made.size_bytes, made.resumed, wanted.package is None)
 

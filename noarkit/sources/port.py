@@ -123,9 +123,23 @@ class Fitted(Protocol):
         ...
 
 
+@runtime_checkable
+class Keyed(Protocol):
+    """A source whose place may want a secret."""
+
+    def keyed(self, connections: Mapping[str, Mapping[str, object]], /) -> Source:
+        """The same place, with the secret that a config's connections keep for it. Raises `ConfigFault`."""
+        ...
+
+
 OpenSource = Callable[[str], Source]
 # Faults of the place itself, not of one item: the work stops, and nothing is set aside for them.
 OF_THE_PLACE = (SourceAway, SourceDenied, SourceGone)
+
+
+def keyed(source: Source, connections: Mapping[str, Mapping[str, object]]) -> Source:
+    """`source` with the secret that these connections keep for it; as it is where it wants none."""
+    return source.keyed(connections) if isinstance(source, Keyed) else source
 
 
 def fitted(source: Source, terms: object) -> Source:

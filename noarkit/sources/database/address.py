@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlalchemy.engine import URL, make_url
@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from noarkit import config
 from noarkit.errors import NoarkitError, SecretOnTheLine, UsageFault
-from noarkit.secrets import Secret, secret_source
+from noarkit.secrets import Secret, SecretSource, secret_source
 
 SQLITE = "sqlite"
 POSTGRESQL = "postgresql"
@@ -35,17 +35,21 @@ _OWN_DRIVERS = {POSTGRESQL: "psycopg", MYSQL: "pymysql"}
 _URL = re.compile(r"([a-z][a-z0-9]*)(?:\+[a-z0-9_]+)?:/", re.IGNORECASE)
 _SECRET_WORDS = ("password", "passwd", "pwd", "sslpassword", "ssl_key_password")
 _OPTION_FILE = "option_file"
+Connections = Mapping[str, Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """A database by its family (`sqlite`, `postgresql`, `mysql`, or another name that SQLAlchemy knows) and its URL.
 
-    `where` is how it is shown and kept in a plan; it holds no secret.
+    `where` is how it is shown and kept in a plan; it holds no secret. `kept` says where its password lies, once it was
+    `looked` for.
     """
 
     family: str
     where: str
+    kept: SecretSource | None = field(default=None, repr=False, compare=False)
+    looked: bool = field(default=False, repr=False, compare=False)
 
     @property
     def url(self) -> URL:
@@ -106,25 +110,36 @@ def read_address(where: str) -> Address | None:
     return Address(family or url.get_backend_name(), url.render_as_string(hide_password=False))
 
 
-def password_of(address: Address, environment: Mapping[str, str]) -> Secret | None:
-    """The password that the config keeps for this URL; None where it keeps none, and the driver is to look itself.
+def kept_in(address: Address, connections: Connections) -> Address:
+    """The same address, with the place of the password that one of these connections of a config keeps for it."""
+    for name, connection in connections.items():
+        url = connection.get("url")
+        if not isinstance(url, str) or "password" not in connection:
+            continue
+        other = read_address(url)
+        if other is not None and other.where == address.where:
+            kept = secret_source(connection["password"], f"connections.{name}.password")
+            return replace(address, kept=kept, looked=True)
+    return replace(address, kept=None, looked=True)
 
-    Raises `SecretFault` where it cannot be read.
+
+def password_of(address: Address, environment: Mapping[str, str]) -> Secret | None:
+    """The password that a config keeps for this URL; None where it keeps none, and the driver is to look itself.
+
+    Where nobody gave a config, it is the usual one. Raises `SecretFault` where it cannot be read.
     """
+    if not address.looked:
+        address = kept_in(address, _usual_connections(environment))
+    return address.kept.read(environment) if address.kept is not None else None
+
+
+def _usual_connections(environment: Mapping[str, str]) -> Connections:
     try:
         named = environment.get(f"{config.PREFIX}CONFIG")
         file = Path(named) if named else None
-        settings = config.load(config.Sources(environment=environment, file=file))
+        return config.load(config.Sources(environment=environment, file=file)).connections
     except NoarkitError:
-        return None  # a config that cannot be read is told by the command itself
-    for name, connection in settings.connections.items():
-        kept = connection.get("url")
-        if not isinstance(kept, str) or "password" not in connection:
-            continue
-        other = read_address(kept)
-        if other is not None and other.where == address.where:
-            return secret_source(connection["password"], f"connections.{name}.password").read(environment)
-    return None
+        return {}  # a config that cannot be read is told by the command itself
 
 
 def option_file_of(address: Address, environment: Mapping[str, str]) -> str | None:

@@ -12,7 +12,7 @@ from noarkit.errors import SourceAway, SourceFault, SourceGone, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.entity import Content, SetAside
 from noarkit.sources.database import KIND
-from noarkit.sources.database.address import Address, read_address
+from noarkit.sources.database.address import Address, Connections, kept_in, read_address
 from noarkit.sources.database.contents import Documents
 from noarkit.sources.database.documents import DocumentColumn, Terms, check_terms, read_terms, usual_documents
 from noarkit.sources.database.keys import keyed, repeated
@@ -74,6 +74,12 @@ class DatabaseSource:
         if read.base:
             read = replace(read, base=str(Path(read.base).absolute()))
         source = DatabaseSource(self.address, read, self._shapes)
+        source._desks.home = self._desks.home
+        return source
+
+    def keyed(self, connections: Connections) -> DatabaseSource:
+        """The same database, with the password that one of these connections keeps for its URL."""
+        source = DatabaseSource(kept_in(self.address, connections), self.terms, self._shapes)
         source._desks.home = self._desks.home
         return source
 

@@ -18,7 +18,7 @@ from typing import Self
 
 from noarkit.errors import UsageFault
 from noarkit.packages.siard import model
-from noarkit.sources.database.address import POSTGRESQL, SQLITE, Address, read_address
+from noarkit.sources.database.address import POSTGRESQL, SQLITE, Address, Connections, kept_in, read_address
 from noarkit.sources.database.quiet import without_warnings
 from noarkit.sources.database.schema import Column, Relation, Table, reflect
 from noarkit.sources.database.session import Session
@@ -32,11 +32,18 @@ Facts = Mapping[str, str]
 `data_origin_timespan`."""
 
 
-def live_source(url: str, facts: Facts | None = None, *, schemas: Sequence[str] = ()) -> LiveSource:
-    """The database behind a URL. Raises `SecretOnTheLine`, `UsageFault`, `SourceAway`, `SourceDenied`, `SourceGone`."""
+def live_source(
+    url: str, facts: Facts | None = None, *, schemas: Sequence[str] = (), connections: Connections | None = None
+) -> LiveSource:
+    """The database behind a URL; `connections` of a config may keep its password.
+
+    Raises `SecretOnTheLine`, `UsageFault`, `SourceAway`, `SourceDenied`, `SourceGone`.
+    """
     address = read_address(url)
     if address is None:
         raise UsageFault(what="unknown-source", where=url)
+    if connections is not None:
+        address = kept_in(address, connections)
     return LiveSource(address, facts or {}, schemas)
 
 

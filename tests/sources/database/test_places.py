@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sqlite3
 import tracemalloc
 from collections.abc import Iterator
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.cli.main import main
 from noarkit.errors import SecretFault, SourceDenied
 from noarkit.events import nobody
+from noarkit.journeys import read_settings, source_at
 from noarkit.sources.database.address import password_of, read_address
 from noarkit.sources.database.local import LocalCopy
 from noarkit.sources.database.schema import reflect
@@ -73,6 +76,13 @@ def test_a_password_lies_in_an_option_file_or_in_the_config_and_nowhere_in_the_p
         source = open_source(url)
         assert len(keys(source)) == sum(mariadb.rows.values())
         assert PASSWORD not in repr(source.identity)
+        (tmp_path / "noarkit.toml").rename(tmp_path / "annen.toml")
+        line = ["scan", url, "--json", "--config"]
+        assert main([*line, str(tmp_path / "annen.toml")], dict(os.environ)) == 0
+        (tmp_path / "tom.toml").write_text("")
+        assert main([*line, str(tmp_path / "tom.toml")], dict(os.environ)) == 6
+        (tmp_path / "annen.toml").rename(tmp_path / "noarkit.toml")
+        assert main([*line, str(tmp_path / "tom.toml")], dict(os.environ)) == 6, "the config that was named holds alone"
         secret.chmod(0o644)
         address = read_address(url)
         assert address is not None
@@ -80,6 +90,31 @@ def test_a_password_lies_in_an_option_file_or_in_the_config_and_nowhere_in_the_p
             password_of(address, os.environ)
     finally:
         mariadb.run(f"DROP USER '{who}'@'127.0.0.1'")
+
+
+def test_the_config_that_was_given_says_where_a_password_lies_and_no_other_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "postgresql://leser@127.0.0.1:1/sak"
+    kept = tmp_path / "passord"
+    kept.write_text(f"{PASSWORD}\n")
+    kept.chmod(0o600)
+    told = f'[connections.sak]\nurl = "{url}"\npassword = {{ file = "{kept}" }}\n'
+    monkeypatch.chdir(tmp_path)
+
+    def passwords(usual: str, given: str) -> set[str | None]:
+        (tmp_path / "noarkit.toml").write_text(usual)
+        (tmp_path / "annen.toml").write_text(given)
+        environment = {"HOME": str(tmp_path)}
+        source = source_at(url, read_settings(tmp_path / "annen.toml", environment=environment))
+        assert isinstance(source, DatabaseSource)
+        alike = (source, source.fitted({}), pickle.loads(pickle.dumps(source)))  # noqa: S301  # dumped here
+        assert not [one for one in alike if PASSWORD in repr(one.address) + repr(one.identity)]
+        found = [password_of(one.address, environment) for one in alike]
+        return {secret.reveal() if secret else None for secret in found}
+
+    assert passwords(usual="", given=told) == {PASSWORD}
+    assert passwords(usual=told, given="") == {None}
 
 
 def test_a_table_in_another_schema_is_named_by_it_and_a_view_is_read_where_it_is_named(postgresql: Sample) -> None:
