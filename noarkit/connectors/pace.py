@@ -7,12 +7,15 @@ before, so no window is ever passed there either. A service that asks us to wait
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sqlite3
 import threading
 import time
+import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +24,13 @@ from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
 
 _TOLD_FROM_S = 5.0
 _LONGEST_CALL_S = 300.0
+_CLOCKS_DIFFER_S = 1.0
+_A_SWEEP = 256
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS counted (number INTEGER PRIMARY KEY, at REAL)",
+    "CREATE TABLE IF NOT EXISTS under_way (ticket INTEGER PRIMARY KEY AUTOINCREMENT, sent REAL)",
+    "CREATE TABLE IF NOT EXISTS held (until REAL)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +130,7 @@ class MemoryLog:
     """The log of one process."""
 
     def __init__(self) -> None:
-        self._sent: dict[int, float] = {}
+        self._done: list[float] = []
         self._under_way: set[int] = set()
         self._next = 0
         self._held_s = 0.0
@@ -133,16 +143,13 @@ class MemoryLog:
                 return Answered(self._held_s - now_s)
             if not rates:
                 return Answered(0.0)
-            span_s = max(rate.seconds for rate in rates)
-            for ticket in [one for one, at in self._sent.items() if at <= now_s - span_s]:
-                if ticket not in self._under_way:
-                    del self._sent[ticket]
-            times = [now_s if ticket in self._under_way else at for ticket, at in self._sent.items()]
-            wait_s = _wait_s(sorted(times), rates, now_s)
+            if len(self._done) >= _A_SWEEP and self._next % _A_SWEEP == 0:
+                span_s = max(rate.seconds for rate in rates)
+                del self._done[: bisect_right(self._done, now_s - span_s)]
+            wait_s = _wait_s(self._newest, len(self._under_way), rates, now_s)
             if wait_s > 0:
                 return Answered(wait_s)
             self._next += 1
-            self._sent[self._next] = now_s
             self._under_way.add(self._next)
             return Answered(0.0, self._next)
 
@@ -151,65 +158,93 @@ class MemoryLog:
         with self._lock:
             if ticket in self._under_way:
                 self._under_way.discard(ticket)
-                self._sent[ticket] = now_s
+                self._done.append(max(now_s, self._done[-1]) if self._done else now_s)
 
     def hold(self, until_s: float) -> None:
         """Nothing goes before that time."""
         with self._lock:
             self._held_s = max(self._held_s, until_s)
 
+    def _newest(self, place: int) -> float | None:
+        return self._done[-place] if place <= len(self._done) else None
+
 
 class SharedLog:
-    """The log of a credential in a file that all its processes share."""
+    """The log of a credential in a file that all its processes share.
+
+    Calls whose answers came are numbered as they came, and their times never fall: how full a window is, is seen by one
+    look at the row that would have to have left it. The file may be deleted: whoever asks next begins a new one.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        with self._open() as db:
-            db.execute("CREATE TABLE IF NOT EXISTS call (ticket INTEGER PRIMARY KEY, sent REAL, done REAL)")
-            db.execute("CREATE TABLE IF NOT EXISTS held (until REAL)")
+        self._db: sqlite3.Connection | None = None
+        self._opened = (0, 0)
+        self._takes = 0
 
     def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
         """Room in every window, or the wait for it, decided in one transaction."""
-        span_s = max((rate.seconds for rate in rates), default=0.0)
-        with self._open() as db:
-            # what a process that died had under way, and what a clock that was put back says, must not hold us for ever
-            db.execute("UPDATE call SET done = sent WHERE done IS NULL AND sent < ?", (now_s - _LONGEST_CALL_S,))
-            db.execute("DELETE FROM call WHERE done <= ? OR sent > ?", (now_s - span_s, now_s + 1.0))
+        with self._transaction() as db:
             held_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
             if held_s > now_s:
                 return Answered(held_s - now_s)
-            db.execute("DELETE FROM held")
-            rows = db.execute("SELECT coalesce(done, ?) AS at FROM call ORDER BY at", (now_s,)).fetchall()
-            wait_s = _wait_s([at for (at,) in rows], rates, now_s)
-            if wait_s > 0:
-                return Answered(wait_s)
+            if held_s:
+                db.execute("DELETE FROM held")
             if not rates:
                 return Answered(0.0)
-            return Answered(0.0, int(db.execute("INSERT INTO call (sent) VALUES (?)", (now_s,)).lastrowid or 0))
+            self._tidy(db, max(rate.seconds for rate in rates), now_s)
+            (under_way,) = db.execute("SELECT count(*) FROM under_way").fetchone()
+            wait_s = _wait_s(lambda place: _newest(db, place), under_way, rates, now_s)
+            if wait_s > 0:
+                return Answered(wait_s)
+            return Answered(0.0, int(db.execute("INSERT INTO under_way (sent) VALUES (?)", (now_s,)).lastrowid or 0))
 
     def done(self, ticket: int, now_s: float) -> None:
         """It was counted by now."""
         if ticket:
-            with self._open() as db:
-                db.execute("UPDATE call SET done = ? WHERE ticket = ?", (now_s, ticket))
+            with self._transaction() as db:
+                db.execute("DELETE FROM under_way WHERE ticket = ?", (ticket,))
+                _note(db, now_s)
 
     def hold(self, until_s: float) -> None:
         """Nothing goes before that time, in any process."""
-        with self._open() as db:
+        with self._transaction() as db:
             db.execute("INSERT INTO held VALUES (?)", (until_s,))
 
+    def _tidy(self, db: sqlite3.Connection, span_s: float, now_s: float) -> None:
+        """What a process that died had under way, and what a clock put back says, must not hold us for ever."""
+        lost = db.execute("DELETE FROM under_way WHERE sent < ? OR sent > ? RETURNING sent", _alive(now_s)).fetchall()
+        for (sent,) in lost:
+            if sent <= now_s:
+                _note(db, sent)
+        last = _newest(db, 1)
+        if last is not None and last > now_s + _CLOCKS_DIFFER_S:
+            db.execute("DELETE FROM counted WHERE at > ?", (now_s + _CLOCKS_DIFFER_S,))
+        self._takes += 1
+        if self._takes % _A_SWEEP == 0:
+            db.execute("DELETE FROM counted WHERE at <= ?", (now_s - span_s,))
+
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
-            db = sqlite3.connect(self._path, isolation_level=None, timeout=30.0)
+            db = self._opened_here()
+            db.execute("BEGIN IMMEDIATE")
             try:
-                db.execute("PRAGMA synchronous=OFF")
-                db.execute("BEGIN IMMEDIATE")
                 yield db
-                db.execute("COMMIT")
-            finally:
-                db.close()
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+    def _opened_here(self) -> sqlite3.Connection:
+        """The file, opened by this process, and the one that lies there now."""
+        with suppress(FileNotFoundError):
+            if self._db is not None and self._opened == (os.getpid(), self._path.stat().st_ino):
+                return self._db
+        self._db, self._opened = _opened(self._path), (os.getpid(), self._path.stat().st_ino)
+        weakref.finalize(self, self._db.close)
+        return self._db
 
 
 class Allowance:
@@ -237,13 +272,46 @@ class Allowance:
             self.remaining = remaining
 
 
-def _wait_s(sent: list[float], rates: Sequence[Rate], now_s: float) -> float:
-    """How long until one more call fits in every window; `sent` is sorted, oldest first."""
+def _wait_s(newest: Callable[[int], float | None], under_way: int, rates: Sequence[Rate], now_s: float) -> float:
+    """How long until one more call fits in every window. `newest(1)` is when the last answer came, `newest(2)` the one
+    before it; calls under way count as sent now."""
     wait_s = 0.0
     for rate in rates:
-        first = bisect_right(sent, now_s - rate.seconds)
-        over = len(sent) - first + 1 - rate.calls
-        if over > 0:
+        room = rate.calls - under_way
+        # the one that has to be out of the window first
+        at = now_s if room <= 0 else newest(room)
+        if at is not None and at > now_s - rate.seconds:
             # a moment more than the span, for a server may count both ends
-            wait_s = max(wait_s, sent[first + over - 1] + rate.seconds - now_s + 0.001)
+            wait_s = max(wait_s, at + rate.seconds - now_s + 0.001)
     return wait_s
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """The file, its tables made by one process alone: changing how it is written wants it for itself."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        db = sqlite3.connect(path, isolation_level=None, timeout=30.0, check_same_thread=False)
+        for word in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF", *_TABLES):
+            db.execute(word)
+        return db
+    finally:
+        os.close(folder)
+
+
+def _newest(db: sqlite3.Connection, place: int) -> float | None:
+    """When the answer came that is the last but so many."""
+    query = "SELECT at FROM counted WHERE number = (SELECT max(number) FROM counted) + 1 - ?"
+    found = db.execute(query, (place,)).fetchone()
+    return None if found is None else float(found[0])
+
+
+def _note(db: sqlite3.Connection, at: float) -> None:
+    """Numbers one more answer; its time is no earlier than that of the one before."""
+    last = _newest(db, 1)
+    db.execute("INSERT INTO counted (at) VALUES (?)", (at if last is None else max(at, last),))
+
+
+def _alive(now_s: float) -> tuple[float, float]:
+    """Between which times a call that is still under way was sent."""
+    return now_s - _LONGEST_CALL_S, now_s + _CLOCKS_DIFFER_S

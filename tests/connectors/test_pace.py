@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noarkit.connectors.pace import Allowance, Clock, MemoryLog, Pace, Rate, SharedLog
@@ -73,6 +74,62 @@ def test_no_rates_and_no_arrivals_pass_a_window(rates: list[Rate], gaps: list[fl
         sent.append(clock.now_s())
     for rate in rates:
         assert most_within(sent, rate.seconds) <= rate.calls
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rates=st.lists(st.builds(Rate, st.integers(1, 5), st.sampled_from((0.5, 2.0, 7.25, 30.0))), min_size=1, max_size=3),
+    calls=st.lists(
+        st.tuples(st.sampled_from((0.0, 0.1, 0.7, 3.0)), st.sampled_from((0.0, 0.2, 1.5, 9.0))), min_size=1, max_size=40
+    ),
+    shared=st.booleans(),
+)
+def test_calls_that_overlap_and_take_their_time_pass_no_window_and_wait_no_longer_than_they_must(
+    rates: list[Rate], calls: list[tuple[float, float]], shared: bool
+) -> None:
+    """A service may have counted a call at any moment until its answer came."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = SharedLog(Path(folder) / "pace.db") if shared else MemoryLog()
+        now, ends, known = 1_000.0, dict[int, float](), list[tuple[float, float]]()
+        for gap, length in calls:
+            now += gap
+            while (told := log.take(rates, now)).wait_s > 0:
+                step = min([now + told.wait_s, *ends.values()])
+                for ticket in [one for one, end in ends.items() if end <= step]:
+                    log.done(ticket, ends.pop(ticket))
+                # one call fewer at some window's beginning, and there had been room
+                assert any(sum(end > now - rate.seconds for _, end in known) >= rate.calls for rate in rates)
+                now = max(step, now)
+            for rate in rates:
+                assert sum(end > now - rate.seconds for _, end in known) < rate.calls
+            known.append((now, now + length))
+            ends[told.ticket] = now + length
+            for ticket in [one for one, end in ends.items() if end <= now]:
+                log.done(ticket, ends.pop(ticket))
+
+
+def test_a_log_that_is_deleted_is_begun_anew_by_whoever_asks_next(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    first, second = (
+        Pace((Rate(1, 100),), SharedLog(tmp_path / "p.db"), Clock(clock.now_s, clock.sleep_s)) for _ in range(2)
+    )
+    go(first)
+    for path in tmp_path.glob("p.db*"):
+        path.unlink()
+    go(first)
+    assert clock.slept == []
+    go(second)  # both count in the file that lies there now
+    assert sum(clock.slept) == pytest.approx(100, abs=0.1)
+
+
+def test_a_window_of_many_calls_is_judged_by_one_look(tmp_path: Path) -> None:
+    for log in (MemoryLog(), SharedLog(tmp_path / "pace.db")):
+        clock = VirtualClock()
+        pace = Pace((Rate(3_000, 60), Rate(10_000, 900)), log, Clock(clock.now_s, clock.sleep_s))
+        begun = clock.now_s()
+        sent = [at - begun for at in greedy(pace, clock, 3_100)]
+        assert sent[2_999] == 0.0
+        assert sent[3_000] == pytest.approx(60.0, abs=0.01)
 
 
 def test_threads_share_the_windows_in_real_time() -> None:
