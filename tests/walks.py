@@ -37,8 +37,8 @@ def follow(sample: str, folder: Path) -> None:
                 assert main([*arguments, "--progress", "none"], home) == 0, arguments
 
 
-def walk(sample: str, folder: Path, records: int) -> None:
-    """Runs the script of a sample in a folder that is its home, on a port of its own; it must end well."""
+def walk(sample: str, folder: Path, records: int) -> str:
+    """Runs the script of a sample in a folder that is its home, on a port of its own, to a good end. What it told."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -47,6 +47,7 @@ def walk(sample: str, folder: Path, records: int) -> None:
     script = ["bash", str(SAMPLES / sample / "walk")]
     done = subprocess.run(script, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-2_000:]
+    return done.stdout
 
 
 def told(sample: str) -> list[list[str]]:

@@ -155,7 +155,7 @@ def test_a_code_a_token_and_the_address_of_a_consent_are_in_no_log_and_the_grant
             return visited[0] + "\n"
 
     monkeypatch.setattr(sys, "stdin", Person())
-    assert heard.run("connect", "features:standin", "login", "--paste")[0] == 0
+    assert heard.run("connect", "features:standin", "login", "--mcp", "--paste")[0] == 0
     assert heard.run("connect", "features:standin", "--mcp")[0] == 0
     assert heard.run("connect", "features:standin", "status")[0] == 0
     (grant,) = (tmp_path / "home").rglob("*grant.json")
