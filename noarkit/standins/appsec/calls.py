@@ -7,16 +7,14 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import urlsplit
 
-import orjson
 from starlette.responses import JSONResponse, Response
 
 from noarkit.standins.appsec.data import Record, Store, page_of, sbom, stamp
+from noarkit.standins.calling import Call
 from noarkit.standins.papers import pdf
-
-if TYPE_CHECKING:
-    from noarkit.standins.appsec.service import AppSec
 
 _LISTED = {"projects": "projects", "applications": "applications"}
 _QUEUE_FULL = 142
@@ -33,43 +31,30 @@ class Refusal(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call that was let in."""
+@dataclass(slots=True)
+class Moods:
+    """How often the service will say that its queue is full, tell of one more than it shows, or fail at a report."""
 
-    method: str
-    path: str
-    query: Mapping[str, list[str]]
-    body: bytes
-
-    def members(self) -> Record:
-        """The JSON object of the body. Raises `Refusal`."""
-        try:
-            found = orjson.loads(self.body or b"{}")
-        except orjson.JSONDecodeError as error:
-            raise Refusal(400, "body is not JSON") from error
-        if not isinstance(found, dict):
-            raise Refusal(400, "body is no object")
-        return found
-
-    def text(self, name: str, default: str = "") -> str:
-        """The first value of a parameter."""
-        return (self.query.get(name) or [default])[0]
-
-    def number(self, name: str, default: int) -> int:
-        """A whole number. Raises `Refusal`."""
-        told = self.text(name, str(default))
-        if not told.isdigit():
-            raise Refusal(400, f"{name} is no number: {told}")
-        return int(told)
+    full: int = 0
+    short: int = 0
+    failing: int = 0
 
 
 class Calls:
     """Answers calls that were let in."""
 
-    def __init__(self, service: AppSec) -> None:
-        self._service = service
-        self._store: Store = service.store
+    def __init__(
+        self,
+        store: Store,
+        options: Mapping[str, str],
+        signed: Callable[[str, str], str],
+        notify: Callable[[str, Mapping[str, object]], None],
+    ) -> None:
+        self._store = store
+        self._options = options
+        self._signed = signed
+        self._notify = notify
+        self.moods = Moods()
         self._jobs: dict[str, Record] = {}
         self._parts: dict[str, list[str]] = {}
         self._locked: set[str] = set()
@@ -119,6 +104,10 @@ class Calls:
         job = self._jobs.get(one)
         return None if job is None else job["data"]
 
+    def _holds_upload(self, url: str) -> bool:
+        """True where something was put at an address that we gave."""
+        return urlsplit(url).path.removeprefix("/store/") in self.uploads or url in self.uploads
+
     def _list(self, call: Call, table: str) -> Response:
         with self._store.lock:
             found = list(self._store.tables[table].values())
@@ -137,7 +126,7 @@ class Calls:
                 raise Refusal(409, "name is taken")
             made = self._store.put(table, {"criticality": 3, "tags": {}, "applicationIds": [], **told})
         if table == "projects":
-            self._service.notify("project_created", {"ID": made["id"]})
+            self._notify("project_created", {"ID": made["id"]})
         return _json(made, 201)
 
     def _one(self, call: Call, table: str, one: str) -> Response:
@@ -184,11 +173,11 @@ class Calls:
         project = str((told.get("project") or {}).get("id") or "")
         if told.get("type") not in ("upload", "git") or project not in self._store.tables["projects"]:
             raise Refusal(400, "type and project are required")
-        if self._service.full > 0:
-            self._service.full -= 1
+        if self.moods.full > 0:
+            self.moods.full -= 1
             raise Refusal(400, "Failed to enqueue scan. Max Queued reached", _QUEUE_FULL)
         handler = told.get("handler") or {}
-        if told["type"] == "upload" and not self._service.holds_upload(str(handler.get("uploadUrl") or "")):
+        if told["type"] == "upload" and not self._holds_upload(str(handler.get("uploadUrl") or "")):
             raise Refusal(400, "nothing was uploaded")
         return _json(
             self._store.new_scan(project, {"branch": handler.get("branch", "main"), "tags": told.get("tags")}), 201
@@ -199,14 +188,14 @@ class Calls:
         if not scan:
             raise Refusal(400, "scan-id is required")
         found = self._store.results(scan)
-        if self._service.wish.options.get("container-findings") != "listed":
+        if self._options.get("container-findings") != "listed":
             found = [one for one in found if one["type"] != "containers"]
-        most = int(self._service.wish.options.get("most-results", "10000"))
+        most = int(self._options.get("most-results", "10000"))
         limit = min(call.number("limit", 20), most)
-        by_page = self._service.wish.options.get("offset", "page") == "page"
+        by_page = self._options.get("offset", "page") == "page"
         shown = page_of(found, call.number("offset", 0), limit, by_page=by_page)
-        total = len(found) + (1 if self._service.short > 0 else 0)
-        self._service.short = max(0, self._service.short - 1)
+        total = len(found) + (1 if self.moods.short > 0 else 0)
+        self.moods.short = max(0, self.moods.short - 1)
         return _json({"results": shown or None, "totalCount": total})
 
     def _summary(self, call: Call) -> Response:
@@ -226,7 +215,7 @@ class Calls:
 
     def _evaluation(self, call: Call) -> Response:
         scan = call.text("scanId")
-        if scan not in self._store.tables["scans"] or self._service.wish.options.get("policies") == "no":
+        if scan not in self._store.tables["scans"] or self._options.get("policies") == "no":
             raise Refusal(404, "nothing was evaluated")
         return _json(self._store.trail.evaluation(scan))
 
@@ -240,12 +229,12 @@ class Calls:
 
     def _job(self, call: Call, one: str) -> Response:
         job = self._known_job(one)
-        if self._service.failing > 0:
-            self._service.failing -= 1
+        if self.moods.failing > 0:
+            self.moods.failing -= 1
             return _json({"reportId": one, "status": "failed"})
         if not self._is_done(job):
             return _json({"reportId": one, "status": "started"})
-        return _json({"reportId": one, "status": "completed", "url": self._service.signed("paper", one)})
+        return _json({"reportId": one, "status": "completed", "url": self._signed("paper", one)})
 
     def _export(self, call: Call) -> Response:
         scan = str(call.members().get("ScanID") or "")
@@ -260,13 +249,13 @@ class Calls:
             if job["asked"] == 1:
                 raise Refusal(404, "not known yet")
             return _json({"exportId": one, "exportStatus": "Exporting"})
-        return _json({"exportId": one, "exportStatus": "Completed", "fileUrl": self._service.signed("paper", one)})
+        return _json({"exportId": one, "exportStatus": "Completed", "fileUrl": self._signed("paper", one)})
 
     def _paper(self, call: Call, one: str) -> Response:
         return Response(self._known_job(one)["data"], media_type="application/octet-stream")
 
     def _upload(self, call: Call) -> Response:
-        return _json({"url": self._service.signed("store", secrets.token_hex(8))})
+        return _json({"url": self._signed("store", secrets.token_hex(8))})
 
     def _begin_parts(self, call: Call) -> Response:
         if not int(call.members().get("fileSize") or 0):
@@ -282,7 +271,7 @@ class Calls:
             raise Refusal(404, "no such upload")
         one = f"{name}.{int(told['partNumber'])}"
         self._parts[name].append(one)
-        return _json({"presignedURL": self._service.signed("store", one)})
+        return _json({"presignedURL": self._signed("store", one)})
 
     def _end_parts(self, call: Call) -> Response:
         told = call.members()
@@ -324,7 +313,7 @@ class Calls:
         return _json(_hook_shown(known))
 
     def _audit(self, call: Call) -> Response:
-        if self._service.wish.options.get("audit") == "no":
+        if self._options.get("audit") == "no":
             raise Refusal(403, "not for this role")
         events = self._store.trail.events(call.text("startDate"), call.text("endDate", "9999"))
         shown = page_of(events, call.number("offset", 0), min(1000, call.number("limit", 100)))
@@ -349,7 +338,7 @@ class Calls:
 
     def _is_done(self, job: dict[str, Any]) -> bool:
         job["asked"] += 1
-        return int(job["asked"]) > int(self._service.wish.options.get("job-polls", "2"))
+        return int(job["asked"]) > int(self._options.get("job-polls", "2"))
 
 
 def refused(refusal: Refusal, echoed: str = "") -> Response:

@@ -9,28 +9,23 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
-from noarkit.standins.appsec.calls import Call, Calls, Refusal, refused
+from noarkit.standins.appsec.calls import Calls, Refusal, refused
 from noarkit.standins.appsec.data import Store
 from noarkit.standins.appsec.registration import Registry
-from noarkit.standins.control import Control
+from noarkit.standins.calling import Call, Unreadable, answered, has_tools, service
+from noarkit.standins.consent import agreed, form_of, issued
+from noarkit.standins.control import Control, Told, switches
 from noarkit.standins.hooks import Delivery, Hooks
 from noarkit.standins.issuer import Issuer, Refused, Terms
 from noarkit.standins.serving import Wish
 from noarkit.standins.windows import Windows
-
-try:
-    from noarkit.standins.appsec import mcp_servers
-except ModuleNotFoundError:  # without the extra there is no tool server
-    mcp_servers = None  # type: ignore[assignment]  # asked before each use
 
 _ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _REALM = "/auth/realms/{tenant}/protocol/openid-connect"
@@ -53,9 +48,6 @@ class AppSec:
     hooks: Hooks = field(default_factory=Hooks)
     signing_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     api_key: str = ""
-    full: int = 0
-    short: int = 0
-    failing: int = 0
     leaked: int = 0
 
     def __post_init__(self) -> None:
@@ -64,14 +56,13 @@ class AppSec:
         self.issuer = Issuer(terms)
         self.registry = Registry(self.issuer, self.url, self.store.tenant, self.wish.options)
         self.windows = Windows(self.wish.limits or ())
-        self.calls = Calls(self)
+        self.calls = Calls(self.store, self.wish.options, self.signed, self.notify)
         self.api_key = self._made_key()
 
     def settings(self) -> Mapping[str, object]:
         """What a connection to it is configured with."""
         shared: dict[str, object] = {"api_url": self.url, "auth_url": self.url, "tenant": self.store.tenant}
-        shared["rates"] = [f"{calls}/{span:g}s" for calls, span in self.wish.limits or ()] or ["1000000/s"]
-        shared["poll_s"] = 0.01
+        shared |= {"rates": self.wish.rates(), "poll_s": 0.01}
         return {**shared, "auth": "client"} if self.wish.options.get("auth") == "client" else shared
 
     def secrets(self) -> Mapping[str, str]:
@@ -82,18 +73,22 @@ class AppSec:
     @property
     def app(self) -> Starlette:
         """The service."""
-        gates = mcp_servers.Gates(self) if mcp_servers else None
-        routes: list[BaseRoute] = [*gates.routes()] if gates else []
-        routes += [
+        routes = [
             *self.registry.routes(),
             Route(f"{_REALM}/token", self._token, methods=["POST"]),
             Route(f"{_REALM}/auth", self._consent, methods=["GET"]),
             Route("/store/{one}", self._stored, methods=["PUT"]),
             Route("/paper/{one}", self._paper, methods=["GET"]),
-            Route("/standin/{what}", self._control, methods=["GET", "POST"]),
-            Route("/{rest:path}", self._answer, methods=_ALL),
+            self._switches(),
+            Route("/{rest:path}", answered(self._answered), methods=_ALL),
         ]
-        return Starlette(routes=routes, lifespan=gates.running if gates else None)
+        if not has_tools():
+            return service(routes)
+        from noarkit.standins.appsec import mcp_servers
+        from noarkit.standins.mcp_gate import Gate
+
+        turning = mcp_servers.turning(self.api_key, self.issuer.is_good)
+        return service(routes, Gate(self.control.meets, turning, mcp_servers.servers(self.store)))
 
     def close(self) -> None:
         """Ends the webhooks' thread."""
@@ -102,10 +97,6 @@ class AppSec:
     def signed(self, what: str, one: str) -> str:
         """An address that is good for whoever has it."""
         return f"{self.url}/{what}/{one}?{urlencode({'signature': self._signature(what, one)})}"
-
-    def holds_upload(self, url: str) -> bool:
-        """True where something was put at an address that we gave."""
-        return urlsplit(url).path.removeprefix("/store/") in self.calls.uploads or url in self.calls.uploads
 
     def notify(self, event: str, body: Mapping[str, object]) -> None:
         """Tells every webhook that wants it, signed where it has a secret."""
@@ -131,12 +122,8 @@ class AppSec:
         shown = request.query_params.get("signature", "")
         return hmac.compare_digest(shown.encode(), self._signature(what, request.path_params["one"]).encode())
 
-    async def _answer(self, request: Request) -> Response:
-        query = parse_qs(str(request.url.query), keep_blank_values=True)
-        call = Call(request.method, request.url.path, query, await request.body())
-        return await run_in_threadpool(self._answered, call, request.headers.get("authorization", ""))
-
-    def _answered(self, call: Call, shown: str) -> Response:
+    def _answered(self, call: Call) -> Response:
+        shown = call.headers.get("authorization", "")
         trouble = self.control.meets(call.path)
         if trouble is not None:
             return trouble
@@ -148,19 +135,13 @@ class AppSec:
             return JSONResponse({"message": "too many"}, 429, {"Retry-After": f"{wait:.3f}"})
         try:
             return self.calls.answer(call)
+        except Unreadable as wrong:
+            return refused(Refusal(400, str(wrong)), f" (caller {shown})")
         except Refusal as refusal:
             return refused(refusal, f" (caller {shown})")
 
     async def _consent(self, request: Request) -> Response:
-        """A person who always agrees."""
-        asked = request.query_params
-        try:
-            challenge = asked.get("code_challenge", "")
-            back = {"code": self.issuer.code(asked.get("client_id", ""), asked.get("redirect_uri", ""), challenge)}
-        except Refused as refusal:
-            back = {"error": refusal.error}
-        told = urlencode({**back, "state": asked.get("state", "")})
-        return RedirectResponse(f"{asked.get('redirect_uri', '')}?{told}", 302)
+        return agreed(request, self.issuer)
 
     async def _token(self, request: Request) -> Response:
         trouble = self.control.meets(request.url.path)
@@ -168,15 +149,13 @@ class AppSec:
             return trouble
         if request.path_params["tenant"] != self.store.tenant:
             return JSONResponse({"error": "Realm does not exist"}, 404)
-        form = {name: values[0] for name, values in parse_qs((await request.body()).decode()).items()}
+        form = await form_of(request)
         try:
             if form.get("grant_type") == "client_credentials":
                 found = self.issuer.client_credentials(form.get("client_id", ""), form.get("client_secret", ""))
-            elif form.get("grant_type") == "authorization_code":
-                code, verifier = form.get("code", ""), form.get("code_verifier", "")
-                found = self.issuer.exchange(code, form.get("redirect_uri", ""), verifier)
             else:
-                found = self.issuer.refresh(form.get("refresh_token", ""))
+                found = issued(self.issuer, form)
+            if form.get("grant_type") == "refresh_token":
                 found["refresh_token"] = form.get("refresh_token", "") + ".session"  # not to be used instead of a key
         except Refused as refusal:
             error = "invalid_grant" if refusal.error == "invalid_code" else refusal.error
@@ -205,49 +184,51 @@ class AppSec:
             return Response(status_code=403)
         return Response(data, media_type="application/octet-stream")
 
-    async def _control(self, request: Request) -> Response:
-        asked: dict[str, Any] = await request.json() if request.method == "POST" else {}  # a test of ours says it
-        told = await run_in_threadpool(self._controlled, request.path_params["what"], asked)
-        return JSONResponse({"message": "unknown"}, 404) if told is None else JSONResponse(told)
+    def _switches(self) -> Route:
+        verbs = {
+            "expire": lambda told: self.issuer.expire(),
+            "licence": self._end_licence,
+            "finish": self._finish,
+            "scan": self._new_scan,
+            "triage": self._triage,
+            "act": lambda told: self.store.trail.act(str(told["day"]), str(told["deed"])),
+            "set": self._set,
+            "age": self._age,
+        }
+        return switches(self.control, verbs, self._counts)
 
-    def _controlled(self, what: str, asked: dict[str, Any]) -> Mapping[str, object] | None:
-        if what == "trouble":
-            self.control.add(asked)
-        elif what == "expire":
-            self.issuer.expire()
-        elif what == "licence":
-            self.issuer.refresh_tokens.clear()
-            self.issuer.expire()
-        elif what == "finish":
-            self._finish(str(asked["scan"]), str(asked.get("status", "Completed")))
-        elif what == "scan":
-            made = self.store.new_scan(str(asked["project"]), {}, str(asked.get("status", "Completed")))
-            return {"id": made["id"]}
-        elif what == "triage":
-            told = [str(asked.get(name, "")) for name in ("project", "similarity", "state", "comment")]
-            self.store.trail.decide(*told)
-        elif what == "act":
-            self.store.trail.act(str(asked["day"]), str(asked["deed"]))
-        elif what == "set":
-            self.full, self.short = int(asked.get("full", self.full)), int(asked.get("short", self.short))
-            self.failing = int(asked.get("failing", self.failing))
-            if "results" in asked:
-                self.store.made_results[str(asked["scan"])] = int(asked["results"])
-        elif what == "age":
-            self.store.tables["scans"][str(asked["scan"])]["createdAt"] = str(asked["created"])
-        elif what != "counts":
-            return None
+    def _end_licence(self, told: Told) -> None:
+        self.issuer.refresh_tokens.clear()
+        self.issuer.expire()
+
+    def _new_scan(self, told: Told) -> Mapping[str, object]:
+        return {"id": self.store.new_scan(str(told["project"]), {}, str(told.get("status", "Completed")))["id"]}
+
+    def _triage(self, told: Told) -> None:
+        self.store.trail.decide(*(str(told.get(name, "")) for name in ("project", "similarity", "state", "comment")))
+
+    def _set(self, told: Told) -> None:
+        moods = self.calls.moods
+        moods.full, moods.short = int(told.get("full", moods.full)), int(told.get("short", moods.short))
+        moods.failing = int(told.get("failing", moods.failing))
+        if "results" in told:
+            self.store.made_results[str(told["scan"])] = int(told["results"])
+
+    def _age(self, told: Told) -> None:
+        self.store.tables["scans"][str(told["scan"])]["createdAt"] = str(told["created"])
+
+    def _counts(self) -> dict[str, object]:
         return {
             "exchanges": self.issuer.exchanges,
-            "troubles_met": self.control.met,
             "leaked": self.leaked,
             "clients": self.registry.count,
             "limits": self.windows.told(),
             "scans": [{name: one[name] for name in ("id", "status", "projectId")} for one in self.store.scans()],
-            "deliveries": [{"status": one.status, "tries": one.tries} for one in self.hooks.sent],
+            "deliveries": self.hooks.told(),
         }
 
-    def _finish(self, scan: str, status: str) -> None:
+    def _finish(self, asked: Told) -> None:
+        scan, status = str(asked["scan"]), str(asked.get("status", "Completed"))
         one = self.store.finish(scan, status)
         known = {"completed": "scan_completed_successfully", "failed": "scan_failed", "partial": "scan_partial"}
         told = {"scanId": scan, "projectId": one["projectId"], "statusInfo": one["statusDetails"]}
