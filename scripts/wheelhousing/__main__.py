@@ -56,7 +56,14 @@ def main() -> int:
     asked.folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".wheelhouse-", dir=asked.folder.parent) as place:
         made = Path(place) / "folder"
-        build(asked, made, Path(place) / "gathered")
+        try:
+            build(asked, made, Path(place) / "gathered")
+        except KeyError as missing:
+            sys.stderr.write(f"{asked.lock} has no wheel of {missing.args[0]} for this system.\n")
+            return 1
+        except subprocess.CalledProcessError as failed:
+            sys.stderr.write(f"{' '.join(failed.cmd[:4])} … ended with {failed.returncode}; nothing was made.\n")
+            return 1
         made.rename(asked.folder)
     sums = asked.folder / "SHA256SUMS"
     sys.stdout.write((asked.folder / "wheelhouse.toml").read_text(encoding="utf-8"))

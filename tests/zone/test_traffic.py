@@ -1,0 +1,164 @@
+"""No traffic but what was asked for: every name and address that a command asks for is held to what it was told."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from noarkit.cli.main import COMMANDS
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LOOPBACK = "127.0.0.1"
+SERVING = {
+    "serve": ["serve", "--data", "archive", "--port", "0", "--json"],
+    "standin": ["standin", "crm", "--records", "6", "--config-out", "noarkit.toml", "--json"],
+    "listen": ["listen", "crm:standin", "--port", "0", "--json"],
+}
+Seen = Mapping[str, frozenset[tuple[str, int]]]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A folder in which commands run, and the file in which what they ask for is noted."""
+
+    folder: Path
+    more: Mapping[str, str]
+
+    def environment(self, command: str) -> dict[str, str]:
+        """What a watched process sees."""
+        kept = {name: value for name, value in os.environ.items() if name == "PATH" or name.startswith("COVERAGE")}
+        return {
+            **kept,
+            "HOME": str(self.folder),
+            "PYTHONPATH": os.pathsep.join((str(HERE / "watched"), str(ROOT))),
+            "NOARKIT_TEST_TRAFFIC": str(self.folder / "traffic.jsonl"),
+            "NOARKIT_TEST_COMMAND": command,
+            "http_proxy": "http://proxy.example:3128",  # the environment's proxies are nobody's wish
+            "https_proxy": "http://proxy.example:3128",
+            **self.more,
+        }
+
+    def seen(self) -> Seen:
+        """What each command asked for."""
+        found: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        for line in (self.folder / "traffic.jsonl").read_text(encoding="utf-8").splitlines():
+            one = json.loads(line)
+            found[one["command"]].add((one["host"], one["port"]))
+        return {command: frozenset(asked) for command, asked in found.items()}
+
+    @contextmanager
+    def serving(self, command: str) -> Iterator[dict[str, object]]:
+        """A command that goes on until it is told to stop; gives the first thing it says."""
+        arguments = [sys.executable, "-m", "noarkit", *SERVING[command]]
+        with subprocess.Popen(
+            arguments, cwd=self.folder, env=self.environment(command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as running:
+            assert running.stdout is not None
+            try:
+                told: dict[str, object] = json.loads(running.stdout.readline())
+                yield told
+            finally:
+                running.send_signal(signal.SIGTERM)
+                running.wait(60)
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Watched, str, str]]:
+    """All commands have run; with the addresses of the archive and the service that they were told of."""
+    folder = tmp_path_factory.mktemp("watched")
+    (folder / "source" / "case").mkdir(parents=True)
+    for number in range(3):
+        (folder / "source" / "case" / f"letter {number}.txt").write_text(f"letter {number}")
+    with ExitStack() as stack:
+        bare = Watched(folder, {})
+        archive = str(stack.enter_context(bare.serving("serve"))["url"])
+        service = str(stack.enter_context(bare.serving("standin"))["url"])
+        clients = tomllib.loads((folder / "archive" / "clients.toml").read_text(encoding="utf-8"))["clients"]
+        account = {"NOARKIT_CLIENT_ID": "admin", "NOARKIT_CLIENT_SECRET": clients["admin"]["secret"]}
+        told = Watched(folder, {"NOARKIT_ARCHIVE": archive, **account})
+        with bare.serving("listen"):
+            pass
+        finished = subprocess.run(
+            [sys.executable, "-m", "tests.zone.journey"],
+            cwd=folder, env=told.environment("journey"), input=json.dumps(journey()),
+            text=True, capture_output=True, check=True,
+        )  # fmt: skip
+        codes = dict(line.rsplit(" ", 1) for line in finished.stdout.splitlines())
+        assert set(codes.values()) == {"0"}, (codes, finished.stderr[-3000:])
+        yield told, archive, service
+
+
+def journey() -> list[tuple[str, list[str]]]:
+    """Every command that ends by itself, in an order in which each has what it needs."""
+    return [
+        ("init", ["init", "fresh"]),
+        ("config", ["config", "show", "--origin"]),
+        ("help", ["help", "F301"]),
+        ("man", ["man"]),
+        ("completion", ["completion", "bash"]),
+        ("version", ["version"]),
+        ("doctor archive", ["doctor", "--probe"]),
+        ("scan", ["scan", "source"]),
+        ("recipe", ["recipe", "new", "source", "-o", "mine.toml"]),
+        ("recipe check", ["recipe", "check", "mine.toml", "source"]),
+        ("plan archive", ["plan", "source", "-o", "run"]),
+        ("ingest archive", ["ingest", "run"]),
+        ("status", ["status", "run"]),
+        ("runs", ["runs", "."]),
+        ("report", ["report", "run"]),
+        ("retry archive", ["retry", "run"]),
+        ("close archive", ["close", "run"]),
+        ("verify archive", ["verify", "run", "--depth", "bytes"]),
+        ("extract archive", ["extract", "-o", "package", "--as", "noark5"]),
+        ("convert", ["convert", "source", "--as", "eark-sip", "-o", "sip.zip"]),
+        ("convert dias", ["convert", "package", "--as", "dias-sip", "-o", "dias"]),
+        ("validate", ["validate", "package", "--report", "html"]),
+        ("validate sip", ["validate", "sip.zip"]),
+        ("validate dias", ["validate", "dias"]),
+        ("compare", ["compare", "package", "package"]),
+        ("compare html", ["compare", "package", "package", "--report", "html"]),
+        ("mcp", ["mcp", "--root", "source"]),
+        ("connect service", ["connect", "crm:standin"]),
+        ("connect tools service", ["connect", "crm:standin", "--mcp"]),
+        ("plan service archive", ["plan", "crm:standin", "-o", "deals"]),
+        ("ingest service archive", ["ingest", "deals"]),
+        ("ingest embedded", ["ingest", "source", "-o", "again", "--archive", "embedded:own"]),
+        ("verify embedded", ["verify", "again", "--archive", "embedded:own"]),
+    ]  # fmt: skip
+
+
+def test_every_command_connects_only_to_what_it_was_told_of(watched: tuple[Watched, str, str]) -> None:
+    told, archive, service = watched
+    places = {"archive": _place(archive), "service": _place(service)}
+    for command, asked in told.seen().items():
+        named = {places[word] for word in command.split() if word in places}
+        if command.endswith(" embedded"):
+            named = {(host, port) for host, port in asked if host == LOOPBACK and port}
+        allowed = named | {(host, 0) for host, _ in named}  # the name of a place may be looked up, and no other
+        assert asked <= allowed, (command, asked - allowed)
+    seen = {command: {port for _, port in asked} for command, asked in told.seen().items()}
+    for command, _ in journey():
+        assert all(places[word][1] in seen[command] for word in command.split() if word in places), command
+
+
+def test_every_command_is_watched(watched: tuple[Watched, str, str]) -> None:
+    ran = {name.split()[0] for name, _ in journey()} | SERVING.keys()
+    assert set(COMMANDS) - ran == set()
+
+
+def _place(url: str) -> tuple[str, int]:
+    split = urlsplit(url)
+    return split.hostname or "", split.port or 0
