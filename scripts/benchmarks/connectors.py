@@ -1,5 +1,6 @@
-"""Connectors beside stand-ins: how fast records become entities where nothing limits us, and how much of a limit is
-used where one does. The stand-in runs in a process of its own and counts what it was asked; both share this machine.
+"""Connectors beside stand-ins: how fast records become entities where nothing limits us, beside plain httpx making the
+very same calls, and how much of a limit is used where one does. The stand-in runs in a process of its own and counts
+what it was asked; both share this machine.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -20,12 +23,15 @@ import httpx
 import noarkit
 from noarkit.config import Sources, load
 from noarkit.connectors.settings import Connection, connection
+from noarkit.connectors.wire import Answer, Request, Wire
+from noarkit.events import nobody
 from noarkit.journeys import Site, source_at
 from noarkit.sources.connector import ConnectorSource
 from scripts.benchmarks.figures import machine, tell
 
 _FREE = ("--limit", "100000000/60")
-_CALLS, _WINDOW_S = 40, 1.0
+_IN_FLIGHT = 4
+_LIMITS: tuple[tuple[tuple[int, float], ...], ...] = (((40, 1.0),), ((600, 60.0),), ((20, 1.0), (60, 5.0)))
 
 
 def run(rounds: int, *, small: bool, only: str) -> None:
@@ -33,54 +39,134 @@ def run(rounds: int, *, small: bool, only: str) -> None:
     load_told = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     print(f"connectors on {machine()}, load {load_told}")
     print("| what | ours | beside it | ratio | beside what |\n|---|---|---|---|---|")
-    for service, records in (("crm", 200), ("spend", 2_000)):
+    for service, records in (("crm", 500), ("spend", 5_000)):
         if service in only or not only:
             _speed(service, records // 10 if small else records, 1 if small else rounds)
     if "limit" in only or not only:
-        _limit(40 if small else 400)
+        for windows in _LIMITS[:1] if small else _LIMITS:
+            _limit(windows)
+
+
+@dataclass(slots=True)
+class _Round:
+    """What one round came to."""
+
+    records: int
+    entities: int
+    took_s: float
+    own_s: float
+    floor_s: float
+    calls: int
 
 
 def _speed(service: str, records: int, rounds: int) -> None:
-    """A plan, from the first call until it is frozen: source records and entities by the second."""
-    rates, entity_rates = [], []
-    for _ in range(rounds):
-        with (
-            tempfile.TemporaryDirectory(prefix="noarkit-bench-") as place,
-            _standin(service, place, records) as (_, home),
-        ):
-            began = time.perf_counter()
-            done = noarkit.plan(f"{service}:standin", home / "run", archive=f"embedded:{home}/a", settings=_site(home))
-            took = time.perf_counter() - began
-            rates.append(sum(done.records.values()) / took)
-            entity_rates.append(sum(done.entities.values()) / took)
-    tell(f"{service}, {records} there: records planned", statistics.median(rates), "records/s")
-    tell(f"{service}, {records} there: entities planned", statistics.median(entity_rates), "entities/s")
+    """A plan, from the first call until it is frozen, beside the same calls and nothing else."""
+    with (
+        tempfile.TemporaryDirectory(prefix="noarkit-bench-") as place,
+        _standin(service, place, records) as (_, home),
+    ):
+        calls = _calls_of(service, home)
+        done = [_round(service, home, calls, number) for number in range(rounds)]
+    name = f"{service}, {records} there"
+
+    def beside(what: str, unit: str, count: Callable[[_Round], int]) -> None:
+        ours = statistics.median(count(one) / one.took_s for one in done)
+        floor = statistics.median(count(one) / one.floor_s for one in done)
+        ratio = statistics.median(one.floor_s / one.took_s for one in done)
+        tell(f"{name}: {what}", ours, unit, floor, "bare httpx, the same calls, four at once", ratio)
+
+    beside("records planned", "records/s", lambda one: one.records)
+    beside("entities planned", "entities/s", lambda one: one.entities)
+    beside("calls", "calls/s", lambda one: one.calls)
+    by_processor = statistics.median(one.records / one.own_s for one in done)
+    tell(f"{name}: records by our own processor time", by_processor, "records/s", what=f"{done[0].records:,} records")
 
 
-def _limit(calls: int) -> None:
-    """Calls one after the other against a window: how much of it is used, and how often it was passed."""
-    limit = ("--limit", f"{_CALLS}/{_WINDOW_S:g}")
-    with tempfile.TemporaryDirectory(prefix="noarkit-bench-") as place, _standin("crm", place, 5, limit) as (url, home):
+def _round(service: str, home: Path, calls: Sequence[Request], number: int) -> _Round:
+    folder, archive = home / f"run{number}", f"embedded:{home}/a"
+    began, own = time.perf_counter(), time.process_time()
+    done = noarkit.plan(f"{service}:standin", folder, archive=archive, settings=_site(home))
+    took_s, own_s = time.perf_counter() - began, time.process_time() - own
+    records, entities = sum(done.records.values()), sum(done.entities.values())
+    return _Round(records, entities, took_s, own_s, _bare(calls), len(calls))
+
+
+def _bare(calls: Sequence[Request]) -> float:
+    """How long plain httpx takes for the same calls, four at once."""
+    with httpx.Client(trust_env=False) as client, ThreadPoolExecutor(_IN_FLIGHT) as pool:
+
+        def send(one: Request) -> int:
+            headers = {**one.headers, **({"Content-Type": one.media_type} if one.media_type else {})}
+            asked = client.request(one.method, one.url, params=one.params or None, headers=headers, content=one.body)
+            return len(asked.content)
+
+        began = time.perf_counter()
+        for _ in pool.map(send, calls):
+            pass
+        return time.perf_counter() - began
+
+
+@dataclass(slots=True)
+class _Noting:
+    """A wire that remembers what was sent."""
+
+    wire: Wire
+    sent: list[Request] = field(default_factory=list)
+
+    def send(self, request: Request) -> Answer:
+        """Sends, and notes it."""
+        self.sent.append(request)
+        return self.wire.send(request)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.wire, name)
+
+
+def _calls_of(service: str, home: Path) -> list[Request]:
+    """Every call that reading the service takes."""
+    source = source_at(f"{service}:standin", _site(home))
+    assert isinstance(source, ConnectorSource)
+    client = source.service.calls.client  # type: ignore[attr-defined]  # both services have one
+    client.wire = noting = _Noting(client.wire)
+    for _ in source.records(nobody):
+        pass
+    source.release()
+    return noting.sent
+
+
+def _limit(windows: tuple[tuple[int, float], ...]) -> None:
+    """Calls by four threads against windows: how much of them is used, and how often one was passed."""
+    told = " and ".join(f"{calls} in {span_s:g} s" for calls, span_s in windows)
+    asked = tuple(word for calls, span_s in windows for word in ("--limit", f"{calls}/{span_s:g}"))
+    times = _ideal(windows, least_s=20.0)
+    with tempfile.TemporaryDirectory(prefix="noarkit-bench-") as place, _standin("crm", place, 5, asked) as (url, home):
         site = _site(home)
         found = connection("crm:standin", site.config, site.environment)
         assert found is not None
-        rated = Connection(
-            found.service, found.name, {**found.values, "rates": [f"{_CALLS}/{_WINDOW_S:g}s"]}, found.environment
-        )
+        rates = [f"{calls}/{span_s:g}s" for calls, span_s in windows]
         source = source_at("crm:standin", site)
         assert isinstance(source, ConnectorSource)
-        source.to = rated
+        source.to = Connection(found.service, found.name, {**found.values, "rates": rates}, found.environment)
         service = source.service
-        service.introduce()
         began = time.perf_counter()
-        for _ in range(calls):
-            service.calls.modules()  # type: ignore[attr-defined]  # a Crm
-        took = time.perf_counter() - began
+        with ThreadPoolExecutor(_IN_FLIGHT) as pool:
+            for _ in pool.map(lambda _: service.calls.modules(), times):  # type: ignore[attr-defined]  # a Crm
+                pass
+        took_s = time.perf_counter() - began
         source.release()
         counted = httpx.get(f"{url}/standin/counts", trust_env=False).json()["limits"]
-    allowed = _CALLS * (took / _WINDOW_S)
-    tell("calls within a limit", calls / took, "calls/s", _CALLS / _WINDOW_S, "what the limit allows", calls / allowed)
-    tell("calls over the limit", counted["refused"], "calls", what=f"counted by the stand-in, of {counted['calls']:,}")
+    name = f"within {told}"
+    tell(name, len(times) / took_s, "calls/s", len(times) / times[-1], "the most that it allows", times[-1] / took_s)
+    tell(f"{name}: over it", counted["refused"], "calls", what=f"counted by the stand-in, of {counted['calls']:,}")
+
+
+def _ideal(windows: tuple[tuple[int, float], ...], least_s: float) -> list[float]:
+    """When each call could go that took no time at all, until some go after so many seconds."""
+    times: list[float] = []
+    while not times or times[-1] < least_s or len(times) % windows[0][0]:
+        waits = [times[-calls] + span_s for calls, span_s in windows if len(times) >= calls]
+        times.append(max([*waits, times[-1] if times else 0.0]))
+    return times
 
 
 def _site(home: Path) -> Site:
@@ -89,7 +175,7 @@ def _site(home: Path) -> Site:
 
 
 @contextlib.contextmanager
-def _standin(service: str, place: str, records: int, limit: tuple[str, str] = _FREE) -> Iterator[tuple[str, Path]]:
+def _standin(service: str, place: str, records: int, limit: tuple[str, ...] = _FREE) -> Iterator[tuple[str, Path]]:
     """A stand-in in a process of its own, and where its config lies."""
     home = Path(place)
     command = [sys.executable, "-m", "noarkit", "standin", service, "--records", str(records), "--json", *limit]
