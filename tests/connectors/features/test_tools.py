@@ -83,6 +83,16 @@ def test_a_tool_that_writes_takes_the_key_that_writes_and_the_leave_to(held: Sta
     assert isinstance(limits, dict)
 
 
+def test_the_key_that_reads_is_shown_until_writing_is_switched_on(held: Standing, tmp_path: Path) -> None:
+    for more, begin in (({}, "console-read"), ({"mcp_write": True}, "console-write")):
+        for service in connected(held, tmp_path, **more):
+            key = service.tools_client().key
+            assert key is not None
+            assert [shown.startswith(begin) for shown in key.headers().values()] == [True]
+            # what a tool changes counts with all changes
+            assert service.tools_client().pace is service.calls.writing.pace
+
+
 def test_a_person_consents_to_the_tools_where_the_owner_lets_them(held: Standing, tmp_path: Path) -> None:
     more: dict[str, object] = {"state": str(tmp_path / "state"), "mcp_auth": "oauth"}
     with open_tools(held.connection(more)) as tools, pytest.raises(ConsentNeeded):

@@ -54,6 +54,22 @@ def test_what_is_made_while_a_list_is_read_makes_no_fault(held: Standing, tmp_pa
             assert [row["id"] for row in found.calls.definitions("gates")] == ["g1", "g2", "g3"]
 
 
+def test_what_is_deleted_while_a_list_is_read_hides_nothing_of_it(held: Standing, tmp_path: Path) -> None:
+    gates = ["g1", "g2", "g3", "g4"]
+
+    def answer(asked: Asked) -> Told:
+        begin = 2 * (int(asked.query["page"][0]) - 1)
+        more = f"?page={begin // 2 + 2}" if begin + 2 < len(gates) else None
+        rows, total = [{"id": one} for one in gates[begin : begin + 2]], len(gates)
+        if begin == 0 and "g1" in gates:
+            gates.remove("g1")  # g3 slips to the page that was read
+        return told({"data": rows, "pagination": {"nextPage": more, "totalItems": total}})
+
+    with serving(answer) as service:
+        for found in scripted(held, tmp_path, service.url):
+            assert [row["id"] for row in found.calls.definitions("gates")] == ["g1", "g2", "g4", "g3"]
+
+
 def test_versions_that_cannot_be_had_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
     with standing("features", tmp_path, Wish(15, limits=(), options={"audit": "0"})) as troubled:
         for service in connected(troubled, tmp_path):
