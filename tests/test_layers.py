@@ -139,3 +139,25 @@ def test_only_the_command_line_prints_or_exits() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "sys.exit", "exit", "quit"):
                 found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
     assert found == []
+
+
+def needed_by(path: Path) -> set[Path]:
+    """The modules that a module imports, wherever in it and for whatever; a package's face is left out."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        found |= {PACKAGE.parent / f"{name.replace('.', '/')}.py" for name in names}
+    return found - {path}
+
+
+def test_no_two_modules_need_each_other() -> None:
+    needs = {path: needed_by(path) & set(MODULES) for path in MODULES if path.name != "__init__.py"}
+    # what needs nothing that is left is taken away, again and again: what stays goes round in circles
+    while free := {path for path in needs if not needs[path] & needs.keys()}:
+        needs = {path: below for path, below in needs.items() if path not in free}
+    assert sorted(str(path.relative_to(PACKAGE)) for path in needs) == []
