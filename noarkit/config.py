@@ -23,10 +23,13 @@ from noarkit.safe.toml import Document, read_toml
 from noarkit.secrets import SecretSource, secret_source
 
 FILE_NAME = "noarkit.toml"
+# what connections.NAME.… leads to; any other connections.NAME is a database
+SERVICES = ("crm", "spend", "appsec", "features")
 PREFIX = "NOARKIT_"
 LOOPBACK = ("localhost", "127.0.0.0/8", "::1")  # what a proxy is never asked for, where nobody says otherwise
 
 OriginKind = Literal["flag", "environment", "profile", "file", "default"]
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -247,6 +250,14 @@ def _connections(document: Document) -> Iterator[tuple[str, Mapping[str, object]
     for name, entry in found.items():
         if not isinstance(entry, Mapping):
             raise ConfigFault(where=document.where(f"connections.{name}"), why="not-a-table")
+        if name in SERVICES:
+            for own, table in entry.items():
+                if not isinstance(table, Mapping):
+                    where = document.where(f"connections.{name}.{own}")
+                    raise ConfigFault(where=where, why="connection-without-name")
+        elif not isinstance(entry.get("url"), str):
+            inside = ".".join(("connections", name, *list(entry)[:1]))
+            raise ConfigFault(where=document.where(inside), why="connection-to-nothing")
         yield name, MappingProxyType(dict(entry))
 
 

@@ -198,3 +198,18 @@ def test_lines_are_found_in_all_the_ways_toml_writes_keys() -> None:
         "t:6",
         "t",
     ]
+
+
+def test_a_database_and_the_connections_of_a_service_are_told_apart(tmp_path: Path) -> None:
+    config = read(tmp_path, '[connections.cases]\nurl = "postgresql://r@h/c"\n[connections.crm.main]\napi_url = "x"\n')
+    assert dict(config.connections["cases"]) == {"url": "postgresql://r@h/c"}
+    assert dict(config.connections["crm"]) == {"main": {"api_url": "x"}}
+    for text, why, line in (
+        ('[connections.crm]\nurl = "postgresql://r@h/c"\n', "connection-without-name", 2),
+        ('[connections.crm.main]\napi_url = "x"\n[connections.crm]\nurl = "y"\n', "connection-without-name", 4),
+        ('[connections.cmr.main]\napi_url = "x"\n', "connection-to-nothing", 1),
+        ('[connections.cases]\npassword = { file = "/p" }\n', "connection-to-nothing", 2),
+    ):
+        with pytest.raises(ConfigFault) as told:
+            read(tmp_path, text)
+        assert (told.value.data["why"], str(told.value.data["where"]).rpartition(":")[2]) == (why, str(line))

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from noarkit.config import LOOPBACK as NO_PROXY
 from noarkit.config import PREFIX, Config
+from noarkit.config import SERVICES as SERVICES
 from noarkit.connectors.pace import Rate
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.wire import Line, Proxy, Wire
@@ -23,7 +24,6 @@ from noarkit.safe.tls import Trust, context
 from noarkit.safe.urls import UrlPolicy
 from noarkit.secrets import Secret, SecretSource, secret_source
 
-SERVICES = ("crm", "spend", "appsec", "features")
 LINE_KEYS = frozenset(
     {"hosts", "private_hosts", "plain_http", "ca", "cert", "key", "proxy", "proxy_user", "proxy_secret", "no_proxy",
      "connect_timeout_s", "answer_timeout_s",
@@ -183,9 +183,7 @@ def connection(
     begin = f"{PREFIX}{service}_{name}_".upper().replace("-", "_")
     if must_be and values is None and not any(key.startswith(begin) for key in environment):
         raise ConfigFault(where=f"connections.{service}.{name}", why="no-such-connection")
-    if values is not None and not isinstance(values, Mapping):
-        raise ConfigFault(where=f"connections.{service}.{name}", why="not-a-table")
-    return Connection(service, name, values or {}, environment)
+    return Connection(service, name, values if isinstance(values, Mapping) else {}, environment)
 
 
 def open_wire(to: Connection, urls: Iterable[str], scrubber: Scrubber) -> Wire:
