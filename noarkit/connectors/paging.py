@@ -3,6 +3,7 @@ fault, never silence; what comes twice because the list moved is taken once."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -13,6 +14,7 @@ from noarkit.safe.scratch import scratch
 
 Row = Mapping[str, object]
 MOST_PAGES = 1_000_000
+_FEW = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +62,49 @@ def rows(found: Iterable[Page], key: Callable[[Row], str], where: str, *, exact:
 
 
 class Seen:
-    """Which keys were met, in a file of the system's own where they are many."""
+    """Which keys were met: in memory while they are few, else in a file of the system's own."""
 
     def __init__(self) -> None:
-        self._db = scratch(8 * 1_024)
-        self._db.execute("CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID")
-        self._db.execute("BEGIN")
+        self._few: set[str] = set()
+        self._many: sqlite3.Connection | None = None
         self.count = 0
 
     def first(self, key: str) -> bool:
         """True where the key was not met before."""
-        if self._db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (key,)).rowcount == 0:
+        if self._many is None:
+            if key in self._few:
+                return False
+            self._few.add(key)
+            if len(self._few) > _FEW:
+                self._many = _moved(self._few)
+        elif self._many.execute("INSERT OR IGNORE INTO seen VALUES (?)", (key,)).rowcount == 0:
             return False
         self.count += 1
         return True
 
     def has(self, key: str) -> bool:
         """True where the key was met."""
-        return self._db.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None
+        if self._many is None:
+            return key in self._few
+        return self._many.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None
 
     def close(self) -> None:
         """Lets the file go."""
-        self._db.close()
+        if self._many is not None:
+            self._many.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _moved(few: set[str]) -> sqlite3.Connection:
+    """The keys of a set in a table; the set is empty afterwards."""
+    many = scratch(8 * 1_024)
+    many.execute("CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID")
+    many.execute("BEGIN")
+    many.executemany("INSERT INTO seen VALUES (?)", ((key,) for key in few))
+    few.clear()
+    return many

@@ -16,7 +16,7 @@ from noarkit.config import Sources, load
 from noarkit.connectors.canonical import canonical, fingerprint, parse, redacted, without_secrets
 from noarkit.connectors.marks import Mark, Marks, read_marks, write_marks
 from noarkit.connectors.pace import Rate
-from noarkit.connectors.paging import Page, pages, rows
+from noarkit.connectors.paging import Page, Seen, pages, rows
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, connection, names_connection, open_wire
 from noarkit.errors import ConfigFault, SecretFault, SecretOnTheLine, ServiceStrange
@@ -47,6 +47,15 @@ def page(ids: range, following: str | None, total: int | None = None) -> Page:
 def test_every_row_comes_once_though_the_list_moves() -> None:
     found = rows(paged(page(range(3), "1"), page(range(2, 5), "2"), page(range(5, 6), None, 6)), keyed, "x", exact=True)
     assert [row["id"] for row in found] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_row_that_comes_again_is_known_however_many_came_since() -> None:
+    with Seen() as seen:
+        for number in range(2_500):
+            assert seen.first(f"k{number}")
+            assert seen.has(f"k{number}") and not seen.has(f"k{number + 1}")
+        assert not any(seen.first(f"k{number}") for number in (0, 999, 1_000, 1_001, 2_499))
+        assert seen.count == 2_500
 
 
 def test_lists_that_lead_in_a_circle_or_stand_still_are_faults() -> None:
