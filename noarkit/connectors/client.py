@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -33,6 +33,7 @@ from noarkit.errors import (
 _BUSY = 429
 _DENIED = (401, 403)
 _UNCHANGED = 304
+T = TypeVar("T")
 
 
 class Pass(Protocol):
@@ -94,7 +95,7 @@ class Client:
     def ask(self, request: Request) -> Answer:
         """The answer to a request, whatever it takes. Raises a ServiceFault that says why there is none."""
         effort = _Effort(self.persistence, self.clock, self.jitter)
-        shown = _Shown(self.key)
+        shown = _Shown(self.key, effort)
         while True:
             try:
                 answer = self._once(request, shown.headers)
@@ -122,7 +123,7 @@ class Client:
         fault that a bad answer is.
         """
         effort = _Effort(self.persistence, self.clock, self.jitter)
-        shown = _Shown(self.key if ours else None)
+        shown = _Shown(self.key if ours else None, effort)
         with ExitStack() as stack:
             while True:
                 try:
@@ -174,6 +175,10 @@ class Client:
         kind = ServiceBroken if status >= 500 else ServiceRefused
         return kind(where=where, status=status, why=why)
 
+    def patiently(self, get: Callable[[], T]) -> T:
+        """What is got beside requests, such as a token; a service that is busy is waited for. Raises `ServiceBusy`."""
+        return _Effort(self.persistence, self.clock, self.jitter).until_not_busy(get)
+
     def close(self) -> None:
         """Ends all connections."""
         self.wire.close()
@@ -188,17 +193,19 @@ class Client:
 
 
 class _Shown:
-    """The headers that let one request in; they are renewed once."""
+    """The headers that let one request in; they are renewed once. Whoever gives tokens and is busy is waited for."""
 
-    def __init__(self, key: Pass | None) -> None:
-        self.headers = key.headers() if key is not None else {}
+    def __init__(self, key: Pass | None, effort: _Effort) -> None:
+        self.headers = effort.until_not_busy(key.headers) if key is not None else {}
         self._key = key
+        self._effort = effort
 
     def are_renewed(self) -> bool:
         """After they were refused: true where there are others now."""
         if self._key is None:
             return False
-        others = self._key.after_refusal(self.headers)
+        key, refused = self._key, self.headers
+        others = self._effort.until_not_busy(lambda: key.after_refusal(refused))
         self._key = None
         if others is not None:
             self.headers = others
@@ -225,6 +232,14 @@ class _Effort:
         if self._attempt >= self._persistence.attempts or late:
             raise fault
         self._clock.sleep_s(wait_s)
+
+    def until_not_busy(self, get: Callable[[], T]) -> T:
+        """What is got once nobody asks us to come later. Raises `ServiceBusy` where that was enough."""
+        while True:
+            try:
+                return get()
+            except ServiceBusy as busy:
+                self.again(busy)
 
     def busy_s(self, fault: ServiceBusy) -> float:
         """How long to hold back: as the service says, else longer each time."""

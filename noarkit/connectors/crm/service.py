@@ -235,7 +235,7 @@ class Crm:
             self.calls.client.base = domain
 
     def _granted(self) -> Grant:
-        return self.key.grant()
+        return self.calls.client.patiently(self.key.grant)
 
     def _heard(self, answer: Answer) -> None:
         left = answer.headers.get(_CREDITS, "")
