@@ -6,7 +6,7 @@ Each step is one function; the journeys of plan, ingest and verify call them. No
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +30,7 @@ from noarkit.report.lists import write_lists
 from noarkit.safe.signing import PublicKey, Signer, read_public, read_signer
 from noarkit.secrets import read_private_file
 from noarkit.site import Place, Site
-from noarkit.sources.port import Source
+from noarkit.sources.port import Source, released
 from noarkit.sources.sealed import SealedSource
 from noarkit.sources.sealed.index import INDEX
 
@@ -73,11 +73,22 @@ def is_bundle(place: object) -> bool:
 
 
 def pack(
-    planned: PlanResult, source: Source, target: Path, key: Signer, *, strict: bool, here: Site, tell: Listener
+    planned: PlanResult,
+    again: Callable[[], Source],
+    target: Path,
+    key: Signer,
+    *,
+    strict: bool,
+    here: Site,
+    tell: Listener,
 ) -> PlanResult:
-    """Seals the plan of a run with its documents; what was planned, with the bundle."""
+    """Seals the plan of a run with its documents; what was planned, with the bundle. `again` opens the source, which
+    need not be there any more where the bundle is."""
     folder = planned.folder
-    with logged(folder.path, tell, here.now_s, "pack") as told:
+    stood = sealing.sealed_before(folder, target, key)
+    if stood is not None:
+        return replace(planned, packed=stood)
+    with released(again()) as source, logged(folder.path, tell, here.now_s, "pack") as told:
         order = PackOrder(folder, source, target, key, who(), strict)
         return replace(planned, packed=sealing.pack(order, tell=told, now_s=here.now_s))
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -107,8 +108,8 @@ def plan(
     else:
         planned = _plan(source, folder, wish, here, tell)
     given = None if isinstance(source, str | Path) else source
-    with released(_reopened(folder, here, given)) as place:
-        return airgap.pack(planned, place, Path(pack), signer, strict=strict, here=here, tell=tell)
+    again = partial(_reopened, folder, here, given)
+    return airgap.pack(planned, again, Path(pack), signer, strict=strict, here=here, tell=tell)
 
 
 @dataclass(frozen=True, slots=True)

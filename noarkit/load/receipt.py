@@ -171,7 +171,7 @@ def check_receipt(sealed: Sealed, folder: RunFolder, known: Deliveries, *, tell:
         result.find("V401", "", str(said.get("bundle")))
     if said.get("plan") != plan:
         result.find("V402", "", str(said.get("plan")))
-    if result.good:
+    if not result.differences:
         with _Bench(folder, known.path) as bench:
             bench.take(_told(sealed), sealed.where)
             bench.compare(str(said["bundle"]), numbers, result)

@@ -75,26 +75,47 @@ def document_name(n: int) -> str:
     return f"{DOCUMENTS}/{n // 1000}/{n}"
 
 
+def sealed_before(folder: RunFolder, target: Path, signer: Signer) -> Packed | None:
+    """The bundle that this very run sealed at this very place; None where there is nothing.
+
+    Raises `UsageFault` for a place where none can be made, `SealBroken` where ours is not as it was sealed, as far as
+    that is seen without reading all of it.
+    """
+    check_target(target)
+    if target.resolve().is_relative_to(folder.path.resolve()):
+        raise UsageFault(what="inside-package", where=str(target))
+    if not os.path.lexists(target):
+        return None
+    if not is_sealed(target):
+        raise UsageFault(what="exists", where=str(target))
+    with (
+        folder.locked(),
+        closing(deliveries(folder)) as known,
+        open_sealed(target, (signer.public,), "bundle") as sealed,
+    ):
+        bundle = known.bundle(sealed.seal.id)
+        if bundle is None or bundle.seal != sealed.sha256:
+            raise UsageFault(what="exists", where=str(target))
+        known.keep_placed(bundle.id)
+        forget_build(target)
+        said = sealed.seal.said
+        documents, left_out = int(str(said.get("documents", 0))), int(str(said.get("left_out", 0)))
+        octets, key = sealed.seal.size_bytes, sealed.key.fingerprint
+        return Packed(target, bundle.id, sealed.sha256, documents, left_out, octets, key, stood=True)
+
+
 def pack(order: PackOrder, *, tell: Listener, now_s: Callable[[], float]) -> Packed:
-    """Seals the plan of a run with its documents. The same call again goes on, or finds that it stands already.
+    """Seals the plan of a run with its documents. The same call again goes on.
 
     Raises `UsageFault` for a target that is there, `PlanChanged`, `RunLocked`, `DiskFull`, a fault of the place where
     the source is gone or too much of it changed, and with `strict` the first fault of a document.
     """
-    check_target(order.target)
-    if order.target.resolve().is_relative_to(order.folder.path.resolve()):
-        raise UsageFault(what="inside-package", where=str(order.target))
     with (
         order.folder.locked(),
         closing(order.folder.open_graph()) as graph,
         closing(deliveries(order.folder)) as known,
         ExitStack() as stack,
     ):
-        stood = _stands_already(order, known)
-        if stood is not None:
-            known.keep_placed(stood.id)
-            forget_build(order.target)
-            return stood
         target = str(order.target.absolute())
         bundle = known.begin(target, datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds"))
         log = stack.enter_context(_change_log(graph))
@@ -274,25 +295,3 @@ def _change_log(graph: GraphStore) -> Iterator[Path | None]:
         return
     with change_log_of(Path(named)) as log:
         yield log
-
-
-def _stands_already(order: PackOrder, known: Deliveries) -> Packed | None:
-    """The bundle that this very run sealed at this very place; None where nothing is there yet."""
-    if not os.path.lexists(order.target):
-        return None
-    if is_sealed(order.target):
-        with open_sealed(order.target, (order.signer.public,), "bundle") as sealed:
-            bundle = known.bundle(sealed.seal.id)
-            if bundle is not None and bundle.seal == sealed.sha256:
-                said = sealed.seal.said
-                return Packed(
-                    order.target,
-                    bundle.id,
-                    sealed.sha256,
-                    int(str(said.get("documents", 0))),
-                    int(str(said.get("left_out", 0))),
-                    sealed.seal.size_bytes,
-                    sealed.key.fingerprint,
-                    stood=True,
-                )
-    return None

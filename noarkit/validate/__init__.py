@@ -10,6 +10,7 @@ from noarkit.errors import PackageFault
 from noarkit.events import Listener, nobody
 from noarkit.packages.forms import Found, look
 from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.sources.sealed import no_plain_source
 from noarkit.validate.findings import Count, Level, Outcome, Place, Report, Rule
 
 __all__ = ["Count", "Level", "Outcome", "Place", "Report", "Rule", "validate"]
@@ -26,9 +27,11 @@ def validate(
     """All that is to be said about the package in a folder or archive file, by the rules of the form that it has.
 
     `schemas` is a folder that holds the official schemas; without it ours judge. Dates after `today` are not likely.
-    Raises `PackageFault` where there is no package of a form we know, and what `safe` refuses.
+    Raises `PackageFault` where there is no package of a form we know, and what `safe` refuses; `UsageFault` for a
+    sealed bundle, which is proven by whoever takes it in.
     """
     path = Path(package)
+    no_plain_source(str(path))
     try:
         found = look(path, limits)
     except PermissionError as error:
