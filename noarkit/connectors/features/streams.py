@@ -102,7 +102,12 @@ class Book:
         """One that was listed before and is not now. That it is deleted is told once to each archive."""
         gone = one.gone
         if gone is None:
-            told = self._calls.definition(kind, one.id)
+            try:
+                told = self._calls.definition(kind, one.id)
+            except ServiceRefused as fault:
+                key = self.key(SINGULAR[kind], one.id, "listed-before")
+                yield NotFetched(kind, key, str(fault.data.get("why") or fault.code))
+                return
             if told is not None:
                 yield from self._definition(kind, told, window)
                 return

@@ -11,7 +11,7 @@ import pytest
 
 from noarkit.connectors.features import Features, writing
 from noarkit.connectors.features.known import Known
-from noarkit.connectors.port import Deleted, Item
+from noarkit.connectors.port import Deleted, Item, NotFetched
 from noarkit.standins.serving import Wish
 from tests.connectors.features.asking import LATER, all_of, connected, items_of, scripted
 from tests.connectors.scripted import Asked, Told, serving, told
@@ -169,6 +169,26 @@ def test_a_definition_that_is_listed_no_more_is_deleted_or_archived_there(own: S
         # another archive, read last before it was deleted, hears of it too
         late = until + timedelta(days=2)
         assert gone_of(read_all(service, since, late)) == gone_of(found)
+
+
+def test_one_that_is_listed_no_more_and_not_shown_either_is_set_aside_and_the_rest_goes_on(
+    held: Standing, tmp_path: Path
+) -> None:
+    gates = [{"id": "g1", "lastModifiedTime": 1}, {"id": "g2", "lastModifiedTime": 1}]
+
+    def answer(asked: Asked) -> Told:
+        if asked.path.endswith("/gates/g2"):
+            return told({"status": 400, "message": "g2 cannot be shown"}, 400)
+        return told({"data": {"id": "p1"} if asked.path.endswith("/project") else gates})
+
+    with serving(answer) as server:
+        for service in scripted(held, tmp_path, server.url, kinds=["gates"]):
+            assert len(items_of(service, "gates")) == 2
+            del gates[1]
+            first, left = all_of(service, "gates", datetime.now(UTC))
+            assert isinstance(first, Item)
+            assert isinstance(left, NotFetched)
+            assert (left.key, left.why) == ("p1:gate:g2:listed-before", "g2 cannot be shown")
 
 
 def test_what_was_deleted_is_told_and_what_came_back_is_not(own: Standing, tmp_path: Path) -> None:

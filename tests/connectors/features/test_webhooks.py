@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from noarkit.connectors.features import writing
+from noarkit.connectors.features import Features, writing
 from noarkit.connectors.inbox.doors import doors
 from noarkit.connectors.inbox.hints import read as read_hint
 from noarkit.connectors.inbox.receiver import receiver
@@ -76,7 +76,7 @@ def test_a_webhook_is_set_up_and_changes_are_told_signed_and_kept_once(held: Sta
     kept.close()
 
 
-def test_exposures_come_as_a_bare_list_and_only_what_they_are_about_is_kept(held: Standing, tmp_path: Path) -> None:
+def test_exposures_come_as_a_bare_list_and_only_what_they_are_about_is_kept(held: Standing, features: Features) -> None:
     heard: list[Asked] = []
     came = threading.Event()
 
@@ -91,8 +91,11 @@ def test_exposures_come_as_a_bare_list_and_only_what_they_are_about_is_kept(held
     with serving(answer) as service:
         held.control("webhook", url=service.url)
         user = {"userID": "u1", "email": "kari@etaten.example"}
-        held.control("tell", message=[{"eventName": "service::gate_exposure", "userID": "u1", "user": user}])
+        writing.check(features, "g1", user)  # leaves none behind
+        writing.check(features, "g2", user, exposed=True)
         assert came.wait(10)
+    assert b'"g2"' in heard[0].body
+    assert json.loads(heard[0].body)[0]["user"] == user
     (door,) = doors([held.connection()]).values()
     assert prove(door.seal, heard[0].headers, heard[0].body, time.time()).why == ""
     event, ids = read_hint("features", heard[0].headers, heard[0].body)
