@@ -98,8 +98,8 @@ class Progress:
             self._tell_retry(event)
             return
         elif event.name == "remark":
-            told = {name: event.data.get(name) for name in ("days", "key", "count")}
-            self._face.tell(f"remark.{event.data['why']}", **told, scan=told["key"])
+            told = {name: event.data.get(name) for name in ("days", "count")}
+            self._face.tell(f"remark.{event.data['why']}", **told, scan=event.data.get("key"))
             return
         else:
             return
