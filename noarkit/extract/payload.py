@@ -10,7 +10,6 @@ What is packed is read where it lies, file by file in the order in which they li
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
 from noarkit.safe.paths import inside
 from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.safe.workplace import own_folder
 
 Content = Literal["noark5", "siard", "files"]
 _REPRESENTATIONS = "representations"
@@ -146,7 +146,7 @@ class _Opening:
         if storage.folder is not None:
             path = inside(storage.folder, name)
         else:
-            path = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-dias-"))) / "package.tar"
+            path = self.stack.enter_context(own_folder("dias")) / "package.tar"
             with storage.open(name) as content, no_room(path), path.open("xb") as file:
                 copy_hashing(content, file)
         opened = open_held(path, self.limits)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from noarkit.graph.entity import Content
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.safe.digest import sha256_of_stream
+from noarkit.safe.workplace import own_folder
 from noarkit.sources.port import OF_THE_PLACE, Groundwork, Source
 
 Depth = Literal["counts", "ids", "bytes"]
@@ -214,8 +214,8 @@ def _compare_bytes(
     ledger: _Ledger, source: Source, archive: Archive, sample: float, result: Verified, tell: Listener
 ) -> None:
     compared = alike = 0
-    with tempfile.TemporaryDirectory(prefix="noarkit-verify-") as spool:
-        target = Path(spool) / "content"
+    with own_folder("verify") as spool:
+        target = spool / "content"
         for key, file, sha256, content in _versions(ledger, sample):
             compared += 1
             code = _same_bytes(archive, source, file, sha256, content, target)

@@ -7,8 +7,6 @@ must not have changed since: its time is held against it, and a zip's own header
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from pathlib import Path
 from noarkit.errors import HostileInput, ItemChanged, ItemUnreadable, ItemVanished, PackageFault
 from noarkit.safe.atomic import no_room
 from noarkit.safe.unpack import Content, Member, Picker, expand_to, form_of
+from noarkit.safe.workplace import folder_of
 from noarkit.safe.zipped import Packing
 
 _MOST_RETURNS = 3
@@ -127,18 +126,10 @@ class LocatedStream:
 
 def _expanded(path: Path, owner: Located) -> Path:
     """A packed tar, unpacked once into a file of our own: going back in it would unpack it from the start each time."""
-    home = Path(tempfile.mkdtemp(prefix="noarkit-tar-"))
-    weakref.finalize(owner, remove_own, home, os.getpid())
-    plain = home / "plain.tar"
+    plain = folder_of(owner, "tar") / "plain.tar"
     with no_room(plain):
         expand_to(path, plain)
     return plain
-
-
-def remove_own(folder: Path, process: int) -> None:
-    """Removes a folder of a process; a child that came of it leaves it be."""
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _let_go(idle: list[Picker]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from noarkit.packages.noark5 import spec
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.paths import inside
 from noarkit.safe.unpack import form_of
+from noarkit.safe.workplace import own_folder
 
 _MARKS = (f"{spec.DESCRIPTION}.xml", f"{spec.STRUCTURE}.xml")
 _DEEPEST = 4
@@ -70,9 +70,9 @@ def change_log_of(named: Path) -> Iterator[Path | None]:
     if named.name.endswith(f"{spec.CHANGE_LOG}.xml") or not named.is_file():
         yield named if named.is_file() else None
         return
-    with closing(open_packed(named)) as storage, tempfile.TemporaryDirectory(prefix="noarkit-") as folder:
+    with closing(open_packed(named)) as storage, own_folder("log") as folder:
         extract = extract_in(storage)
         if extract is not None:
-            spread(extract, Path(folder))
-        log = Path(folder) / f"{spec.CHANGE_LOG}.xml"
+            spread(extract, folder)
+        log = folder / f"{spec.CHANGE_LOG}.xml"
         yield log if log.is_file() else None

@@ -3,8 +3,6 @@ lie."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,13 +10,14 @@ from pathlib import Path
 
 from noarkit.errors import ItemVanished, PackageFault, SourceGone, UnsafePath
 from noarkit.graph.entity import Content
-from noarkit.packages.holding.located import Located, LocatedStream, locator_of, remove_own
+from noarkit.packages.holding.located import Located, LocatedStream, locator_of
 from noarkit.packages.holding.storage import Storage
 from noarkit.packages.noark5.entities import Untakable
 from noarkit.packages.noark5.held import extract_in, open_packed, spread
 from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
+from noarkit.safe.workplace import folder_of
 from noarkit.sources.package.files import ALGORITHMS
 from noarkit.sources.port import ContentStream
 from noarkit.sources.proven import ProvenStream
@@ -39,8 +38,7 @@ class PackedFiles:
     def root(self) -> Path:
         """A folder with the XML of the extract, there as long as this is."""
         if self._root is None:
-            root = Path(tempfile.mkdtemp(prefix="noarkit-extract-"))
-            weakref.finalize(self, remove_own, root, os.getpid())
+            root = folder_of(self, "extract")
             spread(self._held(), root)
             self._root = root
         return self._root

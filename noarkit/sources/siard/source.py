@@ -8,10 +8,7 @@ with the process; it is as large as the archive unpacked, large values included.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import tempfile
-import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -22,6 +19,7 @@ from noarkit.events import Listener, nobody
 from noarkit.graph.entity import Content
 from noarkit.packages.siard.sqlite import sqlite_of
 from noarkit.safe.atomic import temporary_name
+from noarkit.safe.workplace import folder_of
 from noarkit.sources.database.address import read_address
 from noarkit.sources.database.documents import read_terms
 from noarkit.sources.database.source import DatabaseSource
@@ -153,8 +151,8 @@ class SiardArchiveSource:
 
     def _place(self) -> Path:
         if self._home is None:
-            folder = Path(tempfile.mkdtemp(prefix="noarkit-siard-"))
-            self._held = _Temporary(folder)
+            self._held = _Temporary()
+            folder = folder_of(self._held, "siard")
         else:
             key = hashlib.blake2b(f"{self.path} {self.mark()}".encode("utf-8", "surrogateescape"), digest_size=8)
             folder = self._home / f"{_COPY}{key.hexdigest()}"
@@ -163,10 +161,7 @@ class SiardArchiveSource:
 
 
 class _Temporary:
-    """A folder that goes with the last who holds this, in the process that made it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._remove = weakref.finalize(self, _remove, str(folder), os.getpid())
+    """What holds a folder of ours: it goes with the last who holds this."""
 
 
 def _here(terms: Mapping[str, object]) -> dict[str, object]:
@@ -187,8 +182,3 @@ def _rebuilt(
     source = SiardArchiveSource(path, terms, shapes)
     source._home = home
     return source
-
-
-def _remove(folder: str, pid: int) -> None:
-    if os.getpid() == pid:  # a child of ours still shares it
-        shutil.rmtree(folder, ignore_errors=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
+from noarkit.safe.workplace import own_folder
 from noarkit.validate.findings import Report
 
 TOOL = "bagit-python"
@@ -58,9 +58,9 @@ def second_opinion(
         return Opinion(TOOL, False, False, ())
     if path.is_dir():
         return _ask(path, processes)
-    with tempfile.TemporaryDirectory(prefix="noarkit-bag-") as folder:
-        unpack_to(path, Path(folder), limits=limits)
-        tops = list(Path(folder).iterdir())
+    with own_folder("second") as folder:
+        unpack_to(path, folder, limits=limits)
+        tops = list(folder.iterdir())
         return _ask(tops[0], processes) if len(tops) == 1 else Opinion(TOOL, False, False, ())
 
 

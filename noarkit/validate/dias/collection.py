@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from noarkit.packages.dias.mets_read import Listed
 from noarkit.packages.dias.read import open_dias
 from noarkit.safe.digest import hash_of
 from noarkit.safe.unpack import UnpackLimits
+from noarkit.safe.workplace import own_folder
 from noarkit.validate.dias.documents import Bench, line_of, why
 from noarkit.validate.findings import Hit, Report, Rule, Tally, shown
 from noarkit.validate.noark5.run import Wish
@@ -31,10 +31,10 @@ def validate_aic(
     began = now_s()
     tally = Tally(rules)
     found: Collected | None = None
-    with tempfile.TemporaryDirectory(prefix="noarkit-validate-") as folder:
+    with own_folder("validate") as folder:
         try:
             found = read_aic(path)
-            Bench(Path(folder), wish.schemas).judge(path, found.header.namespace, ("D801", path.name), tally)
+            Bench(folder, wish.schemas).judge(path, found.header.namespace, ("D801", path.name), tally)
         except (PackageFault, UnsafeXml) as fault:
             tally.take(Hit("D801", path.name, line=line_of(fault), data=why(fault)))
     for listed, place in found.tars if found is not None else ():

@@ -8,7 +8,6 @@ that there is one verdict. What is hostile as an archive file is refused by the 
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -28,6 +27,7 @@ from noarkit.packages.holding.crew import Crew, Task
 from noarkit.packages.holding.storage import Below, Storage
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.unpack import LIMITS, UnpackLimits, members
+from noarkit.safe.workplace import own_folder
 from noarkit.validate.dias.collection import validate_aic
 from noarkit.validate.dias.documents import Bench, Copied, hash_of_bytes
 from noarkit.validate.dias.metadata import judge_description, judge_premis, judge_strength, read_mets
@@ -62,7 +62,7 @@ def validate_dias(
     located = locate(path)
     tally = Tally(RULES)
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-validate-")))
+        folder = stack.enter_context(own_folder("validate"))
         storage = open_held(located.place, limits)
         stack.callback(storage.close)
         inventory = Inventory()

@@ -11,7 +11,6 @@ import json
 import os
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from pathlib import Path
 from noarkit.errors import UsageFault
 from noarkit.packages.eark import spec
 from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
+from noarkit.safe.workplace import own_folder
 from noarkit.validate.bagit.second import Opinion
 from noarkit.validate.findings import Report
 
@@ -75,8 +75,7 @@ def second_opinion(
     name = Path(words[0]).name
     if not _UNSAFE.isdisjoint(report.codes):
         return Opinion(name, False, False, ())
-    with tempfile.TemporaryDirectory(prefix="noarkit-second-") as place:
-        home = Path(place)
+    with own_folder("second") as home:
         package = _folder(path, home / "package", limits)
         if package is None:
             return Opinion(name, False, False, ())

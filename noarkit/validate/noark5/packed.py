@@ -5,15 +5,14 @@ its documents are hashed where they lie.
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from noarkit.errors import PackageFault
 from noarkit.packages.holding.storage import Storage
 from noarkit.packages.noark5.held import extract_in, spread
 from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.workplace import own_folder
 from noarkit.validate.findings import Report
 from noarkit.validate.noark5.documents import row_of
 from noarkit.validate.noark5.messages import Rows
@@ -28,8 +27,7 @@ def validate_packed(storage: Storage, wish: Wish) -> Report:
     extract = extract_in(storage)
     if extract is None:
         raise PackageFault(where=storage.where, why="no-package")
-    with tempfile.TemporaryDirectory(prefix="noarkit-validate-") as folder:
-        root = Path(folder)
+    with own_folder("validate") as root:
         spread(extract, root)
         report = validate_extract(root, replace(wish, elsewhere=_Documents(extract)))
     return replace(report, package=storage.where)

@@ -1,0 +1,85 @@
+"""Folders of our own among the system's temporary files. They go with whoever holds them; what a process that was
+killed left behind goes when the next one makes its own.
+
+A folder is held by a lock on itself, which dies with its process and the children it made by fork. Where the system has
+no such locks, nobody else's folder is ever removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_OURS = "noarkit-own-"
+_COMING = "noarkit-new-"  # it bears its name once it is locked
+
+
+@contextmanager
+def own_folder(what: str) -> Iterator[Path]:
+    """An empty folder for the length of a block."""
+    folder, lock = _made(what)
+    try:
+        yield folder
+    finally:
+        _let_go(folder, lock, os.getpid())
+
+
+def folder_of(owner: object, what: str) -> Path:
+    """An empty folder for as long as its owner is there, in this process; a child made by fork leaves it be."""
+    folder, lock = _made(what)
+    weakref.finalize(owner, _let_go, folder, lock, os.getpid())
+    return folder
+
+
+def _made(what: str) -> tuple[Path, int]:
+    home = Path(tempfile.gettempdir())
+    sweep(home)
+    coming = Path(tempfile.mkdtemp(prefix=_COMING, dir=home))
+    lock = os.open(coming, os.O_RDONLY) if sys.platform != "win32" else -1
+    _locked(lock)
+    folder = coming.with_name(f"{_OURS}{what}-{coming.name.removeprefix(_COMING)}")
+    coming.rename(folder)
+    return folder, lock
+
+
+def _let_go(folder: Path, lock: int, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+    if lock >= 0:
+        os.close(lock)
+
+
+def sweep(home: Path) -> None:
+    """Removes the folders of ours in which nobody works any more."""
+    if sys.platform == "win32":
+        return
+    for left in home.glob(f"{_OURS}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                status = os.fstat(lock)
+                if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and _locked(lock):
+                    shutil.rmtree(left, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _locked(lock: int) -> bool:
+    """Whether the folder is held by us now."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
