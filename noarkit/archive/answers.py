@@ -89,7 +89,7 @@ def refused_answer(status: int, body: bytes, retry_after: str | None, asked: Ask
     kind = _BY_STATUS.get(status, ArchiveBroken if status >= 500 else ArchiveRefused)
     data: dict[str, object] = {"call": asked.call, "status": status, **_told(body)}
     if kind is ProxyDenied:
-        return ProxyDenied(call=asked.call, status=status, why="proxy-wants-name")
+        return ProxyDenied(call=asked.call, status=status, why="proxy-name-or-password")
     if kind is ArchiveBusy:
         retry_after_s = _retry_after_s(retry_after, now_s)
         data |= {} if retry_after_s is None else {"retry_after_s": retry_after_s}

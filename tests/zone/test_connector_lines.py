@@ -26,7 +26,7 @@ from noarkit.standins.serving import SERVICES, Kind, Wish, write_config
 from tests.archive import certificates
 from tests.archive.certificates import Identity
 from tests.connectors.scripted import VirtualClock
-from tests.connectors.standing import Standing
+from tests.connectors.standing import Standing, standing
 from tests.zone.lines import HOST, Front, Proxy, listening
 
 NAME = "service.zone.example"
@@ -138,6 +138,24 @@ def test_a_proxy_that_forbids_or_cannot_reach_or_is_not_there_is_told_apart(zone
             assert caught.value.data["why"] == why
     with pytest.raises(ConfigFault, match="proxy-not-http"):
         open_service(zone.connection("features", proxy="https://proxy.example:3128"))
+
+
+def test_plain_http_goes_through_a_proxy_too_and_its_refusal_is_no_answer_of_the_service(
+    zone: Zone, tmp_path: Path
+) -> None:
+    proxy = Proxy(account=("kari", "proxy-canary-2"))
+    with standing("features", tmp_path, Wish(20)) as plain, listening(proxy) as through:
+        there = replace(zone, stands={"features": plain})
+        around = zone.through(through, no_proxy=[])
+        with closing(open_service(there.connection("features", **around))) as found:
+            assert found.introduce().tenant
+        assert proxy.asked[0].startswith(f"GET {plain.url}/")
+        stranger = there.connection("features", **{**around, "proxy_user": "ola"})
+        assert _refusal(stranger, ProxyDenied)["why"] == "proxy-refuses-name"
+        before = len(proxy.asked)
+        with closing(open_service(there.connection("features", **zone.through(through)))) as found:
+            assert found.introduce().tenant
+        assert len(proxy.asked) == before  # this machine needs no proxy
 
 
 def test_tools_for_assistants_go_the_same_way(zone: Zone, tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ class Zone:
 
     def certificate(self, identity: Identity) -> str:
         """A certificate with its key, in one file."""
-        return str(certificates.write(identity, self.home))
+        path = certificates.write(identity, self.home)
+        path.chmod(0o600)
+        return str(path)
 
     def environment(self, **more: str) -> dict[str, str]:
         """What somebody sets who may come in."""
@@ -193,6 +195,30 @@ def test_this_machine_is_reached_without_the_proxy_unless_no_proxy_says_otherwis
         assert proxy.asked == []
         assert main(["doctor"], {**environment, "NOARKIT_NO_PROXY": "another.example"}) == 0
         assert proxy.asked
+
+
+def test_plain_http_to_this_machine_goes_through_a_proxy_where_no_proxy_is_empty_and_hears_its_refusal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(tmp_path / "archive", Address(port=0)) as ready:
+        here = Zone(tmp_path, tmp_path, ready)
+        proxy = Proxy(account=("kari", "right"))
+        with listening(proxy) as through:
+            environment = {
+                "HOME": str(tmp_path),
+                "NOARKIT_ARCHIVE": ready.url,
+                "NOARKIT_CLIENT_ID": "integration",
+                "NOARKIT_CLIENT_SECRET": here.secret,
+                "NOARKIT_PROXY": f"http://127.0.0.1:{through}",
+                "NOARKIT_PROXY_USER": "kari",
+                "NOARKIT_PROXY_SECRET": "right",
+                "NOARKIT_NO_PROXY": "none.example",
+            }
+            assert journey(tmp_path, "plain", environment) == [0, 0, 0, 0]
+            assert proxy.asked[0].startswith(f"POST {ready.token_url} ")
+            assert main(["doctor"], {**environment, "NOARKIT_PROXY_SECRET": "wrong"}) == 6
+    told = capsys.readouterr().err
+    assert "F323" in told and "does not accept ours" in told
 
 
 THEIRS = [
