@@ -6,7 +6,6 @@ import base64
 import hashlib
 import hmac
 import json
-import os
 import random
 import signal
 import subprocess
@@ -142,7 +141,7 @@ def doors() -> dict[str, Door]:
     return {path: Door(f"{path[1:]}:main", path, seal) for path, seal in seals.items()}
 
 
-def test_ten_thousand_hostile_messages_are_refused_and_one_good_one_is_kept(tmp_path: Path) -> None:
+def test_hostile_messages_raise_nothing_and_one_good_one_is_kept(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path / "inbox.db")
     client = TestClient(receiver(doors(), inbox, now_s=lambda: NOW), raise_server_exceptions=True)
     rolls = random.Random(7)
@@ -151,9 +150,8 @@ def test_ten_thousand_hostile_messages_are_refused_and_one_good_one_is_kept(tmp_
     values = ["", "v1,", "sha256=", "v0=", "\x7f", "1767225600", "1e9", "null", "v1,AAAA v1,AAAA", "ÿ" * 50]
     names = ["webhook-id", "webhook-timestamp", "webhook-signature", "x-webhook-signature", "x-service-signature"]
     names += ["x-service-request-timestamp", "content-type"]
-    count = 10_000 if os.environ.get("NOARKIT_DEEP") else 1_500
     seen = set()
-    for _ in range(count):
+    for _ in range(300):  # ten thousand go to the command itself
         headers = {name: rolls.choice(values).encode("latin-1", "replace") for name in rolls.sample(names, 4)}
         body = rolls.choice(bodies) + bytes(rolls.randrange(256) for _ in range(rolls.randrange(20)))
         seen.add(client.post(rolls.choice(paths), content=body, headers=headers).status_code)  # type: ignore[arg-type]  # bytes
