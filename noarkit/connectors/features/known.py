@@ -1,6 +1,7 @@
 """What a project was ever known to hold, and when something of it was seen to be under review: a file beside the marks.
 
 A definition that a list leaves out is asked for by its id, which tells one that is archived from one that is deleted.
+When that is found belongs to the span that was read, so that a span that is read again tells the same.
 The file may be deleted: what is not known to be missing is still told by the audit log.
 """
 
@@ -37,12 +38,23 @@ class Known:
                 "CREATE TABLE IF NOT EXISTS known (project TEXT, kind TEXT, id TEXT, name TEXT, gone REAL,"
                 " reviewed REAL, PRIMARY KEY (project, kind, id)) WITHOUT ROWID"
             )
+            db.execute("CREATE TABLE IF NOT EXISTS listed (project TEXT, kind TEXT, until REAL)")
 
     @contextmanager
-    def listing(self, kind: str) -> Iterator[Listing]:
-        """One way through the list of a kind."""
+    def listing(self, kind: str, until: datetime) -> Iterator[Listing]:
+        """One way through the list of a kind, for a span that ends then."""
+        with self._open() as db:
+            query = "SELECT coalesce(max(until), 0) FROM listed WHERE project = ? AND kind = ?"
+            last = db.execute(query, (self._project, kind)).fetchone()[0]
         with Seen() as seen:
-            yield Listing(self, kind, seen)
+            yield Listing(self, kind, until, seen, fresh=until.timestamp() > last)
+
+    def listed(self, kind: str, until: datetime) -> None:
+        """The list of a kind was gone through to its end."""
+        row = (self._project, kind, until.timestamp())
+        with self._open() as db:
+            db.execute("DELETE FROM listed WHERE project = ? AND kind = ? AND until <= ?", row)
+            db.execute("INSERT INTO listed VALUES (?, ?, ?)", row)
 
     def there(self, kind: str, met: list[tuple[str, str]]) -> None:
         """These are there, by id and name."""
@@ -108,11 +120,14 @@ class Known:
 
 
 class Listing:
-    """One way through the list of a kind: who was met, and in the end who was not."""
+    """One way through the list of a kind: who was met, and in the end who was not. It is `fresh` where no span that
+    ends as late was read before: only then what is missing went within it."""
 
-    def __init__(self, known: Known, kind: str, seen: Seen) -> None:
+    def __init__(self, known: Known, kind: str, until: datetime, seen: Seen, *, fresh: bool) -> None:
+        self.fresh = fresh
         self._known = known
         self._kind = kind
+        self._until = until
         self._seen = seen
         self._met: list[tuple[str, str]] = []
 
@@ -126,7 +141,8 @@ class Listing:
     def missing(self) -> Iterator[Remembered]:
         """Who was listed once and is not now. To be asked at the end of the list."""
         self._keep()
-        return (one for one in self._known.all(self._kind) if self._seen.first(one.id))
+        yield from (one for one in self._known.all(self._kind) if self._seen.first(one.id))
+        self._known.listed(self._kind, self._until)
 
     def _keep(self) -> None:
         self._known.there(self._kind, self._met)

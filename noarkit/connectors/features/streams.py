@@ -57,12 +57,12 @@ class Book:
 
     def definitions(self, kind: str, window: Window) -> Iterator[ServiceItem]:
         """Every state of every definition of a kind that we can see, and every decision."""
-        with self._known.listing(kind) as listing:
+        with self._known.listing(kind, window.until) as listing:
             for told in self._calls.definitions(kind):
                 listing.met(ident(told), _name(told))
                 yield from self._definition(kind, told, window)
             for one in listing.missing():
-                yield from self._missed(kind, one, window)
+                yield from self._missed(kind, one, window, fresh=listing.fresh)
 
     def reviews(self, kinds: Iterable[str], window: Window) -> Iterator[ServiceItem]:
         """Every review that may be new or other than it was; one whose state changed is a new version of its document.
@@ -98,7 +98,7 @@ class Book:
         if kind == "experiments" and told.get("decisionTime"):
             yield from self._decision(current, told)
 
-    def _missed(self, kind: str, one: Remembered, window: Window) -> Iterator[ServiceItem]:
+    def _missed(self, kind: str, one: Remembered, window: Window, *, fresh: bool) -> Iterator[ServiceItem]:
         """One that was listed before and is not now. That it is deleted is told once to each archive."""
         gone = one.gone
         if gone is None:
@@ -111,6 +111,8 @@ class Book:
             if told is not None:
                 yield from self._definition(kind, told, window)
                 return
+            if not fresh:
+                return  # it went after this span, and the next will tell it
             gone = window.until
             self._known.gone(kind, one.id, gone)
         if gone <= window.until and (window.since is None or gone > window.since + LOOK_BACK):
@@ -223,13 +225,9 @@ class Book:
         if act != "deleted" or what not in _KINDS or not name:
             return
         kind = _KINDS[what]
-        known = self._known.named(kind, name)
-        if known is not None and known.gone is not None:
-            return
-        one = name if known is None else known.id
-        if self._calls.definition(kind, one) is None:
-            self._known.gone(kind, one, window.until)
-            yield Deleted(kind, self.key(what, one, "deleted"), when)
+        if self._known.named(kind, name) is None and self._calls.definition(kind, name) is None:
+            self._known.gone(kind, name, window.until)
+            yield Deleted(kind, self.key(what, name, "deleted"), when)
 
     def _fields(self, kind: str, one: str, told: Row) -> dict[str, object]:
         """What a definition is, for the folder of it: nothing that its next version may say otherwise but its name."""

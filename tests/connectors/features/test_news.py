@@ -166,9 +166,18 @@ def test_a_definition_that_is_listed_no_more_is_deleted_or_archived_there(own: S
         # the same span again tells the same; the next tells it no more
         assert gone_of(read_all(service, since, until)) == gone_of(found)
         assert gone_of(read_all(service, until - service.look_back, until + timedelta(hours=1))) == []
+        # what is deleted after a span is not of it, also where the span is read again; the next tells it
+        late_one = str(next(service.calls.definitions("gates"))["id"])
+        own.control("change", gone=[{"kind": "gates", "id": late_one}])
+        again = read_all(service, until - service.look_back, until + timedelta(hours=1))
+        assert gone_of(again) == []
+        after = until + timedelta(hours=1)
+        assert gone_of(read_all(service, after - service.look_back, after + timedelta(hours=1))) == [
+            f"{project}:gate:{late_one}:deleted"
+        ]
         # another archive, read last before it was deleted, hears of it too
-        late = until + timedelta(days=2)
-        assert gone_of(read_all(service, since, late)) == gone_of(found)
+        told_late = gone_of(read_all(service, since, until + timedelta(days=2)))
+        assert sorted(told_late) == sorted([*gone_of(found), f"{project}:gate:{late_one}:deleted"])
 
 
 def test_one_that_is_listed_no_more_and_not_shown_either_is_set_aside_and_the_rest_goes_on(
@@ -212,11 +221,13 @@ def test_what_was_deleted_is_told_and_what_came_back_is_not(own: Standing, tmp_p
 def test_what_is_known_is_known_by_project_and_may_be_deleted(tmp_path: Path) -> None:
     when = datetime(2026, 1, 1, tzinfo=UTC)
     known = Known(tmp_path / "known.db", "p1")
-    with known.listing("gates") as listing:
+    with known.listing("gates", when) as listing:
         for number in range(1_200):  # more than one batch
             listing.met(f"g{number}", f"G {number}")
         assert list(listing.missing()) == []
-    with known.listing("gates") as listing:
+        assert listing.fresh
+    with known.listing("gates", when) as listing:
+        assert not listing.fresh
         listing.met("g5", "G 5")
         missing = [one.id for one in listing.missing()]
     assert len(missing) == len(set(missing)) == 1_199
