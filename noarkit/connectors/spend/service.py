@@ -13,7 +13,7 @@ from noarkit.connectors.access.oauth import Registered
 from noarkit.connectors.access.tokens import KeyPass, Style, origin_of
 from noarkit.connectors.client import Client, Manner, Pass
 from noarkit.connectors.pace import Clock, Pace, SharedLog
-from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
+from noarkit.connectors.port import Introduction, Remark, ServiceItem, Stream, Window
 from noarkit.connectors.reading import Blocks
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
@@ -77,9 +77,7 @@ class Spend:
         if self.settings.company_id and company and company != self.settings.company_id:
             raise ServiceDenied(where=self.to.where, why="other-company")
         names = [str(row.get("name")) for row in self.calls.register("/v1/companies")]
-        remarks = (
-            ("export_version 0 is about to be retired: set 2",) if self.settings.export_version == RETIRING else ()
-        )
+        remarks = (Remark("export-version-retires"),) if self.settings.export_version == RETIRING else ()
         return Introduction(self.tenant, ", ".join(names), (), remarks)
 
     def streams(self) -> tuple[Stream, ...]:

@@ -21,6 +21,8 @@ from noarkit.graph.entity import Content
 
 BILLS = frozenset({"BILL_INVOICE", "CREDIT_NOTE"})
 INTERNAL = frozenset({"WALLET", "OVERDRAFT", "BALANCE_AMENDMENT", "CASHBACK", "PLATFORM_INVOICE"})
+# Journeys, meals and what was paid back to a person tell of persons; so do guests at a table.
+PERSONAL = frozenset({"MILEAGE", "PER_DIEM", "OUT_OF_POCKET", "REIMBURSEMENT"})
 FINAL = frozenset({"COMPLETED", "COMPLETED_EXTERNALLY"})
 REGISTERS = (
     ("companies", "/v1/companies", False),
@@ -86,7 +88,13 @@ class Books:
             if name == "employees":  # who bought is known by a code; the rest is nobody's business
                 found = [{one: row.get(one) for one in _MINIMAL_EMPLOYEE} for row in found]
             made = Made(f"{name} {year}.json", "application/json", canonical(without_secrets(found)))
-            fields = {"name": name, "year": year, "count": len(found), "company": self._company_name}
+            fields = {
+                "name": name,
+                "year": year,
+                "count": len(found),
+                "company_id": self._company,
+                "company": self._company_name,
+            }
             yield Item("registers", self.key("codelist", name, year), fields, None, made=(made,), kind="register")
 
     def _is_wanted(self, row: Row, now: datetime) -> bool:
@@ -109,6 +117,7 @@ class Books:
         fields = {
             "period": booked[:7],
             "year": booked[:4],
+            "company_id": self._company,
             "company": self._company_name,
             "family": str(row.get("family")),
             "supplier": supplier,
@@ -118,6 +127,7 @@ class Books:
             "performed": row.get("performedAt"),
             "created": row.get("createdAt"),
             "employee": clean.get("employeeCode"),
+            "personal": _is_personal(row),
             "account": row.get("accountCode"),
             "invoice": row.get("invoice") or {},
             "data": clean,
@@ -133,6 +143,7 @@ class Books:
         fields = {
             "period": made.strftime("%Y-%m"),
             "year": made.strftime("%Y"),
+            "company_id": self._company,
             "company": self._company_name,
             "status": str(job.get("status")),
             "count": len(items),
@@ -211,6 +222,12 @@ def _kept_of(item: Row, version: int) -> dict[str, object]:
 def _batches(found: Iterator[Row], size: int) -> Iterator[list[Row]]:
     while batch := list(islice(found, size)):
         yield batch
+
+
+def _is_personal(row: Row) -> bool:
+    """Whether an entry tells of persons: by its family, its guests, or as money spent on oneself."""
+    kinds = {str(row.get("family")), str(row.get("subFamily"))}
+    return bool(kinds & {*PERSONAL, "PERSONAL_SPEND"} or row.get("attendees"))
 
 
 def _rows(value: object) -> list[Mapping[str, object]]:
