@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 MOST_IDS = 1_000
 _LONGEST = 200
 _LONGEST_CODE = 100
+_EVENT_HEADER = "-webhook-event"  # whatever a service puts before it
 _EVENTS = ("eventType", "operation", "event", "eventName")
 _IDS = ("scanId", "projectId", "ID", "id", "companyId")
 
@@ -18,7 +19,7 @@ def read(service: str, headers: Mapping[str, str], body: bytes) -> tuple[str, tu
         told = json.loads(body)
     except (ValueError, RecursionError):
         return "", ()
-    event = headers.get("x-webhook-event", "")[:_LONGEST]
+    event = next((text for name, text in sorted(headers.items()) if name.endswith(_EVENT_HEADER)), "")[:_LONGEST]
     ids: list[str] = []
     for one in _messages(told):
         event = event or _event(service, one)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -77,18 +76,6 @@ def test_scans_are_archived_once_they_have_ended_and_then_only_what_changes(tmp_
     found = [path.read_bytes() for path in tmp_path.glob("[!s]*/**/*") if path.is_file()]
     for secret in (*secrets, canary("credential"), canary("upload"), canary("snippet"), canary("audit")):
         assert not [one for one in found if secret.encode() in one]
-
-
-if os.environ.get("NOARKIT_DEEP"):
-
-    def test_two_hundred_scans_with_fifty_thousand_findings_are_archived_once(tmp_path: Path) -> None:
-        archive = f"embedded:{tmp_path / 'archive'}"
-        with standing("appsec", tmp_path, Wish(50_000, options={"most-results": "100"})) as held:
-            first = load(held, tmp_path, "first", archive)
-            # 66 projects; of 200 scans one runs, and of another one scanner still does
-            assert (first.exit_code, first.numbers.set_aside, first.numbers.archived) == (0, 0, 66 + 198)
-            second = load(held, tmp_path, "second", archive)
-            assert (second.exit_code, second.numbers.archived, second.numbers.new_versions) == (0, 0, 0)
 
 
 def test_a_plan_that_the_service_broke_off_is_made_again_and_nothing_is_lost(tmp_path: Path) -> None:
