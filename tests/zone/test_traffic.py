@@ -159,6 +159,21 @@ def test_every_command_is_watched(watched: tuple[Watched, str, str]) -> None:
     assert set(COMMANDS) - ran == set()
 
 
+def test_waiting_for_a_person_s_consent_looks_no_name_up(tmp_path: Path) -> None:
+    waits = (
+        "from noarkit.connectors.access.consent import Ask, begin, wait_for_code\n"
+        "wait_for_code(begin(Ask('https://accounts.example', 'us', 'http://127.0.0.1:0/back', ())), 0.1)"
+    )
+    watched = Watched(tmp_path, {})
+    (tmp_path / "traffic.jsonl").touch()
+    command = [sys.executable, "-c", waits]
+    told = subprocess.run(
+        command, cwd=tmp_path, env=watched.environment("login"), capture_output=True, text=True, check=False
+    )
+    assert "nobody-came" in told.stderr
+    assert watched.seen() == {}
+
+
 def _place(url: str) -> tuple[str, int]:
     split = urlsplit(url)
     return split.hostname or "", split.port or 0
