@@ -12,7 +12,7 @@ from noarkit import journeys
 from noarkit.airgap import is_bundle
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, tell_plan
-from noarkit.cli.running import Ending, Work, failed, is_run, settings, tell_end, working
+from noarkit.cli.running import Ending, Work, failed, is_run, no_run_named, settings, tell_end, working
 from noarkit.engine.assembly import IngestResult, remembered_archive
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
@@ -164,7 +164,7 @@ def _planned(work: Work, place: str, output: Path | None, recipe: Path | None, h
             raise UsageFault(what="already-a-run", where=place)
         return RunFolder(Path(place))
     if output is None:
-        raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
+        no_run_named(work.session, place, "ingest")
     folder = RunFolder(output)
     if is_run(output):
         journeys.same_source(folder, place)

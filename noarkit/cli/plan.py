@@ -9,7 +9,7 @@ import click
 
 from noarkit import journeys
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.running import is_run, settings, working
+from noarkit.cli.running import is_run, no_run_named, settings, working
 from noarkit.cli.show import size
 from noarkit.errors import UsageFault
 from noarkit.load.folder import RunFolder
@@ -49,7 +49,7 @@ def plan_command(
     trust_key: tuple[Path, ...],
 ) -> int:
     """Makes a plan and says what it holds; packs it, where that is wished."""
-    output = _run_wanted(source, output, pack)
+    output = _run_wanted(session, source, output, pack)
     fresh = not is_run(output)
     if since is not None and not is_run(since):
         raise UsageFault(what="not-a-run", where=str(since))
@@ -76,12 +76,12 @@ def plan_command(
     return 3 if left_out else 0
 
 
-def _run_wanted(source: str, output: Path | None, pack: Path | None) -> Path:
+def _run_wanted(session: Session, source: str, output: Path | None, pack: Path | None) -> Path:
     """The run that is meant: a new one, or one that stands and is to be packed."""
     if output is None and pack is not None and is_run(Path(source)):
         return Path(source)
     if output is None:
-        raise UsageFault(what="run-wanted", where=source, do=f"noarkit plan {source} -o RUN")
+        no_run_named(session, source, "plan")
     if is_run(output) and pack is None:
         raise UsageFault(what="plan-exists", where=str(output))
     return output

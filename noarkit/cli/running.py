@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
+from noarkit import journeys
 from noarkit.cli.options import Session
 from noarkit.cli.progress import Progress, chosen
 from noarkit.cli.show import size
 from noarkit.cli.signals import draining
-from noarkit.errors import NoarkitError, gravest
+from noarkit.errors import NoarkitError, UsageFault, gravest
 from noarkit.events import Event, Listener, everybody
 from noarkit.journeys import Site
 from noarkit.load.coordinator import Stopping
@@ -64,6 +66,12 @@ def working(session: Session, *, drains: bool = False) -> Iterator[Work]:
 def _write_now(line: str) -> None:
     """A line on stderr from within a signal handler, which may have come in the middle of another line."""
     os.write(2, f"\n{line}\n".encode())
+
+
+def no_run_named(session: Session, source: str, command: str) -> NoReturn:
+    """Says that a source needs a run, once it is known that there is one: `SourceGone` or `UsageFault`."""
+    journeys.source_at(source, settings(session, None))
+    raise UsageFault(what="run-wanted", where=source, do=f"noarkit {command} {source} -o RUN")
 
 
 def settings(session: Session, archive: str | None) -> Site:

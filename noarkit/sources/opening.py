@@ -18,7 +18,7 @@ from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.forms import look
 from noarkit.packages.holding.storage import Below, open_storage
 from noarkit.packages.noark5.held import extract_in
-from noarkit.safe.unpack import LIMITS
+from noarkit.safe.unpack import LIMITS, form_of, members
 from noarkit.sources.bag import KIND as BAG
 from noarkit.sources.bag import BagSource
 from noarkit.sources.database import KIND as DATABASE
@@ -86,7 +86,7 @@ def open_source(where: str) -> Source:
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
     what a reader that somebody registered finds there (`mine:PLACE`). A sealed bundle is none: `UsageFault`."""
     no_plain_source(where)
-    return opener([find_database, find_package, find_extract, find_reader, file_finder()])(where)
+    return opener([find_database, find_package, _find_extract_below, find_reader, file_finder()])(where)
 
 
 def reopen(identity: SourceIdentity) -> Source:
@@ -126,8 +126,12 @@ def find_package(where: str, depth: int = 0) -> Source | None:
         return None
     try:
         found = look(path)
-    except (PackageFault, OSError):
-        return None  # what cannot be read as an archive file is a file, or told by who reads it
+    except OSError:
+        return None  # it is told by who reads it
+    except PackageFault:
+        if _holds_files(path):
+            raise  # it would be one file, and nobody would be told of those it holds
+        return None  # one file that is packed, like any other
     if found.form == "bagit":
         return _in_bag(found.root, depth)
     if found.form == "siard":
@@ -137,6 +141,21 @@ def find_package(where: str, depth: int = 0) -> Source | None:
     if found.form == "eark":
         return find_eark(str(found.root))
     return find_extract(where) if found.form == "noark5" else None
+
+
+def _find_extract_below(where: str) -> Source | None:
+    """The extract somewhere in a folder, beside other things."""
+    return find_extract(where) if Path(where).is_dir() else None
+
+
+def _holds_files(path: Path) -> bool:
+    """True for an archive file of files, be it broken or locked; false for one packed file that only looks like it."""
+    if form_of(path) in ("zip", "tar"):
+        return True
+    try:
+        return next(members(path), None) is not None
+    except PackageFault:
+        return False
 
 
 def _in_bag(path: Path, depth: int) -> Source:

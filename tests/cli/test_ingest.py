@@ -204,6 +204,15 @@ def test_a_source_that_is_gone_is_told_with_its_own_code(run: Callable[..., int]
     assert run("plan", str(source), "-o", "second") == 8
 
 
+def test_where_nothing_is_nobody_is_asked_for_a_run(run: Callable[..., int], tmp_path: Path) -> None:
+    source = files(tmp_path / "src", "case/a.txt")
+    for command in ("plan", "ingest"):
+        assert run(command, "nowhere") == 8
+        assert run(command, "gopher://nowhere.example") == 2
+        assert run(command, "crm:nobody") == 2
+        assert run(command, str(source)) == 2
+
+
 def test_a_run_that_another_process_holds_is_left_alone(run: Callable[..., int], tmp_path: Path) -> None:
     assert run("plan", str(files(tmp_path / "src", "case/a.txt")), "-o", "run") == 0
     with RunFolder(Path("run")).locked():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from noarkit.errors import ItemChanged, SourceGone, UnsafeMember
+from noarkit.errors import ItemChanged, PackageFault, SourceGone, UnsafeMember
 from noarkit.events import nobody
 from noarkit.graph.entity import SetAside
 from noarkit.packages.bagit.write import BagOrder, files_below, make_bag
@@ -126,3 +128,23 @@ def test_a_zip_of_plain_files_is_one_file_and_a_hostile_one_is_refused(tmp_path:
         tar.addfile(link)
     with pytest.raises(UnsafeMember):
         open_source(str(tmp_path / "b.tar"))
+
+
+@pytest.mark.parametrize("form", ["zip", "tar", "tar.gz"])
+def test_an_archive_file_that_is_damaged_is_not_taken_for_one_plain_file_unsaid(tmp_path: Path, form: str) -> None:
+    folder = tmp_path / "brev"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.bin").write_bytes(os.urandom(100_000))
+    path = Path(shutil.make_archive(str(tmp_path / "a"), {"tar.gz": "gztar"}.get(form, form), folder))
+    assert isinstance(open_source(str(path)), FileTree)
+    path.write_bytes(path.read_bytes()[:-70_000])
+    with pytest.raises(PackageFault):
+        open_source(str(path))
+    # in a folder it is one file of it, as it stands
+    assert isinstance(open_source(str(tmp_path)), FileTree)
+
+
+def test_one_packed_file_is_a_file_like_any_other(tmp_path: Path) -> None:
+    (tmp_path / "brev.txt.gz").write_bytes(gzip.compress(b"hei" * 1_000))
+    assert isinstance(open_source(str(tmp_path / "brev.txt.gz")), FileTree)
