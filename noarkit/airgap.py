@@ -132,6 +132,8 @@ def receipt_order(folder: RunFolder, target: Place, seal_key: Place | None, here
         raise UsageFault(what="run-open", where=str(folder.path), do=f"noarkit ingest {folder.path}")
     if os.path.lexists(target):
         raise UsageFault(what="exists", where=str(target))
+    if not Path(target).absolute().parent.is_dir():
+        raise UsageFault(what="not-there", where=str(Path(target).parent))
     return ReceiptOrder(folder, Path(target), signer(here, seal_key), who(), "", "")
 
 

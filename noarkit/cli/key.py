@@ -37,6 +37,8 @@ def key_command(session: Session, action: str, file: Path | None, *, output: Pat
 def _new(session: Session, path: Path) -> None:
     private, public = new_pair()
     beside = path.with_name(f"{path.name}.pub")
+    if not path.absolute().parent.is_dir():
+        raise UsageFault(what="not-there", where=str(path.parent))
     if beside.exists():
         raise UsageFault(what="exists", where=str(beside))
     write_bytes(path, private, mode=0o600, replace=False)

@@ -84,6 +84,8 @@ def sealed_before(folder: RunFolder, target: Path, signer: Signer) -> Packed | N
     check_target(target)
     if target.resolve().is_relative_to(folder.path.resolve()):
         raise UsageFault(what="inside-package", where=str(target))
+    if not target.absolute().parent.is_dir():  # a disk that is not mounted
+        raise UsageFault(what="not-there", where=str(target.parent))
     if not os.path.lexists(target):
         return None
     if not is_sealed(target):

@@ -300,6 +300,17 @@ def test_new_keys_are_never_written_over_others(gap: Gap) -> None:
     assert Path("seal.key").read_bytes() == before
     assert "PRIVATE" not in gap.out + gap.err
     assert gap.run("key", "show", "src/case/a.txt") == 2
+    assert gap.run("key", "new", "-o", "nowhere/seal.key") == 2
+
+
+def test_a_disk_that_is_not_there_is_told_before_anything_is_done(gap: Gap) -> None:
+    assert gap.run("plan", "src", "-o", "run") == 0
+    assert gap.pack("disk/bundle.zip") == 2
+    assert not Path("disk").exists()
+    assert gap.pack() == 0
+    assert gap.load() == 0
+    assert gap.answer("there", "disk/receipt.zip") == 2
+    assert not Path("disk").exists()
 
 
 # receipts
