@@ -123,7 +123,7 @@ def _gather(asked: Asked, gathered: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
         pip = [str(home / "bin" / "python"), "-m", "pip"]
     where = ["--no-index", "--find-links", str(asked.source)] if asked.source else []
-    command = [*pip, "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", *where]
+    command = [*pip, "wheel", "-qq", "--disable-pip-version-check", "--no-deps", "--require-hashes", *where]
     command += ["--requirement", str(asked.lock), "--wheel-dir", str(gathered)]
     subprocess.run(command, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": _EPOCH})
 

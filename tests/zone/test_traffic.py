@@ -135,6 +135,11 @@ def journey() -> list[tuple[str, list[str]]]:
         ("connect tools service", ["connect", "crm:standin", "--mcp"]),
         ("plan service archive", ["plan", "crm:standin", "-o", "deals"]),
         ("ingest service archive", ["ingest", "deals"]),
+        ("key", ["key", "new", "-o", "seal.key"]),
+        ("plan sealed archive", ["plan", "source", "-o", "sent", "--pack", "bundle.zip", "--seal-key", "seal.key"]),
+        ("ingest sealed archive", ["ingest", "bundle.zip", "-o", "arrived", "--trust-key", "seal.key.pub"]),
+        ("verify sealed archive", ["verify", "arrived", "--receipt-out", "receipt.zip", "--seal-key", "seal.key"]),
+        ("verify sealed", ["verify", "sent", "--receipt", "receipt.zip", "--trust-key", "seal.key.pub"]),
         ("ingest embedded", ["ingest", "source", "-o", "again", "--archive", "embedded:own"]),
         ("verify embedded", ["verify", "again", "--archive", "embedded:own"]),
     ]  # fmt: skip
