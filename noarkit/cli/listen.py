@@ -15,6 +15,7 @@ from noarkit.connectors.inbox.store import inbox_place
 from noarkit.connectors.settings import SERVICES, Connection, connection
 from noarkit.errors import NoarkitError, UsageFault
 from noarkit.events import Event
+from noarkit.safe.tls import serving
 
 if TYPE_CHECKING:
     from noarkit.connectors.inbox.receiver import Door
@@ -40,6 +41,7 @@ def listen_command(
     from noarkit.connectors.inbox.store import Inbox
 
     chosen = _chosen(session, names)
+    secured = serving(tls_cert, tls_key or tls_cert) if tls_cert else None
     open_doors = doors(chosen)
     inbox = Inbox(inbox_place(session.environment))
     face = session.face
@@ -60,11 +62,11 @@ def listen_command(
         log_config=None,
         access_log=False,
         lifespan="off",
-        ssl_certfile=str(tls_cert) if tls_cert else None,
-        ssl_keyfile=str(tls_key) if tls_key else None,
         limit_concurrency=256,
         timeout_keep_alive=5,
     )
+    config.load()
+    config.ssl = secured
     ended = threading.Event()
     alive = threading.Thread(target=_keep_alive, args=(chosen, open_doors, ended, session), daemon=True)
     alive.start()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
 import os
+import socket
+import ssl
+import subprocess
 import threading
+import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +22,7 @@ from noarkit.errors import ConfigFault, SecretFault
 from noarkit.server.run import Address, Ready, serve
 from tests.archive import certificates
 from tests.archive.certificates import Identity
+from tests.cli.elsewhere import PROGRAM, environment
 from tests.zone.lines import Proxy, listening
 
 LOOPBACK = (b"\x7f\x00\x00\x01",)
@@ -277,6 +283,45 @@ def test_an_archive_that_does_not_trust_us_says_so(
     assert all(part in told for part in ("F322", why, remedy, "did nothing of what was asked")), told
     assert main(["doctor", "--lang", "nb"], environment) == 6
     assert norwegian in capsys.readouterr().err
+
+
+def test_webhooks_come_over_tls_and_a_certificate_that_cannot_be_used_is_told_at_once(
+    zone: Zone, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, secret = zone.certificate(Identity("hooks", addresses=LOOPBACK, issuer="authority")), tmp_path / "hook.secret"
+    secret.write_text("a secret of thirty-two letters or more\n")
+    secret.chmod(0o600)
+    lines = ["[connections.spend.main]", 'api_url = "https://spend.example"', 'company_id = "x"']
+    lines.append(f'webhook_secret = {{ file = "{secret}" }}')
+    (tmp_path / "noarkit.toml").write_text("\n".join(lines) + "\n")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = ["listen", "spend:main", "--port", str(port), "--tls-cert", own, "--tls-key", own]
+    with subprocess.Popen([*PROGRAM, *command], env=environment(tmp_path), cwd=tmp_path) as listening_there:
+        try:
+            assert _answer_over_tls(port, zone.authority) in (404, 405)
+        finally:
+            listening_there.terminate()
+            listening_there.wait(60)
+    (tmp_path / "nonsense.pem").write_text("no certificate")
+    assert main(["listen", "spend:main", "--tls-cert", "nonsense.pem"], {"HOME": str(tmp_path)}) == 2
+    assert "nonsense.pem" in capsys.readouterr().err
+
+
+def _answer_over_tls(port: int, authority: Path) -> int:
+    """The status that whoever listens there answers with, once it listens."""
+    trusting = ssl.create_default_context(cafile=str(authority))
+    until = time.monotonic() + 60
+    while True:
+        connection = http.client.HTTPSConnection("127.0.0.1", port, context=trusting, timeout=30)
+        try:
+            connection.request("GET", "/")
+            return connection.getresponse().status
+        except ConnectionRefusedError:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        finally:
+            connection.close()
 
 
 def test_files_that_a_service_cannot_use_are_named_and_no_password_is_asked_for(zone: Zone, tmp_path: Path) -> None:
