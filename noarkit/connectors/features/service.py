@@ -20,7 +20,7 @@ from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
 from noarkit.errors import ConfigFault, ItemVanished
-from noarkit.events import Listener
+from noarkit.events import Event, Listener, nobody
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
 from noarkit.secrets import Secret
@@ -49,6 +49,7 @@ class Features:
         self.settings = read(to)
         self.scrubber = Scrubber()
         self.clock = clock
+        self._tell: Listener = nobody
         urls = [self.settings.console_url, self.settings.http_url, self.settings.auth_url]
         self.wire = open_wire(to, urls, self.scrubber)
         key = to.secret("api_key")
@@ -82,7 +83,8 @@ class Features:
         return (*kinds, *reviews, Stream("audit", "audit"))
 
     def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
-        """Every item of a stream."""
+        """Every item of a stream. A wait for the service's limits is told."""
+        self._tell = tell
         if stream.name == "reviews":
             return self._book.reviews(self._reviewed, window)
         return self._book.audit(window) if stream.name == "audit" else self._book.definitions(stream.name, window)
@@ -123,7 +125,10 @@ class Features:
 
     def _pace(self, rates: tuple[Rate, ...], tail: str) -> Pace:
         log = SharedLog(self.to.state_file(tail)) if rates else MemoryLog()
-        return Pace(rates, log, self.clock, longest_wait_s=self.settings.wait_most_s)
+        return Pace(rates, log, self.clock, longest_wait_s=self.settings.wait_most_s, told=self._waits)
+
+    def _waits(self, wait_s: float) -> None:
+        self._tell(Event("remark", {"stream": "", "why": "limit-waits", "count": round(wait_s)}))
 
     def _shown(self, key: Secret) -> KeyPass:
         return KeyPass(key, self.scrubber, Style("", self.settings.key_header))

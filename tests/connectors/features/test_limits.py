@@ -13,9 +13,12 @@ import pytest
 from noarkit.connectors.features import open_service
 from noarkit.connectors.features.settings import read
 from noarkit.connectors.pace import Clock
+from noarkit.connectors.port import Window
 from noarkit.connectors.settings import Connection
+from noarkit.errors import ServiceBusy
+from noarkit.events import Event
 from noarkit.standins.serving import Wish
-from tests.connectors.features.asking import connected
+from tests.connectors.features.asking import LATER, connected
 from tests.connectors.scripted import VirtualClock
 from tests.connectors.standing import Standing, standing
 
@@ -54,6 +57,23 @@ def test_both_windows_are_kept_over_all_threads_of_all_processes_in_real_time(tm
     assert isinstance(limits, dict)
     assert (limits["calls"], limits["refused"]) == (CALLS, 0)
     assert [most <= calls for most, (calls, _) in zip(limits["most"], STRICT, strict=True)] == [True, True]
+
+
+def test_a_long_wait_for_a_limit_is_told_and_a_longer_one_than_is_allowed_is_a_fault(
+    held: Standing, tmp_path: Path
+) -> None:
+    heard: list[Event] = []
+    limits: dict[str, object] = {"rates": ["2/900s"], "read_rates": ["shared"]}
+    for service in connected(held, tmp_path, **limits):
+        stream = next(one for one in service.streams() if one.name == "audit")
+        list(service.items(stream, Window(None, LATER), heard.append))  # a page, and whose project it is
+        assert heard == []
+        list(service.items(stream, Window(None, LATER), heard.append))
+    waits = [event.data for event in heard if event.name == "remark"]
+    assert [(one["why"], 880 < int(str(one["count"])) <= 901) for one in waits] == [("limit-waits", True)]
+    for service in connected(held, tmp_path / "other", wait_most_s=60, **limits):
+        with pytest.raises(ServiceBusy):
+            [service.calls.project() for _ in range(3)]
 
 
 def test_reads_share_the_windows_of_changes_unless_they_have_their_own(held: Standing, tmp_path: Path) -> None:
