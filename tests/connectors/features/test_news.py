@@ -218,6 +218,25 @@ def test_what_was_deleted_is_told_and_what_came_back_is_not(own: Standing, tmp_p
         assert gone_of(read_all(service, until - service.look_back, until + timedelta(hours=1))) == []
 
 
+def test_one_that_came_back_under_its_name_is_not_told_to_be_deleted(held: Standing, tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    day, hour = f"{now - timedelta(days=1):%a %b %d %Y}", "12:00:00 GMT+0000"
+    entry = {"id": "a1", "name": "Kom igjen", "actionType": "gate_deleted", "date": day, "time": hour}
+    gate = {"id": "kom_igjen", "name": "Kom igjen", "lastModifiedTime": 1}
+
+    def answer(asked: Asked) -> Told:
+        if asked.path.endswith("/gates/Kom%20igjen"):
+            return told({"status": 404, "message": "Not found"}, 404)  # the log knows names, the console ids
+        rows = {"project": {"id": "p1"}, "gates": [gate], "audit_logs": [entry]}
+        return told({"data": rows.get(asked.path.rpartition("/")[2], [])})
+
+    with serving(answer) as server:
+        for service in scripted(held, tmp_path, server.url):
+            found = read_all(service, now - timedelta(days=3), now)
+            assert gone_of(found) == []
+            assert len(found) == 2  # the gate as it is, and the entry
+
+
 def test_what_is_known_is_known_by_project_and_may_be_deleted(tmp_path: Path) -> None:
     when = datetime(2026, 1, 1, tzinfo=UTC)
     known = Known(tmp_path / "known.db", "p1")
