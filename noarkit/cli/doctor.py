@@ -149,12 +149,13 @@ def _clock(now: datetime) -> Finding:
 def _network(config: Config, settings: ArchiveSettings) -> Iterator[Finding]:
     from noarkit.archive.settings import addresses_of
     from noarkit.cli.line import Reached, reach
+    from noarkit.safe.urls import goes_direct
 
-    if config.archive.proxy:
+    url = addresses_of(settings).service
+    if config.archive.proxy and not goes_direct(url.host, config.archive.no_proxy):
         yield Finding("proxy", data={"proxy": config.archive.proxy})
         return  # what lies behind it is proven by the token
     yield Finding("no-proxy")
-    url = addresses_of(settings).service
     host, port = url.host, url.port or (443 if url.scheme == "https" else 80)
     found: Reached = reach(host, port, settings.trust if url.scheme == "https" else None, settings.patience.connect_s)
     yield Finding("reach", data={"host": host, "port": port})

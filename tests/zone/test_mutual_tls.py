@@ -193,12 +193,15 @@ def test_a_proxy_that_is_not_there_is_named(zone: Zone, capsys: pytest.CaptureFi
     assert "nothing listens at the proxy's address" in capsys.readouterr().err
 
 
-def test_this_machine_is_reached_without_the_proxy_unless_no_proxy_says_otherwise(zone: Zone) -> None:
+def test_this_machine_is_reached_without_the_proxy_unless_no_proxy_says_otherwise(
+    zone: Zone, capsys: pytest.CaptureFixture[str]
+) -> None:
     proxy = Proxy()
     with listening(proxy) as through:
         environment = zone.environment(NOARKIT_PROXY=f"http://127.0.0.1:{through}")
         assert main(["doctor"], environment) == 0
         assert proxy.asked == []
+        assert "connection   " in capsys.readouterr().out
         assert main(["doctor"], {**environment, "NOARKIT_NO_PROXY": "another.example"}) == 0
         assert proxy.asked
 
