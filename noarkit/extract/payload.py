@@ -93,6 +93,8 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
             one = Part(_part_name(kind), kind, lambda: iter([(path.name, str(path), path.stat().st_size, "")]))
             yield Payload(found.form, path.stem or path.name, (one,), one)
             return
+        if found.form == "siard":
+            found = replace(found, form="plain")  # unpacked, it is a folder of files like any other
         storage = _storage(found, path, limits)
         stack.callback(storage.close)
         parts = tuple(_parts(found.form, storage, _Opening(stack, limits)))
@@ -114,7 +116,7 @@ def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
         return FolderStorage(found.root)
     if path.is_file():
         return open_held(path.with_suffix(".tar"), limits)
-    tars = sorted(one for one in path.glob("*.tar") if one.with_suffix(".xml").is_file())
+    tars = sorted(one for one in path.glob("*.tar") if one.with_suffix(".xml").is_file()) or sorted(path.glob("*.tar"))
     if len(tars) != 1:
         raise PackageFault(where=str(path), why="several-packages")
     return open_held(tars[0], limits)

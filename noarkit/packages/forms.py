@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from noarkit.errors import NoarkitError
 from noarkit.packages.dias.located import is_delivery
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
 
@@ -24,6 +25,8 @@ _MARKS: tuple[tuple[Form, tuple[str, ...]], ...] = (
     ("siard", ("header/metadata.xml",)),
     ("noark5", ("arkivuttrekk.xml", "arkivstruktur.xml", "content/arkivuttrekk.xml", "content/arkivstruktur.xml")),
 )
+# a SIARD archive that is unpacked, and the Danish variant, which is a folder by nature
+_SIARD_FOLDERS = (("header/metadata.xml", "content"), ("Indices/tableIndex.xml", "Tables"))
 _DEEPEST = 1 + max(mark.count("/") + 1 for _, marks in _MARKS for mark in marks)
 _SURE: frozenset[Form] = frozenset({"bagit", "dias", "eark"})
 
@@ -60,9 +63,21 @@ def _look_in_folder(folder: Path) -> Found:
         form = _marked(inner[0])
         if form == "noark5" or (form is not None and len(entries) == 1):
             return Found(form, None, inner[0])
-    if is_delivery(folder):
+    if is_delivery(folder) or _is_lone_dias(entries):
         return Found("dias", None, folder)
+    if any((folder / mark).is_file() and (folder / beside).is_dir() for mark, beside in _SIARD_FOLDERS):
+        return Found("siard", None, folder)
     return Found("plain", None, folder)
+
+
+def _is_lone_dias(entries: list[Path]) -> bool:
+    """True where a folder holds nothing but the tar of a DIAS package; it is not sealed, and still one."""
+    if len(entries) != 1 or not entries[0].is_file() or entries[0].suffix.lower() != ".tar":
+        return False
+    try:
+        return look(entries[0]).form == "dias"
+    except NoarkitError:
+        return False  # whatever it is, it is told when it is read
 
 
 def _marked(folder: Path) -> Form | None:

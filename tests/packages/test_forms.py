@@ -59,6 +59,26 @@ def test_a_siard_file_is_a_zip_with_a_header(tmp_path: Path) -> None:
     assert look(packed(tmp_path / "a", names, "zip")).form == "siard"
 
 
+def test_a_siard_archive_that_is_unpacked_and_the_danish_variant_are_known_by_their_folders(tmp_path: Path) -> None:
+    unpacked = folder(tmp_path / "a", ["content/schema0/table0/table0.xml", "header/metadata.xml"])
+    danish = folder(tmp_path / "AVID.SA.1.1", ["Indices/tableIndex.xml", "Tables/table1/table1.xml"])
+    assert [look(one).form for one in (unpacked, danish)] == ["siard", "siard"]
+    for name in ("header/metadata.xml", "Indices/tableIndex.xml"):
+        assert look(folder(tmp_path / "alone" / name.partition("/")[0], [name])).form == "plain"
+
+
+def test_a_folder_with_nothing_but_the_tar_of_a_dias_package_is_one(tmp_path: Path) -> None:
+    for name, names, form in (
+        ("lone", ["p/dias-mets.xml", "p/content/a.txt"], "dias"),
+        ("other", ["p/a.txt"], "plain"),
+    ):
+        (tmp_path / name).mkdir()
+        packed(tmp_path / name / "p.tar", names, "tar")
+        assert look(tmp_path / name).form == form
+    (tmp_path / "lone" / "b.txt").write_bytes(b"")
+    assert look(tmp_path / "lone").form == "plain"
+
+
 def test_a_tar_that_ends_like_a_zip_is_a_tar(tmp_path: Path) -> None:
     inner = packed(tmp_path / "base.siard", ["header/metadata.xml"], "zip").read_bytes()
     with tarfile.open(tmp_path / "a.zip", "w") as tar:
