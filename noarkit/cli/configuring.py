@@ -52,7 +52,8 @@ def _show(session: Session, to: Connection, origins_of: Mapping[str, str]) -> No
         if key in SECRET_KEYS:
             told = "***" if origin == "environment" else _secret_shown(to.values.get(key))
         else:
-            told = to.environment.get(to.variable(key)) or str(to.values.get(key))
+            value = to.environment.get(to.variable(key)) or to.values.get(key)
+            told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         place = to.variable(key) if origin == "environment" else ""
         line = f"{key:<{width}}  {told}  [{origin}{' ' + place if place else ''}]"
         session.face.result("setting", line, key=key, value=told, origin=origin, where=place, connection=to.where)
