@@ -3,6 +3,7 @@ with its code."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -19,6 +20,7 @@ NOTHING = 204
 PER_PAGE = 200
 _HEAVY = 3
 _EXPIRED = "EXPIRED_VALUE"
+_LIMIT = re.compile(r"\blimit\s+(\d{1,9})", re.IGNORECASE)
 
 
 class Calls:
@@ -75,7 +77,7 @@ class Calls:
     def query(self, text: str, rows: int) -> Sequence[Row]:
         """The rows of a query, which costs by how many it asks for."""
         body = orjson.dumps({"select_query": text})
-        cost = 1 if rows <= 200 else 2 if rows <= 1_000 else _HEAVY
+        cost = _cost_of_query(rows)
         url = self.client.url(f"{self._root}/coql")
         asked = Request("POST", url, body=body, media_type="application/json", repeatable=True, cost=cost)
         return self._rows(self.client.ask(asked), "data")
@@ -220,6 +222,20 @@ def _next(info: object, cursor: str | None, where: str) -> str | None:
     if (page + 1) * PER_PAGE > 2_000:
         raise ServiceStrange(where=where, why="list-incomplete")
     return f"page={page + 1}"
+
+
+def cost_of_tool(arguments: Mapping[str, object]) -> int:
+    """What a tool takes of the credits: as much as the call that it stands for."""
+    body = arguments.get("body")
+    text = body.get("select_query") if isinstance(body, Mapping) else None
+    if not isinstance(text, str):
+        return _cost_of(body)
+    limit = _LIMIT.search(text)
+    return _cost_of_query(int(limit[1]) if limit else PER_PAGE)
+
+
+def _cost_of_query(rows: int) -> int:
+    return 1 if rows <= 200 else 2 if rows <= 1_000 else _HEAVY
 
 
 def _cost_of(body: object) -> int:

@@ -62,6 +62,7 @@ class Means:
     pace: Pace
     allowance: Allowance = field(default_factory=Allowance)
     clock: Clock = field(default_factory=Clock)
+    cost: Callable[[Mapping[str, object]], int] = lambda arguments: 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ class Tools:
         self._doors = tuple(doors)
         self._rules = rules
         self._means = means
+
+    @property
+    def spent(self) -> int:
+        """What was taken of the connection's allowance."""
+        return self._means.allowance.spent
 
     def listed(self) -> tuple[Tool, ...]:
         """All tools of all servers. Raises a ServiceFault."""
@@ -128,7 +134,7 @@ class Tools:
         return Tool(door, there.name, told, judgement, self._rules.may(judgement))
 
     def _called(self, door: Door, name: str, arguments: Mapping[str, object]) -> object:
-        self._means.allowance.spend(door.where, 1)
+        self._means.allowance.spend(door.where, self._means.cost(arguments))
 
         async def calling(client: Client) -> CallToolResult:
             return await client.call_tool(name, dict(arguments))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -11,6 +11,7 @@ from noarkit.connectors.access.keep import Keep
 from noarkit.connectors.access.login import Login
 from noarkit.connectors.access.tokens import KeyPass, Style, TokenPass
 from noarkit.connectors.client import Client, Pass
+from noarkit.connectors.crm.calls import cost_of_tool
 from noarkit.connectors.mcp.consent import OwnConsent
 from noarkit.connectors.mcp.doors import Door, doors
 from noarkit.connectors.mcp.judging import READING, Rules
@@ -73,8 +74,13 @@ def open_tools(to: Connection) -> Iterator[Tools]:
         found = doors(to, scrubber, own.tools_at if own is not None else "")
         key = client.key if own is not None else _shown(to, client, found, stack)
         rules = Rules(to.service, to.texts("mcp_tools"), may_write=to.flag("mcp_write"))
-        means = Means(client.wire.line, scrubber, key, client.pace, client.allowance, client.clock)
+        cost = cost_of_tool if to.service == "crm" else _one
+        means = Means(client.wire.line, scrubber, key, client.pace, client.allowance, client.clock, cost)
         yield Tools(found, rules, means)
+
+
+def _one(arguments: Mapping[str, object]) -> int:
+    return 1
 
 
 def _service(to: Connection) -> Asking:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from noarkit.standins.calling import Answering, Call, answered, has_tools, service
+from noarkit.standins.calling import Answering, Call, Unreadable, answered, has_tools, service
 from noarkit.standins.consent import agreed, form_of, issued
 from noarkit.standins.control import Control, Told, switches
 from noarkit.standins.crm.bulk import Bulk
@@ -224,9 +225,15 @@ def _first(papers: Callable[[Call], Response | None], records: Answering) -> Ans
 
 
 def _cost(call: Call) -> int:
-    """What a call takes of the day's credits."""
+    """What a call takes of the day's credits: a query by how many rows it asks for, a write by tens of records."""
     if call.path.endswith("/coql"):
-        return 1 if b"limit 200" in call.body.lower() or b"limit" not in call.body.lower() else 3
-    if call.method in ("POST", "PUT") and call.path.count("/") == 3:
-        return 1 + call.body.count(b"{") // 20
+        limit = re.search(rb"limit\s+(\d+)", call.body.lower())
+        rows = int(limit[1]) if limit else 200
+        return 1 if rows <= 200 else 2 if rows <= 1_000 else 3
+    if call.method in ("POST", "PUT"):
+        try:
+            data = call.members().get("data")
+        except Unreadable:
+            return 1
+        return max(1, -(-len(data) // 10)) if isinstance(data, list) else 1
     return 1

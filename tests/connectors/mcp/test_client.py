@@ -14,6 +14,7 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.connectors.mcp.opening import open_tools
 from noarkit.errors import (
+    AllowanceSpent,
     ConfigFault,
     NoarkitError,
     ServiceAway,
@@ -74,6 +75,26 @@ def test_a_tool_that_reads_is_answered_and_costs_a_credit(crm: Standing) -> None
     spent = crm.control("counts")["spent"]
     assert isinstance(before, int)
     assert spent == before + 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Crm_getRecords", DEAL),
+        ("Crm_executeCOQLQuery", {"body": {"select_query": "select id from Deals where id > 0 limit 200"}}),
+        ("Crm_executeCOQLQuery", {"body": {"select_query": "select id from Deals where id > 0 limit 2000"}}),
+    ],
+)
+def test_a_tool_costs_the_credits_that_its_call_would(crm: Standing, tool: str, arguments: dict[str, object]) -> None:
+    with open_tools(crm.connection()) as tools:
+        before = int(str(crm.control("counts")["spent"]))
+        tools.call(tool, arguments)
+        spent = int(str(crm.control("counts")["spent"])) - before
+        assert tools.spent == spent > 0
+    with open_tools(crm.connection({"credits_most": 2 * spent - 1})) as tools:
+        tools.call(tool, arguments)
+        with pytest.raises(AllowanceSpent):
+            tools.call(tool, arguments)
 
 
 def test_a_tool_that_writes_is_refused_until_writing_is_switched_on(crm: Standing) -> None:
