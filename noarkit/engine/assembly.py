@@ -128,6 +128,7 @@ def ingest_run(
         limits = Limits(stopping, records, now_s, until=options.until, most_errors=options.most_errors)
         heard = _Heard()
         watch = HistoricWatch(run.graph, stopping, allowed=options.todays_dates or options.dry_run)
+        limits()  # a time that has come already lets nothing begin
         told = everybody(tell, heard, limits.hear, watch)
         contact(way, told)
         with closing(opened(way.settings, dry_run=options.dry_run, tell=told)) as archive:

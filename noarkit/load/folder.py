@@ -58,7 +58,7 @@ class RunFolder:
 
     def write_plan(self, plan: dict[str, object]) -> None:
         """Writes plan.json, whole or not at all."""
-        atomic.write_text(self.path / "plan.json", json.dumps(plan, indent=1, ensure_ascii=False) + "\n")
+        atomic.write_text(self.path / "plan.json", json.dumps(plan, indent=1, ensure_ascii=False) + "\n", mode=0o600)
 
     def open_graph(self) -> GraphStore:
         """The plan, proven to be what was frozen. Raises PlanChanged."""

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import time
@@ -147,7 +148,12 @@ def test_a_time_that_has_come_stops_the_run_and_the_next_window_goes_on(
     source = files(tmp_path / "src", "case/a.txt")
     assert run("ingest", str(source), "-o", "run", "--until", "2020-01-01T06:00") == 11
     assert "F406" in capsys.readouterr().err
-    assert report(Path("run"))["verdict"] == "open"
+    assert stat.S_IMODE(Path("run/plan.json").stat().st_mode) == 0o600
+    told = report(Path("run"))
+    assert (told["verdict"], dict(told["numbers"])["archived"]) == ("open", 0)  # type: ignore[call-overload]  # an object
+    with closing(sqlite3.connect(Path("run/run.db"))) as journal:
+        # not even the fonds it would go into
+        assert {state for (state,) in journal.execute("SELECT state FROM chunk")} == {"planned"}
     assert run("ingest", "run") == 0
 
 
