@@ -114,6 +114,17 @@ def test_malformed_headers_are_refused_and_never_fail(change: dict[str, str]) ->
     assert prove(STANDARD, JOB_HEADERS | change, JOB, NOW).why
 
 
+def test_6_a_body_that_was_written_anew_is_another_and_bytes_that_are_no_text_are_proven_and_tell_nothing() -> None:
+    again = json.dumps(json.loads(JOB), sort_keys=True).encode()
+    assert prove(STANDARD, JOB_HEADERS, again, NOW).why == "signature"
+    key = base64.b64decode(SPEND.reveal().removeprefix("whsec_"))
+    for body in (b"\xff\xfe\x00", b"", b"[" * 100_000, b'{"eventType": 7, "data": [1, {"id": null}]}'):
+        signed = f"{JOB_HEADERS['webhook-id']}.{JOB_HEADERS['webhook-timestamp']}.".encode() + body
+        shown = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+        assert prove(STANDARD, JOB_HEADERS | {"webhook-signature": shown}, body, NOW).why == ""
+        assert read("spend", {}, body) == ("", ())
+
+
 def test_a_channel_is_known_by_its_token() -> None:
     message = {"module": "Deals", "ids": ["1", "2"], "operation": "update", "server_time": 1, "token": "t" * 32}
     first = prove(TOKEN, {}, json.dumps(message).encode(), NOW)
