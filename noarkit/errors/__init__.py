@@ -72,7 +72,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │   └── UnsafeUrl                   F605           host or scheme that is not allowed
 ├── PackageFault                    F500  exit 4   a package that cannot be read or written
 │   ├── NotDepositable              F501  exit 4   open units, missing schemas: a package cannot be made as asked
-│   └── SealBroken                  F502  exit 4   a bundle or receipt that is not as it was sealed, or not by one we trust
+│   └── SealBroken                  F502  exit 4   a bundle or receipt not as it was sealed, or not by one we trust
 └── VerifyMismatch                  F700  exit 7   the archive and the source do not agree
 
 A fault carries data, never prose: its sentences stand in `words/`, by code, in each language.

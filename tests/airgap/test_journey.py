@@ -298,6 +298,11 @@ def test_new_keys_are_never_written_over_others(gap: Gap) -> None:
     Path("seal.key.pub").rename("away.pub")
     assert gap.run("key", "new", "-o", "seal.key") == 2
     assert Path("seal.key").read_bytes() == before
+    Path("away.pub").rename("seal.key.pub")
+    Path("seal.key").rename("away.key")
+    assert gap.run("key", "new", "-o", "seal.key") == 2
+    assert not Path("seal.key").exists()
+    Path("away.key").rename("seal.key")
     assert "PRIVATE" not in gap.out + gap.err
     assert gap.run("key", "show", "src/case/a.txt") == 2
     assert gap.run("key", "new", "-o", "nowhere/seal.key") == 2

@@ -197,6 +197,33 @@ def test_whatever_is_added_to_a_folder_is_seen(odd: str, templates: dict[str, Pa
     assert refused(path) == "seal-added"
 
 
+def test_what_is_seen_without_reading_all_of_it_is_seen_when_it_is_opened(
+    templates: dict[str, Path], tmp_path: Path
+) -> None:
+    """A run that goes on proves each document as it reads it; names, sizes and the list are held to the seal before."""
+
+    def harmed(harm: Callable[[Path], object]) -> str:
+        path = tmp_path / "made"
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(templates["made"], path)
+        harm(path)
+        with pytest.raises(SealBroken) as caught, open_sealed(path, trusted(), "bundle"):
+            pass
+        return str(caught.value.data["why"])
+
+    assert harmed(lambda path: (path / "documents/0/1").unlink()) == "seal-removed"
+    assert harmed(lambda path: (path / "documents/0/9").touch()) == "seal-added"
+    assert harmed(lambda path: (path / "documents/0/2").write_bytes(b"short")) == "seal-changed"
+    listed = (templates["made"] / FILES).read_bytes()
+    known = listed.index(b'"sha256":"') + 10
+    for other in (
+        listed[:known] + b"0" * 64 + listed[known + 64 :],  # another checksum
+        listed.replace(b"documents/0/1", b"documents/0/7"),
+        b"\n".join(reversed(listed.splitlines())) + b"\n",
+    ):
+        assert harmed(lambda path, other=other: (path / FILES).write_bytes(other)) == "seal-list"  # type: ignore[misc]
+
+
 def test_files_that_change_places_or_names_are_seen(templates: dict[str, Path], tmp_path: Path) -> None:
     swapped, renamed = tmp_path / "swapped", tmp_path / "renamed"
     for path in (swapped, renamed):
