@@ -105,7 +105,7 @@ def standing(service: str, folder: Path, wish: Wish | None = None) -> Iterator[S
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    ready = opened.get(timeout=30)
+    ready = opened.get(timeout=180)
     assert isinstance(ready, Ready), ready
     try:
         yield Standing(service, ready.url, config, folder)
