@@ -22,9 +22,11 @@ W215  the register names the file more than once
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Literal, get_args, get_type_hints
 
+from noarkit.errors import PlanFault
 from noarkit.graph.entity import Note
 
 UNDECODABLE = Note("W201")
@@ -95,6 +97,23 @@ class FilePolicy:
     register_column: str = ""
     lead: str = ""
     unnamed: Literal["skip", "take"] = "skip"
+
+    def shaped(self, terms: Mapping[str, object]) -> FilePolicy:
+        """This policy with what a recipe's `[source]` says. Raises `PlanFault` for what is none of it."""
+        kinds = get_type_hints(FilePolicy)
+        told = {name: value for name, value in terms.items() if name != "kind"}
+        for name, value in told.items():
+            if name not in kinds:
+                near = next(iter(get_close_matches(name, kinds, 1)), "")
+                raise PlanFault(where="[source]", why="unknown-key", name=name, near=near)
+            choices = get_args(kinds[name])
+            if choices and value not in choices:
+                raise PlanFault(where=f"[source] {name}", why="no-such-choice", name=", ".join(choices))
+            # a whole number serves as a measure, and true is no number
+            wanted: tuple[type, ...] = (int, float) if kinds[name] is float else (str if choices else kinds[name],)
+            if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+                raise PlanFault(where=f"[source] {name}", why="wrong-kind", name=name)
+        return replace(self, **told)  # type: ignore[arg-type]  # each was judged above
 
     def settings(self) -> Mapping[str, object]:
         """What differs from the default, for the plan's first page."""

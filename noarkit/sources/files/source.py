@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from itertools import islice
 from pathlib import Path
@@ -59,6 +59,10 @@ class FileTree:
     def identity(self) -> SourceIdentity:
         """Kind `files`, the place, and what the policy changes."""
         return SourceIdentity("files", key_of(os.fsencode(self._where)), self._wanted.settings())
+
+    def fitted(self, terms: Mapping[str, object]) -> FileTree:
+        """The same files on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
+        return FileTree(self._where, self._wanted.shaped(terms), clock=self._clock)
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every file once, in the order of the walk (or of a leading register), in constant memory.

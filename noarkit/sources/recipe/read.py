@@ -43,6 +43,10 @@ from noarkit.sources.recipe.values import LOCALES, Formats, ValueRefused, make_f
 LONGEST_RECIPE = 2_000_000
 PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs", "flows", "participants")
 _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
+_OF_FILES = (
+    *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
+    *("mail", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed"),
+)
 _OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
 _SHORT = ("screening", "disposal", "business_metadata", "fields")
 # what a wrong kind of value should have been, as TOML writes it
@@ -168,12 +172,14 @@ class _Table:
 def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) -> Recipe:
     top.only("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
     source = top.table("source")
-    source.only("kind", *(_OF_DATABASES if "database" in source.texts("kind") else ()))
+    kinds = source.texts("kind")
+    shaped = (*(_OF_DATABASES if "database" in kinds else ()), *(_OF_FILES if "files" in kinds else ()))
+    source.only("kind", *shaped)
     target = _target(top.table("target"))
     defaults = {kind: top.table("defaults").fields(kind) for kind in top.table("defaults").data}
     return Recipe(
         name=name,
-        kinds=source.texts("kind"),
+        kinds=kinds,
         target=target,
         personal_data=_personal_data(top.table("personal_data")),
         skips=tuple(_skip(table) for table in top.tables("skip")),
