@@ -22,6 +22,7 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from noarkit.errors import ArchiveAway, ConfigFault, DiskFull, NoarkitError, RunLocked
+from noarkit.safe.children import child_environment
 from noarkit.secrets import Secret
 
 CLIENT_ID = "integration"
@@ -143,7 +144,12 @@ def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
     command = [sys.executable, "-m", "noarkit.embedded", str(data_dir), *([_WITH_PARENT] if main else [])]
     with (data_dir / "server.log").open("ab") as log:
         child = subprocess.Popen(  # noqa: S603  # our own module, in our own interpreter
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+            env=child_environment(),
         )
     told = _first_line(child)
     if told is None or "url" not in told:

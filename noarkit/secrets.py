@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from noarkit.errors import SecretFault, UnsafePath
+from noarkit.safe.children import settings_apart
 from noarkit.safe.paths import checked_parts
 
 MAX_SECRET_BYTES = 64 * 1024
@@ -142,7 +143,12 @@ def _read_credential(name: str, environment: Mapping[str, str]) -> str:
 def _run(words: tuple[str, ...], where: str) -> str:
     try:
         done = subprocess.run(  # noqa: S603  # the command stands in the site's own config
-            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_TIMEOUT_S, check=False
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=COMMAND_TIMEOUT_S,
+            check=False,
+            env=settings_apart(),
         )
     except FileNotFoundError as error:
         raise SecretFault(where=f"command {words[0]}", why="not-there") from error

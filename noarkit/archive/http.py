@@ -18,7 +18,8 @@ import httpx
 from noarkit.archive import wire
 from noarkit.archive.answers import Asked, broken_exchange, json_of, members_of, refused_answer, strange
 from noarkit.archive.connection import Reply
-from noarkit.archive.settings import ArchiveSettings, addresses_of, route_of
+from noarkit.archive.echoes import Echoes
+from noarkit.archive.settings import ArchiveSettings, Proxy, addresses_of, route_of
 from noarkit.archive.stream import Broken
 from noarkit.archive.token import Grant, Tokens, grant_of, request_form
 from noarkit.archive.transfer import Body, disposition, receive
@@ -62,6 +63,10 @@ class HttpArchive:
         # httpx's own time-outs would be for httpx's own transport; ours watches over progress itself
         self._client = httpx.Client(transport=self._transport, headers=told, trust_env=False)
         self._tokens = Tokens(self._fetch_token, clock)
+        self._echoes = Echoes()
+        self._echoes.learn(settings.credentials.secret.reveal(), settings.credentials.client_id)
+        if isinstance(settings.proxy, Proxy) and settings.proxy.secret is not None:
+            self._echoes.learn(settings.proxy.secret.reveal(), settings.proxy.user or "")
         self._service = addresses.service
         self._token_url = addresses.token
         self._origin = origin_of(addresses.service)
@@ -192,7 +197,7 @@ class HttpArchive:
             with self._transport.exchange(request) as reply:
                 if 200 <= reply.status < 300:
                     return read(reply)
-                body, retry_after = _excuse(reply), reply.header(b"retry-after")
+                body, retry_after = self._echoes.hide(_excuse(reply)), reply.header(b"retry-after")
                 raise refused_answer(reply.status, body, retry_after, asked, self._now())
         except Broken as broken:
             raise broken_exchange(broken, asked) from broken
@@ -205,7 +210,7 @@ class HttpArchive:
         if answer.is_success:
             return answer.content
         retry_after = answer.headers.get("retry-after")
-        raise refused_answer(answer.status_code, answer.content, retry_after, asked, self._now())
+        raise refused_answer(answer.status_code, self._echoes.hide(answer.content), retry_after, asked, self._now())
 
     def _fetch_token(self) -> Grant:
         """A new token. Whatever passes by itself is `ArchiveAway`: of the call that wanted it, nothing was sent."""
@@ -216,7 +221,9 @@ class HttpArchive:
             answer = self._request(request, asked)
         except ArchiveFault as fault:
             raise _of_token(fault) from fault
-        return grant_of(json_of(answer, asked), asked)
+        grant = grant_of(json_of(answer, asked), asked)
+        self._echoes.learn(grant.access_token)
+        return grant
 
 
 def connect(settings: ArchiveSettings) -> HttpArchive:

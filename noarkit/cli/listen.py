@@ -13,7 +13,7 @@ import click
 from noarkit.cli.options import Session, command, option
 from noarkit.connectors.inbox.store import inbox_place
 from noarkit.connectors.settings import SERVICES, Connection, connection
-from noarkit.errors import NoarkitError, UsageFault
+from noarkit.errors import ConfigFault, NoarkitError, UsageFault
 from noarkit.events import Event
 from noarkit.safe.tls import serving
 
@@ -72,6 +72,8 @@ def listen_command(
     alive.start()
     try:
         uvicorn.Server(config).run()
+    except SystemExit as end:  # how it says that it cannot bind
+        raise ConfigFault(where=f"{host}:{port}", why="port-taken") from end
     finally:
         ended.set()
         inbox.close()

@@ -8,7 +8,7 @@ import os
 import secrets
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import click
 from click.shell_completion import shell_complete
@@ -206,9 +206,18 @@ def _reader_left() -> int:
     return 0
 
 
+def _frames(error: BaseException) -> Iterator[str]:
+    """Where it came from and what kind it is, causes first. What an exception says may be a name or a secret."""
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if before is not None:
+        yield from _frames(before)
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{type(error).__name__}\n"
+
+
 def _unforeseen(face: Face, error: Exception) -> int:
     error_id = secrets.token_hex(4)
-    trace = "".join(traceback.format_exception(error))
+    trace = "".join(_frames(error))
     face.log("trace", {"error_id": error_id, "trace": trace})
     frame = traceback.extract_tb(error.__traceback__)[-1:]
     where = f"{os.path.basename(frame[0].filename)}:{frame[0].lineno}" if frame else None  # noqa: PTH119  # a name, no file

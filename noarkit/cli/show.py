@@ -11,11 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from noarkit.errors import ConfigFault, NoarkitError
+from noarkit.engine.runlog import HASHED, harmless, hashed
+from noarkit.errors import ConfigFault, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event
-from noarkit.words.texts import PARTS, Texts, plain, render
+from noarkit.words.texts import PARTS, Texts, explain, plain, render
 
 _INDENT = " " * 6
+# of our own config, folders and limits, where no record has a say
+_OURS = (ConfigFault, UsageFault, RunFault)
 _STATES = {0: "done", 3: "done", 11: "paused", 130: "paused", 143: "paused", 5: "paused"}
 
 
@@ -67,7 +70,7 @@ class Face:
         elif self.verbosity > 0:
             told = " ".join(f"{name}={plain(value)}" for name, value in event.data.items())
             _put(sys.stderr, f"{event.name} {told}".rstrip())
-        self.log(event.name, event.data)
+        self.log(event.name, _without_keys(event.data))
 
     def log(self, name: str, data: Mapping[str, object]) -> None:
         """A line for the log alone."""
@@ -84,7 +87,7 @@ class Face:
             _put(sys.stdout, _json({"event": "fault", **told, "data": _printable(fault.data)}))
         else:
             _put(sys.stderr, "\n".join([lines[0], *(_INDENT + line for line in lines[1:])]))
-        self.log("fault", {**told, "data": _printable(fault.data)})
+        self.log("fault", {**told, **_for_log(fault, self.texts.lang)})
 
     def count(self, **numbers: object) -> None:
         """Adds to the summary that ends every --json output."""
@@ -112,6 +115,19 @@ def size(size_bytes: int) -> str:
 
 def _printable(data: Mapping[str, object]) -> dict[str, object]:
     return {name: value if isinstance(value, (int, float, bool)) else plain(value) for name, value in data.items()}
+
+
+def _without_keys(data: Mapping[str, object]) -> dict[str, object]:
+    """An event's data; a key or a locator, which may be the name of a file, as the head of its hash."""
+    return {name: value for name, value in data.items() if name not in HASHED} | hashed(data)
+
+
+def _for_log(fault: NoarkitError, lang: str) -> dict[str, object]:
+    """What a log may hold of a fault: nothing that an item, an archive or another system put into it."""
+    if isinstance(fault, _OURS):
+        return {"data": _printable(fault.data)}
+    generic = dict(zip(PARTS, explain(fault.code, lang) or [""] * len(PARTS), strict=True))
+    return {**generic, "data": harmless(fault.data)}
 
 
 def _json(data: Mapping[str, object]) -> str:

@@ -32,9 +32,11 @@ _HARMLESS = frozenset(
         "depth",
         "limit",
         "signal",
+        "error_id",
+        "host",
     }
 )
-_HASHED = frozenset({"key", "locator"})
+HASHED = frozenset({"key", "locator"})
 
 
 @contextmanager
@@ -70,12 +72,19 @@ class _Log:
 
 def harmless(data: Mapping[str, object]) -> dict[str, object]:
     """What of an event's data may stand in a log."""
-    kept: dict[str, object] = {}
+    kept: dict[str, object] = hashed(data)
     for name, value in data.items():
         if isinstance(value, bool | int | float) or (name in _HARMLESS and isinstance(value, str)):
             kept[name] = value
-        elif name in _HASHED and isinstance(value, str):
-            kept[f"{name}_hash"] = hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:16]
         elif isinstance(value, Mapping) and all(isinstance(count, int) for count in value.values()):
             kept[name] = dict(value)
     return kept
+
+
+def hashed(data: Mapping[str, object]) -> dict[str, object]:
+    """The keys and locators among an event's data, each as the head of its hash."""
+    return {
+        f"{name}_hash": hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:16]
+        for name, value in data.items()
+        if name in HASHED and isinstance(value, str)
+    }

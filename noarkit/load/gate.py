@@ -18,6 +18,7 @@ from typing import IO
 from noarkit.errors import ItemRefused, UsageFault
 from noarkit.graph.entity import Content
 from noarkit.load.contents import OpenContent
+from noarkit.safe.children import child_environment
 from noarkit.safe.digest import Readable
 
 _BLOCK_BYTES = 256 * 1024
@@ -36,7 +37,11 @@ class CommandGate:
         with (
             open_content(content) as stream,
             subprocess.Popen(  # noqa: S603  # the site's own command, asked for by the one who runs us; no shell reads it
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=child_environment(),
             ) as running,
             _at_most(self.patience_s, running),
         ):

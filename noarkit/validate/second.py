@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noarkit.errors import UsageFault
+from noarkit.safe.children import child_environment
 from noarkit.validate.bagit.second import Opinion
 from noarkit.validate.findings import Report
 
@@ -74,7 +75,9 @@ def _of_command(path: Path, report: Report, command: str) -> Opinion:
     if "{}" not in command:
         line.append(str(path))
     try:
-        done = subprocess.run(line, capture_output=True, check=False, timeout=_PATIENCE_S)  # noqa: S603  # as the user says
+        done = subprocess.run(  # noqa: S603  # as the user says
+            line, capture_output=True, check=False, timeout=_PATIENCE_S, env=child_environment()
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageFault(what="second-opinion-command", where=words[0], detail=type(error).__name__) from error
     return _opinion(Path(words[0]).name, done.stdout[:_MOST_OUTPUT] or done.stderr[:_MOST_OUTPUT], done.returncode)

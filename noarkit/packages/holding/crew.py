@@ -22,6 +22,7 @@ import orjson
 import noarkit
 from noarkit.errors import PackageFault
 from noarkit.packages.holding.digests import Hashed, copy_files, hash_files, path_text
+from noarkit.safe.children import child_environment
 
 LARGE_BYTES = 2 * 1024 * 1024
 BATCH_FILES = 125
@@ -180,6 +181,7 @@ class _Child:
             stdout=subprocess.PIPE,
             start_new_session=True,
             pass_fds=hands,
+            env=child_environment(),
         )
 
     def ask(self, order: dict[str, object]) -> list[Hashed]:

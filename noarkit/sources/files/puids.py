@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from noarkit.errors import ConfigFault
+from noarkit.safe.children import child_environment
 from noarkit.sources.files.detect import looks_like_mail
 
 _REMEMBERED = 50_000
@@ -99,7 +100,7 @@ class Puids:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            env={**child_environment(), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             start_new_session=True,
         )
         return self._worker

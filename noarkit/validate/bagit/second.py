@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from noarkit.safe.children import child_environment
 from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
 from noarkit.safe.workplace import own_folder
 from noarkit.validate.findings import Report
@@ -66,7 +67,9 @@ def second_opinion(
 
 def _ask(path: Path, processes: int) -> Opinion:
     command = [sys.executable, "-c", _ASK, str(path), str(processes)]
-    done = subprocess.run(command, capture_output=True, check=False, text=True)  # noqa: S603  # our interpreter and words
+    done = subprocess.run(  # noqa: S603  # our interpreter and words
+        command, capture_output=True, check=False, text=True, env=child_environment()
+    )
     try:
         valid, messages = json.loads(done.stdout)
     except ValueError:

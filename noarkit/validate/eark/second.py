@@ -8,7 +8,6 @@ again, and no package whose paths or XML could lead them astray.
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from noarkit.errors import UsageFault
 from noarkit.packages.eark import spec
+from noarkit.safe.children import child_environment
 from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
 from noarkit.safe.workplace import own_folder
 from noarkit.validate.bagit.second import Opinion
@@ -107,7 +107,7 @@ def _line(words: list[str], package: Path, out: Path) -> list[str]:
 
 def _run(line: list[str], place: Path, patience_s: float) -> subprocess.CompletedProcess[bytes]:
     """What the tool prints. What it leaves behind lies in `place`."""
-    settings = {**os.environ, "TMPDIR": str(place), "PYTHONIOENCODING": "utf-8"}
+    settings = {**child_environment(), "TMPDIR": str(place), "PYTHONIOENCODING": "utf-8"}
     try:
         return subprocess.run(  # noqa: S603  # the user's own command
             line, capture_output=True, check=False, timeout=patience_s, cwd=place, env=settings
