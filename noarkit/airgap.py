@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from noarkit.engine import continuity
@@ -21,12 +22,12 @@ from noarkit.load.delivery import deliveries
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import numbers
 from noarkit.load.plan import PlanResult
-from noarkit.load.receipt import ReceiptOrder, check_receipt
+from noarkit.load.receipt import ReceiptOrder, check_receipt, told_records
 from noarkit.load.sealing import PackOrder
 from noarkit.load.verify import Verified
 from noarkit.packages.sealed.read import is_sealed, open_sealed
 from noarkit.report import plan_report, write_delivery, write_plan_report
-from noarkit.report.lists import write_lists
+from noarkit.report.lists import write_delivered_lists, write_lists
 from noarkit.safe.signing import PublicKey, Signer, read_public, read_signer
 from noarkit.secrets import read_private_file
 from noarkit.site import Place, Site
@@ -154,6 +155,7 @@ def close_case(folder: RunFolder, receipt: Place, trust_key: Trust, here: Site, 
             folder, result, found, sealed.key.fingerprint, here.config.lang, now_s=here.now_s()
         )
         if result.good:
+            write_delivered_lists(folder, here.config.lang, partial(told_records, sealed))
             known.keep_receipt(found)
     return result
 

@@ -81,7 +81,7 @@ def settings(session: Session, archive: str | None) -> Site:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What the last block says beside the numbers."""
+    """What the last block says beside the numbers; `lists` is what the names of its lists begin with."""
 
     state: str
     exit_code: int
@@ -89,6 +89,7 @@ class Ending:
     why: str = ""
     lines: Mapping[str, str] | None = None
     dry_run: bool = False
+    lists: str = ""
 
 
 def tell_end(session: Session, folder: RunFolder, ending: Ending, counted: Numbers | None = None) -> None:
@@ -102,7 +103,7 @@ def tell_end(session: Session, folder: RunFolder, ending: Ending, counted: Numbe
     if ending.archive:
         lines.append(_row(told.say("end.archive"), ending.archive))
     if known is not None:
-        lines += _numbers(session, folder, known, dry_run=ending.dry_run)
+        lines += _numbers(session, folder, known, ending)
         face.count(run=folder.name, **{name: value for name, value in known.as_data().items() if name != "open"})
         face.count(open=known.open)
     lines += [_row(name, line) for name, line in (ending.lines or {}).items()]
@@ -135,16 +136,17 @@ def _state(session: Session, ending: Ending) -> str:
     return f"{state} ({why})" if why else state
 
 
-def _numbers(session: Session, folder: RunFolder, known: Numbers, *, dry_run: bool) -> Iterator[str]:
-    told = session.texts
-    codes = fault_counts(folder) if not dry_run and known.set_aside + known.refused else {}
+def _numbers(session: Session, folder: RunFolder, known: Numbers, ending: Ending) -> Iterator[str]:
+    told, dry_run = session.texts, ending.dry_run
+    codes = fault_counts(folder) if not dry_run and not ending.lists and known.set_aside + known.refused else {}
     by_code = " (" + ", ".join(f"{code} {grouped(count)}" for code, count in codes.items()) + ")" if codes else ""
     yield _row(told.say("end.read"), told.say("end.records", count=known.read))
     for name, file in _LISTS.items():
         count = getattr(known, name)
         if name == "open" and not count:
             continue
-        lies = f"{folder.path / file}" if count and not dry_run and (folder.path / file).exists() else ""
+        place = folder.path / f"{ending.lists}{file}"
+        lies = f"{place}" if count and not dry_run and place.exists() else ""
         more = by_code if name == "set_aside" else ""
         yield _row("  " + told.say(f"end.{name}"), f"{grouped(count):<10} {lies}{more}".rstrip())
         if name == "already_there" and known.new_versions:

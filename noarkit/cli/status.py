@@ -16,6 +16,7 @@ from noarkit.errors import UsageFault
 from noarkit.load.delivery import standing
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, numbers
+from noarkit.report.lists import DELIVERED
 from noarkit.words.texts import grouped
 
 _EVERY_S = 2.0
@@ -60,7 +61,8 @@ def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | No
     data = {name: number for name, number in counted.as_data().items()}
     if session.face.as_json:
         session.face.result("status", "", run=folder.name, state=state, owner=owner, archive=archive, **data)
-    tell_end(session, folder, Ending(state, code, archive, lines=lines), counted)
+    lists = DELIVERED if state == "delivered" else ""
+    tell_end(session, folder, Ending(state, code, archive, lines=lines, lists=lists), counted)
     return code
 
 

@@ -4,6 +4,7 @@ ids.csv        what is in the archive: source key, type, archive id, and whether
 set-aside.csv  what is not: set aside by plan or load, or refused by the archive, with code, reason and recipe line
 skipped.csv    what a rule leaves out, with the reason it states      open.csv  what has no outcome yet
 faults.csv     every fault and warning by code, one line a record
+delivered-ids.csv  delivered-set-aside.csv: the same two of a run that was loaded elsewhere, as its receipt tells them
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from noarkit.words.texts import Texts, explain, texts
 
 _ACTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _BOM = "\ufeff"
+DELIVERED = "delivered-"
 
 Cell = str | int | None
 
@@ -44,6 +46,28 @@ def write_lists(folder: RunFolder, lang: str) -> list[Path]:
     else:
         still.unlink(missing_ok=True)
     return written
+
+
+def write_delivered_lists(
+    folder: RunFolder, lang: str, told_items: Callable[[], Iterable[Mapping[str, object]]]
+) -> None:
+    """What a receipt tells of each record: where it stands on the other side, or why it does not."""
+    told = texts(lang)
+    arrived = ((_cell(one, "key"), _cell(one, "type"), _cell(one, "id"), _cell(one, "state")) for one in told_items())
+    ids = (row for row in arrived if row[3] in ("archived", "already_there"))
+    write_csv(folder.path / f"{DELIVERED}ids.csv", ("key", "type", "id", "state"), ids)
+    aside = (one for one in told_items() if one.get("state") in ("set_aside", "refused"))
+    rows = ((_cell(one, "key"), _cell(one, "state"), _cell(one, "code"), _meaning(one, told)) for one in aside)
+    write_csv(folder.path / f"{DELIVERED}set-aside.csv", ("key", "state", "code", "meaning"), rows)
+
+
+def _cell(one: Mapping[str, object], name: str) -> Cell:
+    value = one.get(name)
+    return None if value is None else str(value)
+
+
+def _meaning(one: Mapping[str, object], told: Texts) -> Cell:
+    return (explain(str(one.get("code")), told.lang) or [""])[0]
 
 
 def write_csv(path: Path, head: Iterable[str], rows: Iterable[Iterable[Cell]]) -> Path:

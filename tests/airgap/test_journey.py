@@ -46,6 +46,10 @@ def test_a_plan_crosses_with_its_documents_and_a_receipt_closes_the_case(name: s
     told = gap.status()
     assert (told["state"], told["archived"], told["open"]) == ("delivered", 3, 0)
     assert gap.run("runs") == 0 and "delivered" in gap.out
+    assert gap.run("status", "run") == 0 and "run/delivered-ids.csv" in gap.out
+    ids = Path("run/delivered-ids.csv").read_text("utf-8-sig").splitlines()[1:]
+    there = Path("there/ids.csv").read_text("utf-8-sig").splitlines()[1:]
+    assert len(ids) == 3 and ids == there
     (page,) = Path("run").glob("delivered-*.html")
     assert "All of it arrived." in page.read_text("utf-8")
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
@@ -201,6 +205,11 @@ def test_documents_that_are_gone_or_others_when_they_are_packed_are_told_and_set
     assert "left out on the other side: 2" in gap.out
     told = gap.status()
     assert (told["state"], told["archived"], told["set_aside"]) == ("delivered", 31, 2)
+    aside = Path("run/delivered-set-aside.csv").read_text("utf-8-sig").splitlines()[1:]
+    assert [line.split(";")[:3] for line in aside] == [
+        ["case/3.txt", "set_aside", "F202"],
+        ["case/7.txt", "set_aside", "F203"],
+    ]
     assert "F202" in Path("there/set-aside.csv").read_text("utf-8-sig")
 
 
