@@ -35,7 +35,7 @@ from noarkit.secrets import Secret
 _KINDS = {"project": "projects", "application": "applications"}
 FORMATS = ("json", "sarif")
 _DO = "noarkit connect appsec:NAME project list"
-_HIDDEN = ("credentials", "uploadUrl", "url")
+_HIDDEN = ("url",)  # of a webhook: where nothing is signed, its path is the secret
 
 
 def carry_out(to: Connection, words: Sequence[str], told: Told) -> Iterator[Mapping[str, object]]:
