@@ -20,6 +20,7 @@ NOTHING = 204
 PER_PAGE = 200
 _HEAVY = 3
 _EXPIRED = "EXPIRED_VALUE"
+_CODE = re.compile("[A-Z][A-Z0-9_]{0,79}")
 _LIMIT = re.compile(r"\blimit\s+(\d{1,9})", re.IGNORECASE)
 
 
@@ -174,9 +175,14 @@ def code_of(answer: Answer) -> str:
         for name in ("data", "watch", "modules"):
             inner = value.get(name)
             if isinstance(inner, list) and inner and isinstance(inner[0], Mapping) and "code" not in value:
-                return str(inner[0].get("code", ""))
-        return str(value.get("code", ""))
+                return _code(inner[0].get("code"))
+        return _code(value.get("code"))
     return ""
+
+
+def _code(told: object) -> str:
+    """A code as the service spells them; whatever else stands there is none, and is never repeated."""
+    return told if isinstance(told, str) and _CODE.fullmatch(told) else ""
 
 
 def judge(answer: Answer) -> NoarkitError | None:

@@ -251,6 +251,11 @@ def _job(job: Record, version: str) -> Record:
     return told if version in ("2", "3") else {name: told[name] for name in ("id", "companyId", "createdAt", "status")}
 
 
+def _file(entry: Record) -> Record:
+    """A file of an item, by an address that is good for whoever has it."""
+    return {"url": f"https://files.example/{entry['id']}?expires=1&signature=s", "type": "image/jpeg", "size": 1}
+
+
 def _item(entry: Record, job: Record, version: str) -> Record:
     item: Record = {
         "accountingEntryId": entry["id"],
@@ -263,5 +268,9 @@ def _item(entry: Record, job: Record, version: str) -> Record:
         "user": None,
     }
     if version == "3":
-        item |= {"vendor": entry["vendor"], "amount": {"inSupplierCurrency": entry["transactionValue"]}, "files": []}
+        item |= {
+            "vendor": entry["vendor"],
+            "amount": {"inSupplierCurrency": entry["transactionValue"]},
+            "files": [_file(entry)],
+        }
     return item

@@ -149,7 +149,9 @@ def test_notifications_are_opened_kept_proven_renewed_and_closed(tmp_path: Path)
         assert (renewed.events, renewed.fields) == (kept.events, {"Deals": ("Stage",)}), "conditions outlive it"
         door = doors([to])[kept.path]
         assert prove(door.seal, heard[0].headers, heard[0].body, 0).why == "", "what was under way is good yet"
-        assert [row["channel_id"] for row in said(busy, "notifications", "list")] == [kept.id]
+        (told_there,) = said(busy, "notifications", "list")
+        assert told_there["channel_id"] == kept.id
+        assert "Stage" in json.dumps(told_there["notification_condition"]), "and there"
         said(busy, "notifications", "close", kept.id)
         assert agreed(to) == () and said(busy, "notifications", "list") == []
         with pytest.raises(ConfigFault):
@@ -158,10 +160,12 @@ def test_notifications_are_opened_kept_proven_renewed_and_closed(tmp_path: Path)
 
 def test_a_file_of_webhooks_that_others_may_read_is_refused(tmp_path: Path, held: Standing) -> None:
     to = held.connection({"state": str(tmp_path)})
-    to.state_file("webhooks.json").write_text('[{"secret": "canary"')
+    to.state_file("webhooks.json").write_text("[]")
     with pytest.raises(SecretFault):
         agreed(to)
     to.state_file("webhooks.json").chmod(0o600)
+    assert agreed(to) == ()
+    to.state_file("webhooks.json").write_text('[{"secret": "canary"')
     with pytest.raises(SecretFault) as caught:
         agreed(to)
     assert "canary" not in str(caught.value) and caught.value.__cause__ is None

@@ -15,7 +15,7 @@ import pytest
 from noarkit.connectors.crm import Crm, open_service
 from noarkit.connectors.crm.listing import changed, everything, in_bulk
 from noarkit.connectors.wire import Request
-from noarkit.errors import ServiceBusy, ServiceDenied, ServiceStrange
+from noarkit.errors import ServiceBusy, ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.standins.serving import Wish
 from tests.connectors.scripted import Answering, Asked, Told, one_after_another, serving, told
 from tests.connectors.standing import Standing, all_of, connected, standing
@@ -90,7 +90,8 @@ def test_2_more_records_is_true_with_empty_or_known_data_and_a_new_token_each_ti
         if asked.path.endswith("/settings/fields"):
             return fielded()(asked)
         count += 1
-        return told({"data": rows, "info": {"more_records": True, "next_page_token": f"t{count}"}})
+        more = {"more_records": count < 50, "next_page_token": f"t{count}"}
+        return told({"data": rows, "info": more})
 
     for service in scripted(held, tmp_path, answer):
         with pytest.raises(ServiceStrange):
@@ -173,6 +174,17 @@ def test_8_a_record_without_owner_title_or_amount_is_a_case_all_the_same(tmp_pat
             found = all_of(service, "Cases")
             assert len(found) == service.calls.count("Cases")
             assert all(getattr(item, "kind", "") == "record" for item in found)
+
+
+def test_a_secret_in_the_place_of_a_code_is_never_repeated(held: Standing, tmp_path: Path) -> None:
+    for service in connected(open_service, held, tmp_path, org_id="1"):
+        token = service.key.grant().access_token
+        for status in (400, 403):
+            with serving(one_after_another(told({"code": token, "status": "error"}, status))) as other:
+                service.calls.client.base = other.url
+                with pytest.raises((ServiceDenied, ServiceRefused)) as caught:
+                    service.calls.modules()
+            assert token not in repr((caught.value, caught.value.data)) and "***" in str(caught.value)
 
 
 def test_a_refresh_that_is_refused_is_not_asked_again(held: Standing, tmp_path: Path) -> None:
