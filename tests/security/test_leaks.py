@@ -17,6 +17,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import COMMANDS, main
+from noarkit.cli.options import Session, command
 
 SECRETS = {name: f"canary-{name}-5f1c" for name in (
     "env", "file", "credential", "command", "argument", "inline", "url", "proxy", "database", "webhook", "tool", "key",
@@ -247,7 +249,7 @@ def _lay_out(world: World) -> None:
         {},
     )
     _call(world, ["extract", "-o", str(place / "other"), "-q", "--archive", f"embedded:{place}/archive9"], {})
-    _call(world, ["extract", "-o", str(place / "broken"), "-q", "--archive", f"embedded:{place}/archive9"], {})
+    shutil.copytree(place / "other", place / "broken")
     (place / "broken" / "arkivstruktur.xml").write_text(f"<arkiv><tittel>{NAME}", "utf-8")
 
 
@@ -306,6 +308,23 @@ def test_what_was_written_meanwhile_holds_no_secret_either(world: World) -> None
         assert not [secret for secret in secrets if secret in held], told
         assert NAME.encode() not in held or not LOGS.search(told), told
     assert looked > 50
+
+
+def test_what_nobody_foresaw_is_traced_without_its_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    @command("version")
+    def broken(session: Session) -> None:
+        try:
+            raise KeyError(f"{NAME} {SECRETS['token']}")
+        except KeyError as error:
+            raise RuntimeError(SECRETS["token"]) from error
+
+    log = tmp_path / "x.log"
+    assert main(["--log-file", str(log), "version"], {"HOME": str(tmp_path)}, lambda name: broken) == 1
+    told = log.read_text("utf-8")
+    assert "KeyError" in told and "RuntimeError" in told
+    out, err = capfd.readouterr()
+    assert not [text for text in (told, out, err) if NAME in text or SECRETS["token"] in text]
+    assert "F900" in err
 
 
 def test_the_names_are_where_they_belong(world: World) -> None:
