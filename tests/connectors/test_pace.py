@@ -120,6 +120,7 @@ def test_a_log_that_is_deleted_is_begun_anew_by_whoever_asks_next(tmp_path: Path
     go(first)
     for path in tmp_path.glob("p.db*"):
         path.unlink()
+    clock.now += 200
     go(first)
     assert clock.slept == []
     go(second)  # both count in the file that lies there now
