@@ -7,6 +7,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is, nothing of what is tested.
+settings.register_profile("noarkit", deadline=None)
+settings.load_profile("noarkit")
 
 ROOT = Path(__file__).resolve().parent.parent
 
