@@ -166,13 +166,13 @@ def test_no_secret_is_told_or_written_anywhere_but_in_its_keep(
     assert leaks(secrets, out + err) == []
     assert b"TROUBLE" in out + err, "what was echoed was told, without them"
     looked_at = 0
-    for path in (path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()):
-        if path.name.endswith(KEEPS):
-            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+    for left in (one for one in tmp_path.rglob("*") if one.is_file() and not one.is_symlink()):
+        if left.name.endswith(KEEPS):
+            assert stat.S_IMODE(left.stat().st_mode) & 0o077 == 0, left
             continue
-        content = path.read_bytes()
+        content = left.read_bytes()
         looked_at += 1
-        assert leaks(secrets, content) == [], path
-        assert b"?expires=" not in content and b"&signature=" not in content, path
+        assert leaks(secrets, content) == [], left
+        assert b"?expires=" not in content and b"&signature=" not in content, left
     assert looked_at > 20
     assert len(secrets) >= (5 if service == "crm" else 3), "tokens and what webhooks are proven by were looked for too"

@@ -18,7 +18,7 @@ import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -63,15 +63,15 @@ class Steps:
             self.step(f"place {Path(os.fsdecode(arguments[1])).name}")
 
     def _count_databases(self) -> None:
-        original = sqlite3.connect
+        original: Callable[..., sqlite3.Connection] = sqlite3.connect
 
-        def counted(place: Any, *given: Any, **more: Any) -> sqlite3.Connection:
+        def counted(place: object, *given: object, **more: object) -> sqlite3.Connection:
             db = original(place, *given, **more)
             if str(place) not in _NOT_STEPS:
                 self._watch_database(db, Path(str(place).partition("?")[0]).name)
             return db
 
-        sqlite3.connect = counted
+        sqlite3.connect = counted  # type: ignore[assignment]  # it passes on whatever the original takes
 
     def _watch_database(self, db: sqlite3.Connection, name: str) -> None:
         def said(statement: str) -> None:

@@ -30,7 +30,9 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
             "refund": {"currency": "NOK", "minors": -129900},
             "none": None,
         }
-        entries = [{"id": f"e-{name}", "transactionValue": value, **SETTLED} for name, value in values.items()]
+        entries: list[dict[str, object]] = [
+            {"id": f"e-{name}", "transactionValue": value, **SETTLED} for name, value in values.items()
+        ]
         entries += [
             {"id": "e-nobody", "employeeId": None, "vendor": None, "supplier": None, **SETTLED},
             {"id": "e-unknown", "family": "A_NEW_FAMILY", "subFamily": 7, **SETTLED},
