@@ -1,7 +1,7 @@
 """A person's consent to a connection: how it is asked for first, and how what was granted is used from then on.
 
-    login = first_login(to, granting, wire, clock)      # `noarkit connect … login`
-    key = granted(to, granting, wire, clock)            # every run after it
+login = first_login(to, granting, wire, clock)      # `noarkit connect … login`
+key = granted(to, granting, wire, clock)            # every run after it
 """
 
 from __future__ import annotations
