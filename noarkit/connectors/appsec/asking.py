@@ -48,7 +48,7 @@ def carry_out(to: Connection, words: Sequence[str], told: Told) -> Iterator[Mapp
             yield from _results(service, words[2:], form or "json", output)
             return
         for found in _asked(service, words, told):
-            yield _shown(found)
+            yield _shown(service, found)
 
 
 def _asked(service: AppSec, words: Sequence[str], told: Told) -> Iterable[Told]:
@@ -168,10 +168,10 @@ def _order(service: AppSec, project: str, told: Told) -> Order:
     return Order(project, url, str(told.get("repoUrl") or ""), str(told.get("branch") or "main"), names)
 
 
-def _shown(found: Told) -> Mapping[str, object]:
-    """Without keys and credentials."""
-    shown: Mapping[str, object] = json.loads(canonical(without_secrets(found, _HIDDEN)))
-    return shown
+def _shown(service: AppSec, found: Told) -> Mapping[str, object]:
+    """Without keys and credentials, and without a secret of ours that the service repeats."""
+    shown = service.calls.client.wire.scrubber.hide_in(json.loads(canonical(without_secrets(found, _HIDDEN))))
+    return shown if isinstance(shown, Mapping) else {}
 
 
 def _unknown(words: Sequence[str]) -> UsageFault:

@@ -36,7 +36,7 @@ def carry_out(to: Connection, words: Sequence[str], told: Told) -> Iterator[Told
     """The answers to what was asked. Raises `UsageFault` for what cannot be asked, a ServiceFault."""
     with closing(open_service(to)) as crm:
         for found in _asked(crm, words, told):
-            clean = without_secrets(found)
+            clean = crm.calls.client.wire.scrubber.hide_in(without_secrets(found))
             yield clean if isinstance(clean, Mapping) else {}
 
 

@@ -35,7 +35,7 @@ def carry_out(to: Connection, words: Sequence[str], told: Told) -> Iterator[Told
     """The answers to what was asked. Raises `UsageFault` for what cannot be asked, a ServiceFault."""
     with closing(open_service(to)) as spend:
         for found in _asked(spend, words, told):
-            clean = without_secrets(found, _ADDRESSES)
+            clean = spend.calls.client.wire.scrubber.hide_in(without_secrets(found, _ADDRESSES))
             yield clean if isinstance(clean, Mapping) else {}
 
 
