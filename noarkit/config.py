@@ -230,7 +230,10 @@ def _assemble(
     tls = {key.removeprefix("tls."): under.pop(key) for key in list(under) if key.startswith("tls.")}
     connections: dict[str, Mapping[str, object]] = {}
     for document in reversed(documents):
-        connections.update(_connections(document))
+        for name, entry in _connections(document):
+            # a service's connections stand one by one: the folder's file names some, the user's file others
+            above = connections.get(name, {}) if name in SERVICES else {}
+            connections[name] = MappingProxyType({**above, **entry})
     return Config(
         archive=ArchiveConfig(tls=TlsConfig(**tls), **under),  # type: ignore[arg-type]  # each was read by its setting
         profile=profile,
@@ -258,7 +261,7 @@ def _connections(document: Document) -> Iterator[tuple[str, Mapping[str, object]
         elif not isinstance(entry.get("url"), str):
             inside = ".".join(("connections", name, *list(entry)[:1]))
             raise ConfigFault(where=document.where(inside), why="connection-to-nothing")
-        yield name, MappingProxyType(dict(entry))
+        yield name, entry
 
 
 def _refuse_unknown(document: Document) -> None:

@@ -200,6 +200,18 @@ def test_lines_are_found_in_all_the_ways_toml_writes_keys() -> None:
     ]
 
 
+def test_connections_of_a_service_come_from_every_file_and_the_nearest_tells_of_each(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home" / ".config" / "noarkit", tmp_path / "here"
+    for place, text in (
+        (home, '[connections.crm.main]\napi_url = "far"\nclient_id = "c"\n[connections.crm.other]\napi_url = "o"\n'),
+        (folder, '[connections.crm.main]\napi_url = "near"\n'),
+    ):
+        place.mkdir(parents=True)
+        (place / "noarkit.toml").write_text(text)
+    config = load(Sources(folder=folder, environment={"HOME": str(tmp_path / "home")}))
+    assert config.connections["crm"] == {"main": {"api_url": "near"}, "other": {"api_url": "o"}}
+
+
 def test_a_database_and_the_connections_of_a_service_are_told_apart(tmp_path: Path) -> None:
     config = read(tmp_path, '[connections.cases]\nurl = "postgresql://r@h/c"\n[connections.crm.main]\napi_url = "x"\n')
     assert dict(config.connections["cases"]) == {"url": "postgresql://r@h/c"}

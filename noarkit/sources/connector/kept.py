@@ -28,7 +28,9 @@ class Keeping:
     """Takes in made documents while a source is read."""
 
     def __init__(self, folder: Path) -> None:
-        self._db = sqlite3.connect(folder / NAME, isolation_level=None)
+        place = folder / NAME
+        place.touch(mode=0o600)  # what services told is for the run's owner alone
+        self._db = sqlite3.connect(place, isolation_level=None)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("CREATE TABLE IF NOT EXISTS piece (sha256 TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID")
         self._db.execute("BEGIN")

@@ -20,6 +20,7 @@ def planned(
     """The pairs of types that lie in each other, and all entities: type, key, fields."""
     with standing(kind, folder, wish) as held:
         noarkit.plan(f"{kind}:standin", folder / "run", settings=held.site())
+    assert (folder / "run" / "fetched.db").stat().st_mode & 0o777 == 0o600, "what was told is the owner's alone"
     with sqlite3.connect(folder / "run" / "graph.db") as graph:
         pairs = Counter(
             graph.execute("SELECT above.type, entity.type FROM entity JOIN entity above ON above.n = entity.parent")
