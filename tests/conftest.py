@@ -41,13 +41,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in asking]
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """A file is run by one process, whole; the tests of the server share an archive, and one process runs them all."""
-    place = item.path.relative_to(ROOT)
-    shared = Path("tests") / "server"
-    item.add_marker(pytest.mark.xdist_group(str(shared if place.is_relative_to(shared) else place)))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
