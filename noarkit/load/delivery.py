@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from noarkit.errors import JournalFault
 from noarkit.graph.store import translated
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
+from noarkit.load.tables import changing, make_tables
 
 DELIVERY = "delivery.db"
 DELIVERY_VERSION = 1
@@ -84,7 +85,7 @@ class Deliveries:
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
             self._db.execute("PRAGMA synchronous = FULL")
             if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                self._make()
+                make_tables(self._db, _TABLES, DELIVERY_VERSION)
             row = self._db.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
         if row is None or int(row[0]) > DELIVERY_VERSION:
             raise JournalFault(where=str(path), why="unknown-version")
@@ -95,7 +96,7 @@ class Deliveries:
 
     def begin(self, target: str, now: str) -> Bundle:
         """The bundle that is being packed for `target`: the one begun before, or a new one."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             row = db.execute("SELECT * FROM bundle WHERE target = ? AND NOT placed", (target,)).fetchone()
             if row is not None:
                 return Bundle(*row[:4])
@@ -120,7 +121,7 @@ class Deliveries:
     def leave_out(self, bundle: str, missing: Missing) -> None:
         """Remembers a document that cannot be sealed."""
         row = (bundle, missing.n, missing.code, orjson.dumps(dict(missing.data), default=str).decode())
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?, ?)", row)
 
     def is_left_out(self, bundle: str, n: int) -> bool:
@@ -141,26 +142,26 @@ class Deliveries:
 
     def keep_documents(self, bundle: str, documents: Iterable[tuple[int, int, str]]) -> int:
         """The documents that leave: number, size and sha256 of each. Returns how many."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("DELETE FROM document WHERE bundle = ?", (bundle,))
             db.executemany("INSERT INTO document VALUES (?, ?, ?, ?)", ((bundle, *one) for one in documents))
             return int(db.execute("SELECT count(*) FROM document WHERE bundle = ?", (bundle,)).fetchone()[0])
 
     def keep_seal(self, bundle: str, sha256: str) -> None:
         """The seal of a bundle stands; it gets its name in the next moment."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("UPDATE bundle SET seal = ? WHERE id = ?", (sha256, bundle))
 
     def keep_placed(self, bundle: str) -> None:
         """A bundle has its name."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("UPDATE bundle SET placed = 1 WHERE id = ?", (bundle,))
 
     def keep_receipt(self, receipt: Receipt) -> None:
         """The case is closed. The same receipt again changes nothing."""
         numbers = orjson.dumps(receipt.numbers.as_data()).decode()
         row = (receipt.id, receipt.bundle, receipt.at, receipt.archive, receipt.identity, numbers)
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def receipt(self) -> Receipt | None:
@@ -171,24 +172,6 @@ class Deliveries:
             return None
         own, bundle, at, archive, identity, counted = row
         return Receipt(own, bundle, at, archive, identity, Numbers(**orjson.loads(counted)))
-
-    def _make(self) -> None:
-        self._db.execute("BEGIN")
-        for table in _TABLES:
-            self._db.execute(table)
-        self._db.execute("INSERT INTO meta VALUES ('version', ?)", (str(DELIVERY_VERSION),))
-        self._db.execute("COMMIT")
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        with translated(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
 
 
 def deliveries(folder: RunFolder) -> Deliveries:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from noarkit.load.lease import (
     LinksMade,
     Outcome,
 )
+from noarkit.load.tables import changing, make_tables
 
 JOURNAL_VERSION = 1
 
@@ -61,7 +61,7 @@ class Journal:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
             if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                self._make()
+                make_tables(self._db, _TABLES, JOURNAL_VERSION)
         version = self.meta("version")
         if version is None or int(version) > JOURNAL_VERSION:
             raise JournalFault(where=str(path), why=f"version {version}")
@@ -78,12 +78,12 @@ class Journal:
 
     def remember(self, **facts: str) -> None:
         """Keeps facts of the run."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
     def adopt(self, graph: GraphStore) -> None:
         """Writes every shard and chunk of the plan as planned; harmless when repeated."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.executemany(
                 "INSERT OR IGNORE INTO shard VALUES (?, ?, 'planned', 0)", [shard[:2] for shard in graph.shards()]
             )
@@ -94,7 +94,7 @@ class Journal:
 
     def lease(self, shard: int) -> int:
         """Makes the intents of all open chunks of a shard durable; returns the number of this attempt."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("UPDATE chunk SET state = 'intent' WHERE shard = ? AND state = 'planned'", (shard,))
             row = db.execute(
                 "UPDATE shard SET state = 'leased', attempt = attempt + 1 WHERE n = ? RETURNING attempt", (shard,)
@@ -103,7 +103,7 @@ class Journal:
 
     def release(self, shard: int, *, done: bool) -> None:
         """The lease has ended. A shard is done only where every chunk is."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if done else "open", shard))
 
     def doubt_all(self, at: float) -> int:
@@ -113,7 +113,7 @@ class Journal:
 
     def doubt(self, shard: int, at: float) -> int:
         """A worker was lost: the open chunks of its shard may have been sent until `at`. Returns how many."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             changed = db.execute(
                 "UPDATE chunk SET state = 'in_doubt', sent_at = ? WHERE shard = ? AND state IN ('intent', 'in_doubt')",
                 (at, shard),
@@ -168,18 +168,18 @@ class Journal:
 
     def keep_guard(self, shard: int, guard: Guard) -> None:
         """Remembers a shard's guard."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("INSERT OR REPLACE INTO guard VALUES (?, ?, ?)", (shard, guard.id, guard.version))
 
     def record(self, shard: int, outcomes: Iterable[Outcome]) -> None:
         """Commits what a worker said, in one transaction."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             for outcome in outcomes:
                 self._record_one(db, shard, outcome)
 
     def note(self, at: float, name: str, data: Mapping[str, object]) -> None:
         """Writes one line of the run's story."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             db.execute("INSERT INTO event (at, name, data) VALUES (?, ?, ?)", (at, name, orjson.dumps(data).decode()))
 
     def late_links(self) -> Iterator[tuple[int, str, int]]:
@@ -190,7 +190,7 @@ class Journal:
 
     def take_up_again(self, code: str | None = None) -> int:
         """Opens what was set aside or refused (all, or one fault code) for another try; returns how many bundles."""
-        with self._changing() as db:
+        with changing(self._db, self.path) as db:
             where, values = ("WHERE code = ?", (code,)) if code else ("", ())
             bundles = [row[0] for row in db.execute(f"SELECT bundle FROM left_out {where}", values)]  # noqa: S608  # our own words
             for bundle in bundles:
@@ -252,27 +252,9 @@ class Journal:
                 (outcome.bundle, outcome.state, outcome.code, orjson.dumps(outcome.data, default=str).decode()),
             )
 
-    def _make(self) -> None:
-        self._db.execute("BEGIN")
-        for table in _TABLES:
-            self._db.execute(table)
-        self._db.execute("INSERT INTO meta VALUES ('version', ?)", (str(JOURNAL_VERSION),))
-        self._db.execute("COMMIT")
-
     def _rows(self, statement: str, values: tuple[object, ...]) -> list[Row]:
         with translated(self.path):
             return self._db.execute(statement, values).fetchall()
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        with translated(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
 
 
 _CHUNK_ROW = (

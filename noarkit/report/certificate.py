@@ -23,12 +23,7 @@ def certificate_facts(
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
         return {
             "report": "certificate",
-            "version": CERTIFICATE_VERSION,
-            "noarkit": __version__,
-            "run": folder.name,
-            "plan_sha256": folder.plan()["sha256"],
-            "zone": graph.meta("zone") or "UTC",
-            "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
+            **_of_run(folder, graph),
             "archive": archive,
             "archive_identity": journal.meta("archive"),
             "account": account,
@@ -36,21 +31,12 @@ def certificate_facts(
             "ended": iso(ended_s),
             "depth": verified.depth,
             "sample": sample,
-            "good": verified.good,
-            "adds_up": verified.numbers.add_up,
-            "numbers": verified.numbers.as_data(),
+            **_found(verified),
             "lists": {name: file for name, file in LISTS.items() if getattr(verified.numbers, name)},
-            "compared": [
-                {"name": name, "planned": planned, "there": there}
-                for name, (planned, there) in verified.compared.items()
-            ],
             "bytes_compared": verified.bytes_compared,
             "source_new": verified.source_new,
             "source_gone": verified.source_gone,
             "source_changed": verified.source_changed,
-            "differences": verified.differences,
-            "findings": [asdict(one) for one in verified.findings],
-            "shown": MOST_PLACES,
         }
 
 
@@ -61,12 +47,7 @@ def delivery_facts(
     with closing(GraphStore.open(folder.graph)) as graph:
         return {
             "report": "delivery",
-            "version": CERTIFICATE_VERSION,
-            "noarkit": __version__,
-            "run": folder.name,
-            "plan_sha256": folder.plan()["sha256"],
-            "zone": graph.meta("zone") or "UTC",
-            "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
+            **_of_run(folder, graph),
             "bundle": receipt.bundle,
             "receipt": receipt.id,
             "receipt_made": receipt.at,
@@ -74,14 +55,32 @@ def delivery_facts(
             "archive": receipt.archive,
             "archive_identity": receipt.identity,
             "ended": iso(now_s),
-            "good": verified.good,
-            "adds_up": verified.numbers.add_up,
-            "numbers": verified.numbers.as_data(),
-            "compared": [
-                {"name": name, "planned": planned, "there": there}
-                for name, (planned, there) in verified.compared.items()
-            ],
-            "differences": verified.differences,
-            "findings": [asdict(one) for one in verified.findings],
-            "shown": MOST_PLACES,
+            **_found(verified),
         }
+
+
+def _of_run(folder: RunFolder, graph: GraphStore) -> dict[str, object]:
+    """Which plan a page is about."""
+    return {
+        "version": CERTIFICATE_VERSION,
+        "noarkit": __version__,
+        "run": folder.name,
+        "plan_sha256": folder.plan()["sha256"],
+        "zone": graph.meta("zone") or "UTC",
+        "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
+    }
+
+
+def _found(verified: Verified) -> dict[str, object]:
+    """Whether all is as it should be, and what is not."""
+    return {
+        "good": verified.good,
+        "adds_up": verified.numbers.add_up,
+        "numbers": verified.numbers.as_data(),
+        "compared": [
+            {"name": name, "planned": planned, "there": there} for name, (planned, there) in verified.compared.items()
+        ],
+        "differences": verified.differences,
+        "findings": [asdict(one) for one in verified.findings],
+        "shown": MOST_PLACES,
+    }

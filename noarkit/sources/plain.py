@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import BinaryIO
 
-from noarkit.errors import ItemUnreadable, PackageFault, SourceFault, UnsafePath
+from noarkit.errors import ItemUnreadable, ItemVanished, PackageFault, SourceFault, UnsafePath
 from noarkit.graph.entity import Content, Note, SetAside
 from noarkit.packages.holding.located import locator_of
 from noarkit.safe.digest import Readable
+from noarkit.safe.paths import open_inside
 from noarkit.safe.unpack import Member, form_of
 from noarkit.sources.files import policy
 from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
@@ -120,3 +122,16 @@ def path_fields(steps: Sequence[str], whole: Mapping[str, object] = MappingProxy
         "ext": ext.lower() if stem else "",
         "depth": len(steps) - 1,
     }
+
+
+@contextmanager
+def opened_below(folder: Path, name: str) -> Iterator[BinaryIO]:
+    """A file of a folder that a source has planned. Raises `ItemVanished`, `ItemUnreadable`."""
+    try:
+        file = open_inside(folder, name)
+    except FileNotFoundError as error:
+        raise ItemVanished(key=name) from error
+    except (OSError, UnsafePath) as error:
+        raise ItemUnreadable(key=name, why=str(getattr(error, "strerror", None) or error)) from error
+    with file:
+        yield file

@@ -22,6 +22,7 @@ from noarkit.load.lease import (
     Guard,
     LinksMade,
 )
+from noarkit.load.tables import changing
 from tests.load.conftest import Opened
 from tests.load.journey import Journey, record
 from tests.load.trouble import Killed, Schedule
@@ -47,7 +48,7 @@ def journal(tmp_path: Path) -> Journal:
 def test_every_change_is_durable_when_its_method_returns(journal: Journal) -> None:
     with closing(sqlite3.connect(journal.path)) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    with journal._changing() as db:
+    with changing(journal._db, journal.path) as db:
         assert db.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
@@ -122,7 +123,7 @@ def test_what_is_left_out_opens_its_chunk_when_taken_up_again(journal: Journal) 
 
 
 def test_made_links_are_open_no_more(journal: Journal) -> None:
-    with journal._changing() as db:
+    with changing(journal._db, journal.path) as db:
         db.execute("INSERT INTO late_link VALUES (1, 'refX', 2, 'planned'), (1, 'refX', 3, 'planned')")
     journal.record(9, [LinksMade(((1, "refX", 2),))])
     assert list(journal.late_links()) == [(1, "refX", 3)]
@@ -178,7 +179,7 @@ def _consistent(path: Path, journey: Journey) -> int:
     graph = journey.folder.open_graph()
     cut.adopt(graph)
     done = 0
-    with cut._changing() as db:
+    with changing(cut._db, cut.path) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         finished = [
             tuple(row)

@@ -11,14 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 from noarkit.errors import (
     ItemMalformed,
-    ItemUnreadable,
     ItemVanished,
     SourceGone,
-    UnsafePath,
 )
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside
@@ -26,11 +23,10 @@ from noarkit.packages.bagit.read import Bag, BagEntry, open_bag
 from noarkit.packages.bagit.spec import hash_name
 from noarkit.packages.forms import look
 from noarkit.packages.holding.located import Located, LocatedStream
-from noarkit.safe.paths import open_inside
 from noarkit.sources.bag.streams import FileBytes
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
-from noarkit.sources.plain import PlainFile, PlainRecords
+from noarkit.sources.plain import PlainFile, PlainRecords, opened_below
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
@@ -73,7 +69,7 @@ class BagSource:
         """Opens a file by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
         algorithm, expected, locator = content.locator.split(":", 2)
         if self.path.is_dir():
-            with self._file(locator) as file:
+            with opened_below(self.path, locator) as file:
                 yield ProvenStream(FileBytes(file, content), algorithm, expected)
         else:
             with self._located.open(locator) as packed:
@@ -98,17 +94,6 @@ class BagSource:
             for name in bag.unlisted():
                 key = key_of(name.encode())
                 yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
-
-    @contextmanager
-    def _file(self, name: str) -> Iterator[BinaryIO]:
-        try:
-            file = open_inside(self.path, name)
-        except FileNotFoundError as error:
-            raise ItemVanished(key=name) from error
-        except (OSError, UnsafePath) as error:
-            raise ItemUnreadable(key=name, why=str(getattr(error, "strerror", None) or error)) from error
-        with file:
-            yield file
 
     def _name(self) -> str:
         return readable(self.path.name) or "/"

@@ -15,12 +15,12 @@ from typing import BinaryIO
 import orjson
 
 from noarkit import errors
-from noarkit.errors import ItemUnreadable, ItemVanished, SourceFault, SourceGone, UnsafePath, UsageFault
+from noarkit.errors import ItemUnreadable, ItemVanished, SourceFault, SourceGone, UsageFault
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.graph.store import GraphStore
 from noarkit.packages.holding.located import Located, LocatedStream
-from noarkit.safe.paths import open_inside
+from noarkit.sources.plain import opened_below
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.proven import ProvenStream
 from noarkit.sources.sealed.index import connect_index, read_origin
@@ -66,7 +66,7 @@ class SealedSource:
             with self._located.open(lies) as packed:
                 yield ProvenStream(LocatedStream(packed, self._located, None), "sha256", sha256)
         else:
-            with _opened(self.path, lies) as file:
+            with opened_below(self.path, lies) as file:
                 yield ProvenStream(_Bytes(file, content.locator), "sha256", sha256)
 
     def default_recipe(self) -> str:
@@ -120,18 +120,6 @@ class _Bytes:
     def still_the_same(self) -> bool:
         """Nothing but the checksum says so."""
         return True
-
-
-@contextmanager
-def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
-    try:
-        file = open_inside(folder, name)
-    except FileNotFoundError as error:
-        raise ItemVanished(key=name) from error
-    except (OSError, UnsafePath) as error:
-        raise ItemUnreadable(key=name, why=str(getattr(error, "strerror", None) or error)) from error
-    with file:
-        yield file
 
 
 def _item(key: str, state: str, code: str | None, data: str | None) -> SourceItem:
