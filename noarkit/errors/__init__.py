@@ -2,7 +2,8 @@
 
 NoarkitError                        F900  exit 1   unforeseen
 ├── UsageFault                      F101  exit 2   wrong option, argument or combination
-│   └── SecretOnTheLine             F102  exit 2   a secret was given where others can read it
+│   ├── SecretOnTheLine             F102  exit 2   a secret was given where others can read it
+│   └── AccessDenied                F103  exit 2   a file or folder that the account may not read or write
 ├── ConfigFault                     F110  exit 2   a config file or environment variable that cannot be used
 │   └── SecretFault                 F111  exit 2   a secret that cannot be read, or that others may read
 ├── SourceFault                     F200  exit 3   one item of the source is set aside; the run goes on
@@ -32,12 +33,12 @@ NoarkitError                        F900  exit 1   unforeseen
 │   │   ├── ArchiveBusy             F303           429 or 503
 │   │   ├── ArchiveConflict         F304           409: someone else changed it
 │   │   ├── ArchiveBroken           F305           500 and other server faults: its fate is unknown
-│   │   └── TransferStalled         F306           bytes stopped moving
+│   │   ├── TransferStalled         F306           bytes stopped moving
+│   │   └── ArchiveStrange          F313           an answer that is no Noark 5 answer: a login or maintenance page
 │   └── (terminal: the same again cannot help)
 │       ├── ArchiveRefused          F310           400: the request is wrong
 │       ├── ArchiveNotFound         F311           404: not there, or not for us to see
 │       ├── ArchiveMediaType        F312           415
-│       ├── ArchiveStrange          F313           an answer that is no Noark 5 answer
 │       ├── ChecksumDiffers         F314           bytes changed on the way or in the store
 │       ├── ArchiveFull             F315  exit 10  507: the archive has no room
 │       ├── ParentNotLoaded         F332           what it hangs under was left out, so it was not sent
@@ -64,6 +65,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── WorkerLost                  F431  exit 5   a process of ours died in the middle of its work
 │   ├── Paused                      F407  exit 130 a signal asked for it (143 for SIGTERM)
 │   └── PlanFault                   F410  exit 4   a plan or recipe that cannot work
+│       └── LossNotAccepted         F411  exit 4   a grade or a proof of disposal would be lost
 ├── HostileInput                    F600  exit 4   input that tries what it must not; refused
 │   ├── UnsafePath                  F601           leads out of its folder, or is no plain name
 │   ├── UnsafeMember                F602           link, device, duplicate or twin in an archive file
@@ -100,7 +102,7 @@ from noarkit.errors.archive import (
     TransferStalled,
     TrustFault,
 )
-from noarkit.errors.base import GRAVITY, NoarkitError, gravest
+from noarkit.errors.base import GRAVITY, NoarkitError, causes, gravest
 from noarkit.errors.package import (
     HostileInput,
     NotDepositable,
@@ -117,6 +119,7 @@ from noarkit.errors.run import (
     DiskFull,
     JournalFault,
     LimitReached,
+    LossNotAccepted,
     OtherArchive,
     Paused,
     PlanChanged,
@@ -158,10 +161,11 @@ from noarkit.errors.source import (
     SourceGone,
     StructureWrong,
 )
-from noarkit.errors.usage import ConfigFault, SecretFault, SecretOnTheLine, UsageFault
+from noarkit.errors.usage import AccessDenied, ConfigFault, SecretFault, SecretOnTheLine, UsageFault
 
 __all__ = [
     "GRAVITY",
+    "AccessDenied",
     "AllowanceSpent",
     "AnswerLost",
     "ArchiveAway",
@@ -194,6 +198,7 @@ __all__ = [
     "KeyTwice",
     "LimitReached",
     "LinkDangling",
+    "LossNotAccepted",
     "NoarkitError",
     "NotAllowed",
     "NotDepositable",
@@ -234,5 +239,6 @@ __all__ = [
     "UsageFault",
     "VerifyMismatch",
     "WorkerLost",
+    "causes",
     "gravest",
 ]

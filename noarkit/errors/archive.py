@@ -93,10 +93,13 @@ class ArchiveMediaType(ArchiveFault):
 
 
 class ArchiveStrange(ArchiveFault):
-    """An answer that is no answer of a Noark 5 archive (a login page, cut JSON, missing members). Data also: why."""
+    """An answer that is no answer of a Noark 5 archive (a login page, cut JSON, missing members). Data also: why.
+
+    A proxy, a login or a maintenance page stands in between, most often for a while.
+    """
 
     code = "F313"
-    exit_code = 1
+    transient = True
 
     @property
     def fate_unknown(self) -> bool:

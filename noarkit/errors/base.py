@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -13,6 +13,17 @@ GRAVITY = (7, 1, 10, 6, 9, 2, 8, 4, 5, 11, 130, 143, 3, 0)
 def gravest(*exit_codes: int) -> int:
     """The exit code that wins where several apply; an unknown code counts as unforeseen."""
     return min((code if code in GRAVITY else 1 for code in exit_codes), key=GRAVITY.index, default=0)
+
+
+def causes(error: BaseException, *, hidden: bool = False) -> Iterator[BaseException]:
+    """An exception and what led to it, the latest first, each once: a fault that is raised again from what it caused
+    makes a circle. `hidden` follows also what `from None` hides."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or (None if cause.__suppress_context__ and not hidden else cause.__context__)
 
 
 class NoarkitError(Exception):

@@ -74,3 +74,9 @@ class PlanFault(RunFault):
 
     code = "F410"
     exit_code = 4
+
+
+class LossNotAccepted(PlanFault):
+    """A plan would lose what nobody may lose unknowingly, and no person accepted it. Data: where, options."""
+
+    code = "F411"

@@ -18,6 +18,12 @@ class SecretOnTheLine(UsageFault):
     code = "F102"
 
 
+class AccessDenied(UsageFault):
+    """The account that runs noarkit may not read or write a file or folder. Data: where."""
+
+    code = "F103"
+
+
 class ConfigFault(NoarkitError):
     """A config file or environment variable that cannot be used. Data: where, why."""
 

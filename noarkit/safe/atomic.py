@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from noarkit.errors import DiskFull, UsageFault
+from noarkit.safe.disk import is_full
 
 _PREFIX = ".noarkit-"
 _SUFFIX = ".part"
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
-_LITTLE_BYTES = 1024 * 1024
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 
 
@@ -148,22 +147,10 @@ def no_room(path: Path) -> Iterator[None]:
     """Turns the system's ways to say «no room», and those of SQLite, into `DiskFull`."""
     try:
         yield
-    except OSError as error:
-        if error.errno in _NO_ROOM:
+    except (OSError, sqlite3.Error) as error:
+        if is_full(error, path.parent):
             raise DiskFull(where=str(path)) from error
         raise
-    except sqlite3.Error as error:
-        if is_full(error, path):
-            raise DiskFull(where=str(path)) from error
-        raise
-
-
-def is_full(error: sqlite3.Error, path: Path) -> bool:
-    """True where SQLite failed for want of room; some of its files say no more than that they could not be written."""
-    name = getattr(error, "sqlite_errorname", "") or ""
-    if name == "SQLITE_FULL":
-        return True
-    return name.startswith("SQLITE_IOERR") and shutil.disk_usage(path.parent).free < _LITTLE_BYTES
 
 
 def _refuse_existing(target: Path) -> None:

@@ -6,6 +6,7 @@ and be a plain name on every system that may ever unpack it.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
@@ -14,7 +15,7 @@ import unicodedata
 from pathlib import Path
 from typing import BinaryIO, Literal, Self
 
-from noarkit.errors import UnsafeMember, UnsafePath
+from noarkit.errors import SourceGone, UnsafeMember, UnsafePath
 from noarkit.safe.scratch import scratch
 
 MAX_NAME_BYTES = 255
@@ -22,7 +23,7 @@ MAX_PATH_BYTES = 4096
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(\..*)?", re.IGNORECASE)
-_HARMLESS_PART = r"(?:data|[0-9_][A-Za-z0-9_-]{0,99}|[A-Za-z0-9_-]{8,100})(?:\.[A-Za-z0-9]{1,10})?"
+_HARMLESS_PART = r"(?:data|[0-9_][A-Za-z0-9_-]{0,99}|[A-Za-z0-9_-]{5,100}|[A-Za-z_-]{4})(?:\.[A-Za-z0-9]{1,10})?"
 _HARMLESS = re.compile(rf"{_HARMLESS_PART}(?:/{_HARMLESS_PART}){{0,30}}")
 """Most names of most packages: no rule below could refuse them, and it is quicker to see that at once."""
 
@@ -52,6 +53,25 @@ def checked_parts(name: str) -> tuple[str, ...]:
         _refuse_if(len(os.fsencode(part)) > MAX_NAME_BYTES, name, "too-long")
     _refuse_if(len(os.fsencode(name)) > MAX_PATH_BYTES, name, "too-long")
     return parts
+
+
+def has_file(folder: Path, name: str) -> bool:
+    """True where a file stands at `name` below `folder`, as far as we may look; a folder that is closed to us has none.
+
+    For finding out what a place is. Who reads it afterwards reports what could not be read.
+    """
+    try:
+        return (folder / name).is_file()
+    except OSError:
+        return False
+
+
+def has_folder(folder: Path, name: str) -> bool:
+    """True where a folder stands at `name` below `folder`, as far as we may look."""
+    try:
+        return (folder / name).is_dir()
+    except OSError:
+        return False
 
 
 def inside(root: Path, name: str) -> Path:
@@ -152,3 +172,23 @@ class Names:
 def _refuse_if(wrong: bool, name: str, why: str) -> None:
     if wrong:
         raise UnsafePath(where=name, why=why)
+
+
+def require_existing(where: str) -> None:
+    """`SourceGone` for a path at which there is nothing, with what stands beside it and is named nearly so."""
+    if not os.path.lexists(where):
+        raise nothing_at(where)
+
+
+def nothing_at(where: str) -> SourceGone:
+    """What is said of a path that is not there, by whichever command it was given to."""
+    return SourceGone(where=where, why="ENOENT", path=where, proposal=_alike(Path(where)))
+
+
+def _alike(path: Path) -> str | None:
+    try:
+        names = [entry.name for entry in path.absolute().parent.iterdir()]
+    except OSError:
+        return None
+    nearest = difflib.get_close_matches(path.name, names, n=1)
+    return str(path.with_name(nearest[0])) if nearest else None

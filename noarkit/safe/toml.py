@@ -1,4 +1,8 @@
-"""The one door for TOML that people write: read whole, with a size limit, and with the line each key stands on."""
+"""The one door for TOML that others write: bounded in size and depth before it is parsed, with the line of each key.
+
+The parser of the standard library takes minutes over a key of a hundred thousand dots, and gigabytes over quoted ones;
+so `load_toml` first walks over the text once and counts how deep it goes.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,34 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from noarkit.errors import ConfigFault
 
-MAX_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 2_000_000
+MAX_DEPTH = 50
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_HEADER = re.compile(r"\s*\[\[?([^\]]+)\]")
 _KEY = re.compile(r"\s*((?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
 _PART = re.compile(r"[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'")
-_BAD_LINE = re.compile(r"\(at line (\d+)")
+_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+# texts and comments first, so that nothing within them counts
+_TOKEN = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}|\'\'\'(?:[^\']|\'(?!\'\'))*+\'{0,5}'
+    r'|"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?|\#[^\n]*+|[\[\]{}.=,\n]',
+    re.DOTALL,
+)
+
+
+class BadToml(ValueError):
+    """A text that cannot be used as TOML. `why` is "not-toml", "too-large" or "depth"; `detail` may quote the text."""
+
+    def __init__(self, why: str, line: int | None = None, column: int = 1, detail: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.line = line
+        self.column = column
+        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +60,23 @@ class Document:
         yield from _keys(self.data, "")
 
 
-def read_toml(path: Path) -> Document:
-    """Reads a file; `ConfigFault` with its line where it is no TOML, too large, or cannot be read."""
+def load_toml(text: str) -> dict[str, Any]:  # Any: the values of TOML are of many types, as tomllib has them
+    """What a text says. Raises `BadToml` where it is no TOML, too large, or nested too deep."""
+    if len(text) > MAX_BYTES:
+        raise BadToml("too-large")
+    _refuse_depth(text)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = _PLACE.search(str(error))
+        line, column = (int(found[1]), int(found[2])) if found else (None, 1)
+        raise BadToml("not-toml", line, column, _PLACE.sub("", str(error))) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is refused by Python itself
+        raise BadToml("not-toml", detail=type(error).__name__) from error
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of TOML. Raises `ConfigFault` where it is too large, no UTF-8, or cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -48,20 +86,24 @@ def read_toml(path: Path) -> Document:
     except OSError as error:
         raise ConfigFault(where=str(path), why="unreadable") from error
     except UnicodeDecodeError as error:
-        raise ConfigFault(where=str(path), why="not-utf-8") from error
+        raise ConfigFault(where=str(path), why="too-large" if len(content) > MAX_BYTES else "not-utf-8") from error
     if len(content) > MAX_BYTES:
         raise ConfigFault(where=str(path), why="too-large")
-    return parse_toml(text, path)
+    return text
+
+
+def read_toml(path: Path) -> Document:
+    """Reads a file; `ConfigFault` with its line where it is no TOML, too large, too deep, or cannot be read."""
+    return parse_toml(read_text(path), path)
 
 
 def parse_toml(text: str, path: Path) -> Document:
     """Reads text that came from `path`."""
     try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = _BAD_LINE.search(str(error))
-        where = f"{path}:{found.group(1)}" if found else str(path)
-        raise ConfigFault(where=where, why="not-toml") from error
+        data = load_toml(text)
+    except BadToml as error:
+        where = f"{path}:{error.line}" if error.line else str(path)
+        raise ConfigFault(where=where, why=error.why) from error
     return Document(path, data, key_lines(text))
 
 
@@ -72,11 +114,29 @@ def key_lines(text: str) -> dict[str, int]:
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
-            table = _dotted(header.group(2))
+            table = _dotted(header.group(1))
             lines.setdefault(table, number)
         elif key := _KEY.match(line):
             lines.setdefault(f"{table}.{_dotted(key.group(1))}".lstrip("."), number)
     return lines
+
+
+def _refuse_depth(text: str) -> None:
+    """Raises `BadToml` where a key has too many parts, or brackets stand in brackets too deep."""
+    line, brackets, dots = 1, 0, 0
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign == ".":
+            dots += 1
+        elif sign in ("[", "{"):
+            brackets, dots = brackets + 1, 0
+        elif sign in ("]", "}"):
+            brackets, dots = max(0, brackets - 1), 0
+        elif sign in ("=", ",", "\n"):
+            dots = 0
+        if brackets + dots >= MAX_DEPTH:
+            raise BadToml("depth", line)
+        line += sign.count("\n")
 
 
 def _dotted(name: str) -> str:

@@ -17,6 +17,8 @@ EntryKind = Literal["file", "folder", "link", "other"]
 
 _BENEATH = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+# a pipe that took the place of a folder would keep whoever opens it waiting
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 MAX_DEPTH = 200
 
 
@@ -45,7 +47,7 @@ def is_file(descriptor: int) -> bool:
 
 
 def _walk(path: str, above: str, parent: int | None, depth: int) -> Iterator[Seen]:
-    folder = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0), dir_fd=parent) if _BENEATH else -1
+    folder = os.open(path, _FOLDER_FLAGS, dir_fd=parent) if _BENEATH else -1
     folders: list[tuple[str, str]] = []
     try:
         with os.scandir(folder if _BENEATH else path) as entries:

@@ -1,0 +1,125 @@
+"""HTTP connections of the services that we run: uvicorn's own, strict where RFC 9110 and 9112 are.
+
+An offer to speak another protocol (`Connection: Upgrade`, as some clients send with every request) is ignored and the
+request read as it stands, body and all. A request of HTTP/1.1 without exactly one Host is 400, and one in a transfer
+coding that we do not know is 501; the client gets to read that before the connection is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+# What `uvicorn.Config(loop=...)` takes for `loop_with_short_handshakes`.
+LOOP = "noarkit.safe.connections:loop_with_short_handshakes"
+
+# How long a client that was refused may go on sending, so that it comes to reading the answer.
+_LAST_WORDS_S = 2.0
+# A TLS handshake that has not come to its end by then is no handshake.
+_HANDSHAKE_S = 4.0
+_STATUS_LINES = {400: b"HTTP/1.1 400 Bad Request\r\n", 501: b"HTTP/1.1 501 Not Implemented\r\n"}
+
+
+class RefusedHead(ValueError):
+    """The request line and headers are not what they must be."""
+
+
+class StrictConnection(HttpToolsProtocol):
+    """One connection of a service."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
+        """Begins."""
+        self._refusal = 400, "Invalid HTTP request received."
+        self._is_over = False
+        super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Takes what came; what a client offers to speak instead is not taken up."""
+        if self._is_over:
+            return
+        self._unset_keepalive_if_required()
+        try:
+            self._feed(data)
+        except httptools.HttpParserError:
+            self._refuse(*self._refusal)
+
+    def _feed(self, data: bytes) -> None:
+        while data:
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                # the parser takes what follows the head for another protocol: a new one reads the same head without it
+                data = self._head_without_upgrade() + data[upgrade.args[0] :]
+                self.parser = httptools.HttpRequestParser(self)
+                self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+                continue
+            return
+
+    def on_headers_complete(self) -> None:
+        """The head has come."""
+        if self.parser.get_method() == b"CONNECT":
+            self._refused_head(400, "This is no proxy.")
+        if self.parser.should_upgrade():
+            return
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):
+            self._refused_head(400, "A request names one Host.")
+        for name, value in self.headers:
+            if name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+                self._refused_head(501, "The only transfer coding here is chunked.")
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body has come."""
+        if not self.parser.should_upgrade():
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request has come whole."""
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
+    def _head_without_upgrade(self) -> bytes:
+        version = self.parser.get_http_version()
+        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, version.encode())]
+        lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
+
+    def _refused_head(self, status: int, reason: str) -> None:
+        self._refusal = status, reason
+        raise RefusedHead(reason)
+
+    def _refuse(self, status: int, reason: str) -> None:
+        """Answers, then reads away what still comes for a moment: a connection closed too early loses its answer."""
+        self._is_over = True
+        content = reason.encode("ascii")
+        self.transport.write(
+            _STATUS_LINES[status]
+            + b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+            % len(content)
+            + content
+        )
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(_LAST_WORDS_S, self.transport.close)
+
+
+def loop_with_short_handshakes() -> asyncio.AbstractEventLoop:
+    """An event loop whose servers end a TLS handshake that does not come to its end, as of a client without TLS."""
+    try:
+        from uvloop import Loop
+    except ImportError:
+        kind: type[asyncio.AbstractEventLoop] = type(asyncio.new_event_loop())
+    else:
+        kind = Loop
+
+    async def create_server(loop: Any, *arguments: Any, **named: Any) -> Any:  # Any: as asyncio has it
+        if named.get("ssl") is not None:
+            named.setdefault("ssl_handshake_timeout", _HANDSHAKE_S)
+        return await kind.create_server(loop, *arguments, **named)
+
+    strict: type[asyncio.AbstractEventLoop] = type("StrictLoop", (kind,), {"create_server": create_server})
+    return strict()

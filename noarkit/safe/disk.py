@@ -1,0 +1,75 @@
+"""Tells a full disk, and a place that must not be written to, from every other fault, whoever raised it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import tempfile
+from pathlib import Path
+
+from noarkit.errors import DiskFull, NoarkitError, UsageFault, causes
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_LITTLE_BYTES = 128 * 1024
+# what SQLite says of shared memory, of a quota, and of a journal that it cannot begin
+_PERHAPS_FULL = ("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PROTOCOL")
+_PERHAPS_READ_ONLY = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
+
+
+def is_full(error: BaseException, folder: Path) -> bool:
+    """True where a fault of the system or of SQLite, met while writing in `folder`, comes from want of room."""
+    if isinstance(error, OSError):
+        return error.errno in _NO_ROOM
+    name = _name(error)
+    return name == "SQLITE_FULL" or (name.startswith(_PERHAPS_FULL) and not _has_room(folder))
+
+
+def is_not_writable(error: BaseException, folder: Path) -> bool:
+    """True where a fault of SQLite comes from a folder or file system that we must not write to."""
+    return _name(error).startswith(_PERHAPS_READ_ONLY) and folder.is_dir() and not os.access(folder, os.W_OK)
+
+
+def fault_of_disk(error: BaseException) -> NoarkitError | None:
+    """What a fault that nobody translated says of a disk: `DiskFull`, or `UsageFault` for one that is read-only."""
+    known = next((cause for cause in causes(error) if isinstance(cause, DiskFull)), None)
+    if known is not None:  # closing what had no room may fail again, and says less
+        return known
+    for cause in causes(error):
+        if isinstance(cause, OSError) and cause.errno in _NO_ROOM:
+            return DiskFull(where=_folder_of(cause))
+        if _name(cause) == "SQLITE_FULL":  # a file of ours has its own door; what is left are unnamed ones
+            return DiskFull(where=_temporary())
+        if _name(cause).startswith(_PERHAPS_FULL) and not _has_room(Path(_temporary())):
+            return DiskFull(where=_temporary())
+    if isinstance(error, OSError) and error.errno in _NOT_WRITABLE and error.filename is not None:
+        return UsageFault(what="not-writable", where=_folder_of(error))
+    return None
+
+
+def _name(error: BaseException) -> str:
+    return (getattr(error, "sqlite_errorname", "") or "") if isinstance(error, sqlite3.Error) else ""
+
+
+def _folder_of(error: OSError) -> str:
+    """The folder that a fault is about: the name of a file may tell more than a log shall hold."""
+    named = error.filename2 or error.filename
+    if isinstance(named, int) or named is None:
+        return _temporary()
+    return str(Path(os.fsdecode(named)).absolute().parent)
+
+
+def _temporary() -> str:
+    """Where the system, and SQLite, put temporary files: as they are told, whether there is room or not."""
+    return os.environ.get("SQLITE_TMPDIR") or os.environ.get("TMPDIR") or tempfile.gettempdir()
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether a little more can be written there."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(_LITTLE_BYTES))
+    except OSError as error:
+        return error.errno not in _NO_ROOM
+    return True
