@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from noarkit.extract.convert import Converted
     from noarkit.extract.run import Extracted
     from noarkit.graph.entity import Content, SetAside, Skipped
-    from noarkit.journeys import Site, close, ingest, open_source, plan, read_settings, scan, verify
+    from noarkit.journeys import Site, close, ingest, plan, read_settings, scan, verify
     from noarkit.load.close import Closed
     from noarkit.load.coordinator import Stopping
     from noarkit.load.numbers import Numbers
     from noarkit.load.plan import PlanResult
-    from noarkit.load.verify import Verified
+    from noarkit.load.verification import Verified
+    from noarkit.origins import open_source
     from noarkit.sources.port import Source
     from noarkit.sources.reader import Reader, Record, from_reader
     from noarkit.sources.recipe import Recipe, read_recipe
@@ -110,7 +111,7 @@ _HOMES = {
     "Skipped": "noarkit.graph.entity",
     "Source": "noarkit.sources.port",
     "Stopping": "noarkit.load.coordinator",
-    "Verified": "noarkit.load.verify",
+    "Verified": "noarkit.load.verification",
     "Wish": "noarkit.deliveries",
     "close": "noarkit.journeys",
     "compare": "noarkit.deliveries",
@@ -118,7 +119,7 @@ _HOMES = {
     "extract": "noarkit.deliveries",
     "from_reader": "noarkit.sources.reader",
     "ingest": "noarkit.journeys",
-    "open_source": "noarkit.journeys",
+    "open_source": "noarkit.origins",
     "plan": "noarkit.journeys",
     "read_recipe": "noarkit.sources.recipe",
     "read_settings": "noarkit.journeys",

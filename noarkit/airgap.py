@@ -24,7 +24,7 @@ from noarkit.load.numbers import numbers
 from noarkit.load.plan import PlanResult
 from noarkit.load.receipt import ReceiptOrder, check_receipt, told_records
 from noarkit.load.sealing import PackOrder
-from noarkit.load.verify import Verified
+from noarkit.load.verification import Depth, Depths, Verified
 from noarkit.packages.sealed.read import is_sealed, open_sealed
 from noarkit.report import plan_report, write_delivery, write_plan_report
 from noarkit.report.lists import write_delivered_lists, write_lists
@@ -136,6 +136,13 @@ def receipt_order(folder: RunFolder, target: Place, seal_key: Place | None, here
     if not Path(target).absolute().parent.is_dir():
         raise UsageFault(what="not-there", where=str(Path(target).parent))
     return ReceiptOrder(folder, Path(target), signer(here, seal_key), who(), "", "")
+
+
+def receipt_depths(depth: Depth | None, sample: float) -> Depths:
+    """A receipt answers for every byte of a bundle. Raises `UsageFault` where less is asked for."""
+    if depth not in (None, "bytes") or sample < 1:
+        raise UsageFault(what="receipt-whole", where="--receipt-out", do="--depth bytes")
+    return Depths("bytes")
 
 
 def close_case(folder: RunFolder, receipt: Place, trust_key: Trust, here: Site, tell: Listener) -> Verified:

@@ -6,8 +6,10 @@ Functions of the public API, which the command line calls too. They print nothin
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from noarkit.destination import EMBEDDED, destination, reached
 from noarkit.engine.workshop import opened
 from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
 from noarkit.events import Event, Listener, nobody
+from noarkit.extract.changes import ChangeLog
 from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, Wanted
 from noarkit.extract.convert import convert as convert_files
 from noarkit.extract.databases import DATABASES, convert_database
@@ -22,13 +25,17 @@ from noarkit.extract.delivery import deliver
 from noarkit.extract.facts import read_facts
 from noarkit.extract.run import Extracted, Terms
 from noarkit.extract.run import extract as extract_package
-from noarkit.extract.selection import Selection
+from noarkit.extract.selection import Selection, all_fonds
 from noarkit.journeys import Place, Site, site
 from noarkit.load.coordinator import Stopping
 from noarkit.packages.forms import look
+from noarkit.safe.csv_files import write_csv
+from noarkit.safe.paths import require_existing
 from noarkit.validate import validate
 from noarkit.validate.compare import By, Compared, compare_extracts, compare_with_archive
 
+EXTRACTS = "extracts.csv"
+_EACH = ("arkiv", "tittel", "package", "state", "folders", "records", "files", "errors", "warnings", "flaws")
 FORMS = ("noark5", *PACKED_EXTRACTS)
 PACKAGE_FILE = "package.toml"
 _SEALED = frozenset({"bagit", "dias", "eark"})
@@ -47,7 +54,8 @@ class Wish:
 
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. `schemas` is a
     folder with the official schemas. `include_open` takes open units too, `carry` writes what the form has no element
-    for into business-specific metadata. `kept_log` is a change log that a load kept beside its run.
+    for into business-specific metadata. `kept_log` is a change log that a load kept beside its run;
+    `change_log` says which change log the package gets.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -56,6 +64,7 @@ class Wish:
     include_open: bool = False
     carry: bool = False
     kept_log: Path | None = None
+    change_log: ChangeLog = "from-archive"
 
 
 def extract(
@@ -71,7 +80,8 @@ def extract(
     """Makes a package of an archive, or of a part of it; the same call again goes on where it was stopped.
 
     Raises `NotDepositable` for open units, `PackageFault`, `ChecksumDiffers`, `UsageFault` where `target` is there
-    already, `Paused` where `stopping` asked for it, and faults of the archive.
+    already, `SourceGone` where an embedded archive is not, `Paused` where `stopping` asked for it, and faults of the
+    archive.
     """
     if form not in FORMS:
         raise UsageFault(what="unknown-form", where=form, do=", ".join(FORMS))
@@ -84,7 +94,7 @@ def extract(
         if halt:
             raise Paused(signal=halt.reason) if halt.reason.startswith("SIG") else LimitReached(limit=halt.reason)
 
-    with reached(where) as way, closing(opened(way.settings)) as asked:
+    with reached(where, reads=True) as way, closing(opened(way.settings)) as asked:
         tell(Event("target", {"archive": way.name, "account": way.account}))
         terms = Terms(
             selection=wanted.selection,
@@ -93,14 +103,90 @@ def extract(
             include_open=wanted.include_open,
             carry=wanted.carry,
             kept_log=wanted.kept_log,
+            change_log=wanted.change_log,
             zone=here.config.zone,
             account=way.account,
             now=lambda: datetime.fromtimestamp(here.now_s(), UTC),
             pause=pause,
         )
         if form == NOARK:
-            return extract_package(asked, Path(target), terms, tell=tell)
-        return deliver(asked, Path(target), Wanted(form, wanted.package or _own_facts()), terms, tell=tell)
+            made = extract_package(asked, Path(target), terms, tell=tell)
+        else:
+            made = deliver(asked, Path(target), Wanted(form, wanted.package or _own_facts()), terms, tell=tell)
+    # who makes a package is the first to hold it to the rules
+    judged = validate(made.package, schemas=wanted.schemas, tell=tell)
+    return replace(made, errors=judged.number("error"), warnings=judged.number("warning"))
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """What became of one fonds of an archive: the package that was made, that stood there before (`made` is None and
+    `fault` too), or why there is none."""
+
+    id: str
+    title: str
+    package: Path
+    made: Extracted | None = None
+    fault: PackageFault | None = None
+
+
+def extract_each(
+    target: Place,
+    wish: Wish | None = None,
+    *,
+    form: str = "noark5",
+    archive: str | None = None,
+    settings: Site | None = None,
+    stopping: Stopping | None = None,
+    tell: Listener = nobody,
+) -> Iterator[Each]:
+    """Makes a package of each fonds below the folder `target`, and `extracts.csv` there, which tells of each.
+
+    A `target` that ends with .zip, .tar or .tar.gz packs each of them, in a folder without that ending. A fonds that
+    cannot be extracted is told with its fault, and the others go on; a package that is there already is left as it is.
+    Raises what `extract` raises for all of them.
+    """
+    wanted = wish or Wish()
+    if wanted.selection.arkiv or wanted.selection.arkivdel or wanted.selection.klasse:
+        raise UsageFault(what="bad-value", where="--each")
+    here = site(archive, settings)
+    with reached(destination(here.config, here.environment)) as way, closing(opened(way.settings)) as asked:
+        fonds = [(one.id, str(one.fields.get("tittel", ""))) for one in all_fonds(asked)]
+    ending = next((one for one in (".tar.gz", ".zip", ".tar") if str(target).endswith(one)), "")
+    home = Path(str(target).removesuffix(ending))
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    done: list[Each] = []
+    for number, title in fonds:
+        package = home / f"{number}-{_plain_name(title)}{ending}".replace("-.", ".")
+        one = Each(number, title, package)
+        if not package.exists():
+            part = replace(wanted, selection=replace(wanted.selection, arkiv=number))
+            try:
+                made = extract(
+                    package, part, form=form, archive=archive, settings=settings, stopping=stopping, tell=tell
+                )
+                one = replace(one, made=made)
+            except PackageFault as fault:
+                one = replace(one, fault=fault)
+        done.append(one)
+        write_csv(home / EXTRACTS, _EACH, map(_row_of, done))
+        yield one
+
+
+def _plain_name(title: str) -> str:
+    """A title as part of a file's name: letters, digits and strokes."""
+    return re.sub(r"[^\w]+", "-", title).strip("-_")[:60]
+
+
+def _row_of(one: Each) -> tuple[str | int | None, ...]:
+    if one.made is None:
+        state = one.fault.code if one.fault is not None else "already-there"
+        return (one.id, one.title, one.package.name, state, "", "", "", "", "", "")
+    units = one.made.units
+    counts = (units.get("mappe", 0), units.get("registrering", 0), one.made.files)
+    state = "depositable" if one.made.depositable else "made"
+    verdict = (one.made.errors, one.made.warnings, " ".join(one.made.flaws))
+    return (one.id, one.title, one.package.name, state, *counts, *verdict)
 
 
 def convert(
@@ -122,8 +208,11 @@ def convert(
     """
     wanted = Wanted(form, Path(package) if package is not None else _own_facts())
     if form in DATABASES:
+        if ":" not in str(source):  # neither an address nor the name of a connection
+            require_existing(str(source))
         connections = site(None, settings).config.connections
         return convert_database(str(source), Path(target), wanted, connections=connections, tell=tell)
+    require_existing(str(source))
     if not despite_damage:
         _refuse_damaged(Path(source), tell)
     return convert_files(Path(source), Path(target), wanted, tell=tell)
@@ -156,7 +245,7 @@ def compare(
         raise UsageFault(what="two-archives", where=" ".join(sides))
     here = site(archives[0], settings)
     package = next(side for side in sides if not is_archive(side))
-    with reached(destination(here.config, here.environment)) as way, closing(opened(way.settings)) as asked:
+    with reached(destination(here.config, here.environment), reads=True) as way, closing(opened(way.settings)) as asked:
         tell(Event("target", {"archive": way.name, "account": way.account}))
         return compare_with_archive(Path(package), asked, by, here.config.zone)
 

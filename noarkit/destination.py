@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,10 @@ from noarkit.archive.settings import ArchiveSettings, settings_of
 from noarkit.archive.token import Credentials
 from noarkit.config import ArchiveConfig, Config
 from noarkit.engine.assembly import Way
+from noarkit.engine.workshop import opened
+from noarkit.events import Listener
+from noarkit.load import preflight
+from noarkit.safe.paths import require_existing
 
 EMBEDDED = "embedded:"
 DEFAULT = "embedded:noarkit-archive"
@@ -47,17 +51,32 @@ def destination(config: Config, environment: Mapping[str, str], remembered: str 
     return Destination(name, config.archive, environment)
 
 
+def identity_there(where: Destination, tell: Listener) -> str | None:
+    """Which archive stands in the folder of an embedded one: empty where none does yet, None for one elsewhere, which
+    says so when it is loaded into."""
+    folder = where.embedded
+    if folder is None:
+        return None
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return ""
+    with reached(where) as way, closing(opened(way.settings, tell=tell)) as asked:
+        return preflight.identity(asked) or way.name
+
+
 @contextmanager
-def reached(where: Destination, *, rehearse: bool = False) -> Iterator[Way]:
+def reached(where: Destination, *, rehearse: bool = False, reads: bool = False) -> Iterator[Way]:
     """The archive, running for as long as the block lasts. Raises `ConfigFault`, `SecretFault`, `RunLocked`.
 
-    With `rehearse` an embedded archive that is not there yet is only made for a moment, elsewhere.
+    With `rehearse` an embedded archive that is not there yet is only made for a moment, elsewhere; for one who only
+    `reads` it is not made at all: `SourceGone`.
     """
     folder = where.embedded
     if folder is None:
         config = replace(where.config, url=where.name)
         yield Way(where.name, settings_of(config, where.environment), config.transaction_deadline_s)
         return
+    if reads:
+        require_existing(str(folder))
     from noarkit.embedded import open_embedded
 
     with ExitStack() as stack:

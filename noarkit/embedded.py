@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,8 +22,9 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from noarkit.errors import ArchiveAway, ConfigFault, DiskFull, NoarkitError, RunLocked
+from noarkit.errors import ArchiveAway, ConfigFault, DiskFull, NoarkitError, RunLocked, UsageFault
 from noarkit.safe.children import child_environment
+from noarkit.safe.disk import fault_of_disk
 from noarkit.secrets import Secret
 
 CLIENT_ID = "integration"
@@ -31,7 +33,7 @@ _START_S = 30.0
 _STOP_S = 40.0
 _PR_SET_PDEATHSIG = 1
 _WITH_PARENT = "--with-parent"
-_FAULTS: dict[str, type[NoarkitError]] = {kind.code: kind for kind in (ConfigFault, DiskFull, RunLocked)}
+_FAULTS: dict[str, type[NoarkitError]] = {kind.code: kind for kind in (ConfigFault, DiskFull, RunLocked, UsageFault)}
 
 
 @dataclass(slots=True)
@@ -149,6 +151,7 @@ def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
             stdout=subprocess.PIPE,
             stderr=log,
             start_new_session=True,
+            umask=0o077,  # titles and documents are for the owner of the archive alone
             env=child_environment(),
         )
     told = _first_line(child)
@@ -236,9 +239,18 @@ def _serve_for_parent(arguments: list[str]) -> int:
     try:
         serve(Path(arguments[0]), Address(port=0), ready=ready, stopping=stopping)
     except NoarkitError as fault:
-        _say({"code": fault.code, "data": {name: str(value) for name, value in fault.data.items()}})
-        return fault.exit_code
+        return _say_why(fault)
+    except (OSError, sqlite3.Error) as error:
+        disk = fault_of_disk(error)
+        if disk is None:
+            raise
+        return _say_why(disk)
     return 0
+
+
+def _say_why(fault: NoarkitError) -> int:
+    _say({"code": fault.code, "data": {name: str(value) for name, value in fault.data.items()}})
+    return fault.exit_code
 
 
 def _say(told: dict[str, object]) -> None:

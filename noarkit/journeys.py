@@ -6,9 +6,7 @@ happens is told as events, what goes wrong is raised as a fault.
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,10 +16,12 @@ from zoneinfo import ZoneInfo
 
 from noarkit import airgap
 from noarkit.airgap import Trust
-from noarkit.destination import Destination, destination, reached
+from noarkit.archive.retry import Policy
+from noarkit.destination import Destination, destination, identity_there, reached
 from noarkit.engine import assembly, continuity
 from noarkit.engine.assembly import IngestResult, LoadOptions
 from noarkit.engine.limits import read_most_errors, read_until
+from noarkit.engine.listing import compare_listing
 from noarkit.engine.runlog import logged
 from noarkit.engine.workshop import opened
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
@@ -34,36 +34,41 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.gate import command_gate
 from noarkit.load.governor import Rate, read_rate
 from noarkit.load.numbers import placed
-from noarkit.load.plan import Plan, PlanResult
+from noarkit.load.plan import Plan, PlanResult, known_elements
 from noarkit.load.plan import plan as make_plan
 from noarkit.load.reappeared import reappeared
-from noarkit.load.receipt import write_receipt
-from noarkit.load.receiving import is_received
+from noarkit.load.receipt import answers_for, write_receipt
 from noarkit.load.receiving import planned as planned_before
-from noarkit.load.verify import Depth, Depths, Verified
-from noarkit.load.verify import verify as verify_run
+from noarkit.load.verification import Depth, Depths, Verified
+from noarkit.load.verification import verify as verify_run
+from noarkit.origins import reopened, same_source, settled, source_at, source_of
 from noarkit.report import Context, write_certificate, write_plan_report, write_run_report
 from noarkit.report.lists import write_lists
 from noarkit.report.page import MOST_PLACES
+from noarkit.safe.toml import read_text
 from noarkit.site import Place as Place
 from noarkit.site import Site as Site
 from noarkit.site import read_settings as read_settings
 from noarkit.site import site as site
-from noarkit.sources.connector import ConnectorSource, find_connection, names_connection, reopen_connection, standing
+from noarkit.sources.connector import ConnectorSource, names_connection
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
-from noarkit.sources.opening import open_source as find_source
-from noarkit.sources.opening import reopen
 from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Settling, Source, SourceIdentity, fitted, keyed, released
+from noarkit.sources.port import Source, fitted, released
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
 
+# a file that cannot be fetched is a finding; an archive that is away is waited for as long as ever
+_FOR_ONE_FILE = Policy(patience_s=2.0)
 
-def scan(source: Place | Source, *, settings: Site | None = None, tell: Listener = nobody) -> ScanReport:
-    """Reads a source and counts what it holds. Changes nothing. Raises `SourceGone`, `UsageFault`."""
-    with released(source_at(source, settings)) as place:
+
+def scan(
+    source: Place | Source, *, source_kind: str | None = None, settings: Site | None = None, tell: Listener = nobody
+) -> ScanReport:
+    """Reads a source and counts what it holds. Changes nothing. `source_kind` says what a path is to be read as,
+    whatever it looks like (`files`, or a form of package). Raises `SourceGone`, `UsageFault`."""
+    with released(source_at(source, settings, kind=source_kind)) as place:
         return scan_source(place, tell)
 
 
@@ -72,9 +77,13 @@ def plan(
     run: Place,
     *,
     recipe: Place | Recipe | None = None,
+    source_kind: str | None = None,
     hash_contents: bool = False,
     since: Place | None = None,
     strict: bool = False,
+    accept_loss: Sequence[str] = (),
+    take_incomplete: bool = False,
+    carry: bool = True,
     archive: str | None = None,
     pack: Place | None = None,
     seal_key: Place | None = None,
@@ -84,20 +93,28 @@ def plan(
 ) -> PlanResult:
     """Reads, maps, checks and cuts; freezes the plan in the folder `run`, with plan.html beside it. Sends nothing.
 
-    `source` is a path, a URL, a name, or a source itself. `recipe` is a file or a value; without one the source's own
+    `source` is a path, a URL, a name, or a source itself; `source_kind` says what a path is to be read as, whatever it
+    looks like (`files`, or a form of package). `recipe` is a file or a value; without one the source's own
     is used. Codes are judged by the archive's own lists where `archive` names one (which must then answer), or where
     the settings name one that answers.
+
+    A plan that would lose the grade of a record (`gradering`) or the proof of its disposal (`utfoertKassasjon`) is
+    refused, unless `accept_loss` names that element. With `take_incomplete` records of an extract whose files are
+    missing or damaged, and journal posts without a party, are loaded as metadata. What an extract tells and the
+    archive has no field for is kept in business-specific metadata, unless `carry` is False or the recipe says so.
 
     With `pack` the plan is sealed with its documents, signed with `seal_key`: a folder, zip or tar for the other side
     of an air gap. A run that stands already is packed as it is, and the same call again goes on. Where `source` is such
     a bundle, it is proven (one of `trust_key` must have sealed it) and `run` is made of it.
-    Raises `PlanFault` for a recipe or plan that cannot work, `SourceGone`, `UsageFault` where a plan stands already.
+    Raises `PlanFault` for a recipe or plan that cannot work, `LossNotAccepted`, `SourceGone`, `UsageFault` where a
+    plan stands already.
     """
     here = site(archive, settings)
     folder = RunFolder(Path(run))
     if trust_key is not None or airgap.is_bundle(source):
         return airgap.received(source, folder, trust_key, here, tell)
-    wish = _Wish(recipe, hash_contents, since, strict, archive)
+    accepted = known_elements(accept_loss)
+    wish = _Wish(recipe, hash_contents, since, strict, archive, accepted, take_incomplete, source_kind, carry)
     if pack is None:
         return _plan(source, folder, wish, here, tell)
     signer = airgap.signer(here, seal_key)
@@ -108,7 +125,7 @@ def plan(
     else:
         planned = _plan(source, folder, wish, here, tell)
     given = None if isinstance(source, str | Path) else source
-    again = partial(_reopened, folder, here, given)
+    again = partial(reopened, folder, here, given)
     return airgap.pack(planned, again, Path(pack), signer, strict=strict, here=here, tell=tell)
 
 
@@ -121,18 +138,25 @@ class _Wish:
     since: Place | None
     strict: bool
     archive: str | None
+    accept_loss: tuple[str, ...] = ()
+    take_incomplete: bool = False
+    source_kind: str | None = None
+    carry: bool = True
 
 
 def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, tell: Listener) -> PlanResult:
     where = destination(here.config, here.environment)
-    place = source_at(source, here, where.name)
+    found = source_at(source, here, where.name, wish.source_kind)
+    place = continuity.of_that_archive(found, partial(identity_there, where, tell), tell)
     settled(place, folder.path)
     tell(Event("target", {"archive": where.name}))
     codes = _codes(where, tell, must=wish.archive is not None, may=here.config.archive.url is not None)
     what = replace(
-        _what(wish.recipe, place, codes),
+        _what(wish, place, codes),
         hash_contents=wish.hash_contents,
         strict=wish.strict,
+        accept_loss=wish.accept_loss,
+        accepted_by="{user}@{machine}".format_map(assembly.who()),
         since=RunFolder(Path(wish.since)) if wish.since is not None else None,
         codes=codes,
     )
@@ -185,7 +209,7 @@ def ingest(
     """
     here = site(archive, settings)
     folder = airgap.run_of(run, output, trust_key, here, tell)
-    read = _reopened(folder, here, source)
+    read = reopened(folder, here, source)
     options = LoadOptions(
         until=read_until(until, datetime.fromtimestamp(here.now_s(), UTC), _zone(folder)) if until else None,
         rate=read_rate(max_rate) if max_rate else Rate(),
@@ -226,7 +250,7 @@ def write_back(run: Place, field: str, *, settings: Site | None = None, tell: Li
     """
     here = site(None, settings)
     folder = RunFolder(Path(run))
-    source = _reopened(folder, here)
+    source = reopened(folder, here)
     if not isinstance(source, ConnectorSource):
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
     with released(source), logged(folder.path, tell, here.now_s, "write-back") as told:
@@ -259,8 +283,9 @@ def verify(
     run: Place,
     *,
     source: Source | None = None,
-    depth: Depth = "ids",
+    depth: Depth | None = None,
     sample: float = 1.0,
+    whole: bool = False,
     archive: str | None = None,
     receipt: Place | None = None,
     trust_key: Trust = None,
@@ -269,23 +294,22 @@ def verify(
     settings: Site | None = None,
     tell: Listener = nobody,
 ) -> Verified:
-    """Walks the source again, asks the archive, and compares; `sample` is the share of files whose bytes are compared.
+    """Walks the source again, asks the archive, and compares, to a depth of `counts`, `ids`, `fields` (the default) or
+    `bytes`; `sample` is the share of files whose bytes are compared, `whole` also asks for every key a service lists.
 
-    A run that came in a bundle is answered for with `receipt_out`: where nothing disagrees, a receipt is made there,
-    sealed with `seal_key`. A run that left in one is closed with `receipt`, which one of `trust_key` must have sealed:
-    it is held against the plan and all that was sealed, and no archive is asked.
+    A run that came in a bundle is answered for with `receipt_out`: every byte is compared, and where all of the bundle
+    is in this archive as it was sent, a receipt is made there, sealed with `seal_key`. A run that left in one is closed
+    with `receipt`, which one of `trust_key` must have sealed: it is held against the plan and all that was sealed, and
+    no archive is asked.
     `source` as for `ingest`. Changes nothing. Raises `SealBroken`, `OtherArchive`, `SourceGone`, and archive faults.
     """
     here = site(archive, settings)
     folder = RunFolder(Path(run))
     if receipt is not None:
-        result = airgap.close_case(folder, receipt, trust_key, here, tell)
-        if result.good and names_connection(source_of(folder).where):
-            with suppress(ConfigFault):  # a connection that is configured no more has no next plan
-                airgap.move_marks(folder, _reopened(folder, here), here)
-        return result
+        return _close_case(folder, receipt, trust_key, here, tell)
     order = airgap.receipt_order(folder, receipt_out, seal_key, here) if receipt_out is not None else None
-    read = _reopened(folder, here, source)
+    depths = airgap.receipt_depths(depth, sample) if order is not None else Depths(depth or "fields", sample)
+    read = reopened(folder, here, source)
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
         stack.enter_context(released(read))
@@ -296,49 +320,34 @@ def verify(
         asked = stack.enter_context(closing(opened(way.settings, tell=told)))
         assembly.same_archive(folder, asked, way.name)
         began_s = here.now_s()
-        result = verify_run(folder, read, asked, Depths(depth, sample), told)
+        with closing(opened(way.settings, policy=_FOR_ONE_FILE, tell=told)) as downloads:
+            result = verify_run(folder, read, asked, depths, told, downloads=downloads)
+        if whole:
+            compare_listing(folder, read, asked, result, told)
         result.certificate = write_certificate(
             folder,
             result,
             here.config.lang,
             archive=way.name,
             account=way.account,
-            sample=sample,
+            sample=depths.sample,
             began_s=began_s,
             ended_s=here.now_s(),
         )
-        if order is not None and result.good:
+        if order is not None and answers_for(result):
             wanted = replace(order, archive=way.name, account=way.account)
             write_receipt(wanted, result, asked, now_s=here.now_s)
             result.receipt = order.target
         return result
 
 
-def source_of(folder: RunFolder) -> SourceIdentity:
-    """The source that a run was planned from. Raises `JournalFault` where the folder holds no plan."""
-    folder.plan()
-    with closing(GraphStore.open(folder.graph)) as graph:
-        kind, where = graph.meta("source_kind") or "", graph.meta("source_where") or ""
-        found = json.loads(graph.meta("source_settings") or "{}")
-    return SourceIdentity(kind, where, found)
-
-
-def same_source(folder: RunFolder, source: Place) -> None:
-    """Raises `UsageFault` where a run was planned from another source than this."""
-    named = os.fspath(source) if isinstance(source, str | Path) else ""
-    where = named if names_connection(named) else source_at(source, None).identity.where
-    if source_of(folder).where != where:
-        raise UsageFault(what="run-of-other-source", where=str(folder.path))
-
-
-def recipe_text(path: Path) -> str:
-    """The text of a recipe file. Raises `ConfigFault`."""
-    try:
-        return path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigFault(where=str(path), why="not-utf-8") from error
-    except OSError as error:
-        raise ConfigFault(where=str(path), why="unreadable" if path.exists() else "not-there") from error
+def _close_case(folder: RunFolder, receipt: Place, trust_key: Trust, here: Site, tell: Listener) -> Verified:
+    """The receipt that came back, held against the run; where it fits, a connection's next plan begins behind it."""
+    result = airgap.close_case(folder, receipt, trust_key, here, tell)
+    if result.good and names_connection(source_of(folder).where):
+        with suppress(ConfigFault):  # a connection that is configured no more has no next plan
+            airgap.move_marks(folder, reopened(folder, here), here)
+    return result
 
 
 def _codes(where: Destination, tell: Listener, *, must: bool, may: bool) -> dict[str, frozenset[str]] | None:
@@ -378,73 +387,34 @@ def _report(folder: RunFolder, lang: str) -> None:
         write_lists(folder, lang)
 
 
-def settled(source: Source, folder: Path) -> Source:
-    """The source, told where the run lies that it is read for."""
-    if isinstance(source, Settling):
-        source.settle(folder)
-    return source
-
-
-def open_source(place: Place, *, settings: Site | None = None) -> Source:
-    """The source behind a path, URL or name, as a value: to ask for a recipe, or to give to `scan` and `plan`.
-
-    Raises `SourceGone`, `UsageFault`, `ConfigFault`.
-    """
-    return source_at(place, settings)
-
-
-def source_at(source: Place | Source, here: Site | None, archive: str | None = None) -> Source:
-    """The source that is meant: one given, a connection (read from its marks for that archive), or a place."""
-    if not isinstance(source, str | Path):
-        if not hasattr(source, "identity"):
-            raise UsageFault(
-                what="reader-bare", where=type(source).__name__, do="noarkit.from_reader(reader, 'my-system')"
-            )
-        return source
-    where = os.fspath(source)
-    if names_connection(where):
-        here = here or site()
-        now = datetime.fromtimestamp(here.now_s(), UTC)
-        found = find_connection(where, here.config, here.environment, now)
-        if found is not None:
-            return standing.from_marks(found, archive)
-    found_there = find_source(where)
-    return found_there if here is None else keyed(found_there, here.config.connections)
-
-
-def _reopened(folder: RunFolder, here: Site, given: Source | None = None) -> Source:
-    """The source of a run: the one given, which must be that one, or what is found where the plan says; the bundle
-    for a run that came in one."""
-    if is_received(folder):
-        return airgap.bundle_of(folder)
-    identity = source_of(folder)
-    if given is not None:
-        found = source_at(given, here)
-        if (found.identity.kind, found.identity.where) != (identity.kind, identity.where):
-            raise UsageFault(what="run-of-other-source", where=str(folder.path))
-        return settled(found, folder.path)
-    service = reopen_connection(identity, here.config, here.environment, folder.path)
-    return settled(service or keyed(reopen(identity), here.config.connections), folder.path)
-
-
-def _what(recipe: Place | Recipe | None, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:
+def _what(wish: _Wish, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:
     """What is planned by default: a recipe maps records, but what an extract holds is fixed."""
     if isinstance(place, ExtractSource):
-        text, name = _recipe_text(recipe, place)
+        text, name = _recipe_text(wish.recipe, place)
         terms = read_terms(text, name)
-        extract = ExtractSource(place.place, terms.zone)
+        extract = ExtractSource(
+            place.place,
+            terms.zone,
+            take_incomplete=wish.take_incomplete,
+            carry=wish.carry and terms.carry,
+            accepted=wish.accept_loss,
+        )
         return Plan(extract, extract.mapper(), text, terms.external_system, terms.zone, terms.close)
-    text, chosen = _recipe(recipe, place, codes)
+    for option, wished in (("--take-incomplete", wish.take_incomplete), ("--no-carry", not wish.carry)):
+        if wished:
+            raise UsageFault(what="only-of-an-extract", where=option)
+    text, chosen = _recipe(wish.recipe, place, codes)
     place = fitted(place, chosen.data.get("source"))
     target = chosen.target
-    return Plan(place, compile_recipe(chosen), text, target.external_system, target.zone, target.close)
+    mapper = compile_recipe(chosen)
+    return Plan(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
 
 
 def _recipe_text(given: Place | Recipe | None, source: Source) -> tuple[str, str]:
     """The text of a recipe, and what it is called."""
     if isinstance(given, Recipe):
         return given.text, given.name
-    return (recipe_text(Path(given)), str(given)) if given is not None else (source.default_recipe(), "default recipe")
+    return (read_text(Path(given)), str(given)) if given is not None else (source.default_recipe(), "default recipe")
 
 
 def _recipe(

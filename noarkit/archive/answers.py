@@ -164,9 +164,14 @@ def _retry_after_s(value: str | None, now_s: float) -> float | None:
         return None
     if value.strip().isdigit():
         return float(value)
+    moment_s = date_of(value)
+    return None if moment_s is None else max(0.0, moment_s - now_s)
+
+
+def date_of(value: str | None) -> float | None:
+    """The time that a header names; None where nothing sensible stands there."""
     try:
-        moment = parsedate_to_datetime(value)
+        moment = parsedate_to_datetime(value or "")
     except ValueError:
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, moment.timestamp() - now_s)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

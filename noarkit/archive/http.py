@@ -1,7 +1,7 @@
 """An archive on the wire: one session of one account, on connections that are kept and shared by threads.
 
 The hot calls ask the transport directly; all others take httpx's whole road over the same transport. Nothing is tried
-again here but one thing: a call refused for its token alone is made once more with a new token.
+again here but one thing: a call that asks, or uploads, and is refused for its token is made once more with a new one.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote, urlencode
@@ -16,7 +17,7 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from noarkit.archive import wire
-from noarkit.archive.answers import Asked, broken_exchange, json_of, members_of, refused_answer, strange
+from noarkit.archive.answers import Asked, broken_exchange, date_of, json_of, members_of, refused_answer, strange
 from noarkit.archive.connection import Reply
 from noarkit.archive.echoes import Echoes
 from noarkit.archive.settings import ArchiveSettings, Proxy, addresses_of, route_of
@@ -54,11 +55,13 @@ class HttpArchive:
         *,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
+        heard_date: Callable[[float], None] | None = None,
     ) -> None:
         addresses = addresses_of(settings)
         told = {"Accept-Encoding": "identity", "User-Agent": "noarkit", settings.error_header: "application/json"}
         self._settings = settings
         self._now = now
+        self._heard_date = heard_date
         self._transport = Transport(route_of(settings, addresses), settings.patience)
         # httpx's own time-outs would be for httpx's own transport; ours watches over progress itself
         self._client = httpx.Client(transport=self._transport, headers=told, trust_env=False)
@@ -68,7 +71,7 @@ class HttpArchive:
         if isinstance(settings.proxy, Proxy) and settings.proxy.secret is not None:
             self._echoes.learn(settings.proxy.secret.reveal(), settings.proxy.user or "")
         self._service = addresses.service
-        self._token_url = addresses.token
+        self._token_url, self._other_token_url = addresses.token, addresses.other_token
         self._origin = origin_of(addresses.service)
         lines = {"Host": addresses.service.netloc.decode("ascii"), **told}
         self._headers = _lines(lines)
@@ -158,7 +161,8 @@ class HttpArchive:
             request = Outgoing(self._origin, b"POST", path, self._json_headers + length + _bearing(token), body)
             return self._exchange(request, self._whole, asked)
 
-        return members_of(json_of(self._with_token(attempt), asked), asked)
+        answer = self._with_token_once(attempt) if asked.changes else self._with_token(attempt)
+        return members_of(json_of(answer, asked), asked)
 
     def _send_upload(self, content: Upload, told: bytes, token: bytes, asked: Asked) -> Uploaded:
         with content.open() as stream:
@@ -192,9 +196,26 @@ class HttpArchive:
             token = self._tokens.after_refusal(token)
         return attempt(token)
 
+    def _with_token_once(self, attempt: Callable[[bytes], T]) -> T:
+        """Makes an attempt with the token. A refusal of it gets a new one for the next call, and is raised: what else
+        stands between here and the archive may refuse a call that it has passed on."""
+        token = self._tokens.current()
+        try:
+            return attempt(token)
+        except NotLetIn as fault:
+            if fault.data.get("status") != 401:
+                raise
+            renewed = False
+            with suppress(ArchiveFault):
+                self._tokens.after_refusal(token)
+                renewed = True
+            raise NotLetIn(**{**fault.data, "renewed": renewed}) from fault
+
     def _exchange(self, request: Outgoing, read: Callable[[Reply], T], asked: Asked) -> T:
         try:
             with self._transport.exchange(request) as reply:
+                if self._heard_date is not None and (date_s := date_of(reply.header(b"date"))) is not None:
+                    self._heard_date(date_s)
                 if 200 <= reply.status < 300:
                     return read(reply)
                 body, retry_after = self._echoes.hide(_excuse(reply)), reply.header(b"retry-after")
@@ -215,20 +236,38 @@ class HttpArchive:
     def _fetch_token(self) -> Grant:
         """A new token. Whatever passes by itself is `ArchiveAway`: of the call that wanted it, nothing was sent."""
         asked = Asked("token", host=self._token_url.host)
-        body, headers = request_form(self._settings.credentials)
-        request = self._client.build_request("POST", self._token_url, content=body, headers=headers)
         try:
-            answer = self._request(request, asked)
+            answer = self._ask_for_token(self._token_url, asked)
         except ArchiveFault as fault:
-            raise _of_token(fault) from fault
+            other, self._other_token_url = self._other_token_url, None
+            if other is None or fault.data.get("status") not in (404, 405):
+                raise _of_token(fault) from fault
+            answer = self._ask_at_other_path(other, asked, fault)
         grant = grant_of(json_of(answer, asked), asked)
         self._echoes.learn(grant.access_token)
         return grant
 
+    def _ask_for_token(self, url: httpx.URL, asked: Asked) -> bytes:
+        body, headers = request_form(self._settings.credentials)
+        return self._request(self._client.build_request("POST", url, content=body, headers=headers), asked)
 
-def connect(settings: ArchiveSettings) -> HttpArchive:
-    """Opens a session. Nothing is sent before the first call. Raises `ConfigFault`, `SecretFault`."""
-    return HttpArchive(settings)
+    def _ask_at_other_path(self, url: httpx.URL, asked: Asked, first: ArchiveFault) -> bytes:
+        """The answer of the other documented path, which is kept to from then on; where nothing is there either, the
+        fault tells of the first."""
+        try:
+            answer = self._ask_for_token(url, asked)
+        except ArchiveFault as fault:
+            raise _of_token(first if fault.data.get("status") in (404, 405) else fault) from fault
+        self._token_url = url
+        return answer
+
+
+def connect(settings: ArchiveSettings, heard_date: Callable[[float], None] | None = None) -> HttpArchive:
+    """Opens a session. Nothing is sent before the first call. Raises `ConfigFault`, `SecretFault`.
+
+    `heard_date` is told the archive's own time with each answer.
+    """
+    return HttpArchive(settings, heard_date=heard_date)
 
 
 def _lines(headers: Mapping[str, str]) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ from noarkit.archive.values import (
     Upload,
     Uploaded,
 )
-from noarkit.errors import ArchiveBusy, ArchiveConflict, ArchiveFault
+from noarkit.errors import ArchiveAway, ArchiveBusy, ArchiveConflict, ArchiveFault, ArchiveStrange, NotLetIn
 from noarkit.events import Event, Listener, nobody
 
 T = TypeVar("T")
@@ -39,12 +40,18 @@ Effect = Literal["none", "orphan", "change", "versioned-change"]
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How patient we are with one call: waits double from `first_s` to `most_s`, and are `patience_s` long in all; a
-    conflict is tried again `conflicts` times at most."""
+    conflict is tried again `conflicts` times at most, an answer that is none `strange` times.
+
+    `resends` says that a transaction that the archive did not take is sent again. Those who ask what became of it first
+    turn that off: then it is repeated only where nothing of it was sent.
+    """
 
     first_s: float = 0.5
     most_s: float = 30.0
     patience_s: float = 300.0
     conflicts: int = 4
+    strange: int = 6
+    resends: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,28 +120,35 @@ class Retrying:
         self._archive.close()
 
     def _patiently(self, name: str, effect: Effect, once: Callable[[], T]) -> T:
-        waited_s, attempt, conflicts = 0.0, 0, 0
+        waited_s, attempt, faults = 0.0, 0, Counter[str]()
         while True:
             waited_s += self._wait_for_all(self._policy.patience_s - waited_s)
             try:
                 return once()
             except ArchiveFault as fault:
-                conflicts += isinstance(fault, ArchiveConflict)
+                faults[fault.code] += 1
                 wait_s = self._wait_s(fault, attempt)
-                if not self._may_repeat(fault, effect, conflicts) or waited_s + wait_s > self._policy.patience_s:
+                self._hold_all(fault, wait_s)
+                if (
+                    not self._may_repeat(fault, effect, faults[fault.code])
+                    or waited_s + wait_s > self._policy.patience_s
+                ):
                     raise
                 self._tell(Event("archive_retry", {"call": name, "code": fault.code, "wait_s": round(wait_s, 3)}))
-                self._hold_all(fault, wait_s)
             self._outside.sleep(wait_s)
             waited_s += wait_s
             attempt += 1
 
-    def _may_repeat(self, fault: ArchiveFault, effect: Effect, conflicts: int) -> bool:
-        if not fault.transient:
+    def _may_repeat(self, fault: ArchiveFault, effect: Effect, times: int) -> bool:
+        policy = self._policy
+        if effect == "versioned-change" and isinstance(fault, ArchiveConflict):
             return False
-        if isinstance(fault, ArchiveConflict):
-            return effect != "versioned-change" and conflicts <= self._policy.conflicts
-        return effect in ("none", "orphan") or not fault.fate_unknown
+        if effect not in ("none", "orphan") and not isinstance(fault, ArchiveAway) and not policy.resends:
+            return False
+        if isinstance(fault, NotLetIn):
+            return bool(fault.data.get("renewed")) and times == 1
+        most = {ArchiveConflict.code: policy.conflicts, ArchiveStrange.code: policy.strange}.get(fault.code, times)
+        return fault.transient and times <= most and (effect in ("none", "orphan") or not fault.fate_unknown)
 
     def _wait_s(self, fault: ArchiveFault, attempt: int) -> float:
         """What the archive asked for, else a doubling wait of which half is chance, so that many do not come as one."""

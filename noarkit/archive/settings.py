@@ -22,6 +22,7 @@ from noarkit.secrets import Secret
 
 SERVICE_PATH = "/noark5/v1"
 TOKEN_PATH = "/idp/oauth2/token"  # noqa: S105  # an address, no secret
+OTHER_TOKEN_PATH = "/oauth2/token"  # noqa: S105  # an address, no secret
 ERROR_HEADER = "X-Noark-Error-Response-Type"
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")
@@ -44,8 +45,9 @@ class Proxy:
 class ArchiveSettings:
     """All a session needs. `base_url` is the base without /noark5/v1.
 
-    `token_url` defaults to the base's own scheme, host and port. `proxy="environment"` asks for the proxies that the
-    environment names; otherwise it is never looked at. Plain HTTP is for this machine alone, unless `plain_http`.
+    `token_url` defaults to the base's own scheme, host and port, and there to either of the two documented paths.
+    `proxy="environment"` asks for the proxies that the environment names; otherwise it is never looked at. Plain HTTP
+    is for this machine alone, unless `plain_http`.
     """
 
     base_url: str
@@ -62,10 +64,11 @@ class ArchiveSettings:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where calls and token requests go."""
+    """Where calls and token requests go; `other_token` is asked where nothing is at `token`."""
 
     service: httpx.URL
     token: httpx.URL
+    other_token: httpx.URL | None = None
 
 
 def settings_of(config: ArchiveConfig, environment: Mapping[str, str]) -> ArchiveSettings:
@@ -96,8 +99,11 @@ def addresses_of(settings: ArchiveSettings) -> Addresses:
     """The addresses, checked. Raises `ConfigFault`, and `SecretOnTheLine` where one holds a password."""
     base = _checked(settings.base_url, "archive.url", settings.plain_http)
     service = base.path.rstrip("/").removesuffix(SERVICE_PATH) + SERVICE_PATH
-    token = settings.token_url or str(base.copy_with(path=TOKEN_PATH, query=None, fragment=None))
-    return Addresses(base.copy_with(path=service), _checked(token, "archive.token_url", settings.plain_http))
+    if settings.token_url:
+        token = _checked(settings.token_url, "archive.token_url", settings.plain_http)
+        return Addresses(base.copy_with(path=service), token)
+    paths = (TOKEN_PATH, OTHER_TOKEN_PATH)
+    return Addresses(base.copy_with(path=service), *(base.copy_with(path=path) for path in paths))
 
 
 def route_of(settings: ArchiveSettings, addresses: Addresses) -> Route:

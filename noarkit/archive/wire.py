@@ -11,6 +11,8 @@ from noarkit.archive.answers import Asked, strange
 from noarkit.archive.values import Action, Delete, Json, Link, Page, Query, Save, SavedObject, wire_timestamp
 from noarkit.errors import UsageFault
 
+_METADATA = "virksomhetsspesifikkeMetadata"
+
 
 def transaction_body(actions: Sequence[Action]) -> bytes:
     """The body of a transaction."""
@@ -91,7 +93,7 @@ def as_json(value: object, asked: Asked) -> Json:
 def _action(action: Action) -> dict[str, object]:
     members: dict[str, object] = {"type": action.type, "id": action.id}
     if isinstance(action, Save):
-        members |= {"action": "save", "fields": action.fields}
+        members |= {"action": "save", "fields": _without_emptied_metadata(action)}
     elif isinstance(action, Delete):
         members["action"] = "delete"
     elif isinstance(action, Link):
@@ -101,6 +103,14 @@ def _action(action: Action) -> dict[str, object]:
     if action.version is not None:
         members["version"] = action.version
     return members
+
+
+def _without_emptied_metadata(action: Save) -> Mapping[str, object]:
+    """The fields to save. An empty object of business-specific metadata would take away what is there, and whoever read
+    for public use was never shown it: it is not sent. Null takes metadata away."""
+    if action.id.isdigit() and action.fields.get(_METADATA) == {}:
+        return {name: value for name, value in action.fields.items() if name != _METADATA}
+    return action.fields
 
 
 def _text(value: object) -> str:

@@ -10,7 +10,7 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,16 +25,19 @@ from noarkit.engine.inline import InlineWorkers
 from noarkit.engine.limits import HistoricWatch, Limits, MostErrors
 from noarkit.engine.processes import ProcessWorkers
 from noarkit.engine.workshop import LocalWorkshop, opened
-from noarkit.errors import NoarkitError, OtherArchive, RunLocked, gravest
+from noarkit.errors import ChecksumDiffers, NoarkitError, OtherArchive, RunLocked, UsageFault, gravest
 from noarkit.events import Event, Listener, everybody
 from noarkit.graph.store import GraphStore
 from noarkit.load import preflight
+from noarkit.load.clocks import ArchiveClock, system_clocks
 from noarkit.load.close import Closed, close
 from noarkit.load.contents import Gate, no_gate
 from noarkit.load.coordinator import Stopping, Workers
+from noarkit.load.findings import exit_code_of, fault_of_finding, mend
 from noarkit.load.folder import RunFolder
 from noarkit.load.governor import Rate
-from noarkit.load.numbers import Numbers
+from noarkit.load.journal import CHECKSUM, NOT_CLOSED, FoundWrong, Journal
+from noarkit.load.numbers import Numbers, numbers
 from noarkit.load.run import Terms, load
 from noarkit.model import metamodel
 from noarkit.safe.children import alone
@@ -125,14 +128,17 @@ def ingest_run(
     began = now_s()
     with _rehearsed(folder) if options.dry_run else _as_it_is(folder) as run:
         records = sum(_counts(run.plan().get("records")).values())
-        limits = Limits(stopping, records, now_s, until=options.until, most_errors=options.most_errors)
+        until = None if _finished(run) else options.until
+        limits = Limits(stopping, records, now_s, until=until, most_errors=options.most_errors)
         heard = _Heard()
         watch = HistoricWatch(run.graph, stopping, allowed=options.todays_dates or options.dry_run)
         limits()  # a time that has come already lets nothing begin
         told = everybody(tell, heard, limits.hear, watch)
         contact(way, told)
-        with closing(opened(way.settings, dry_run=options.dry_run, tell=told)) as archive:
-            terms = Terms(way.name, way.deadline_s, limits=limits, rehearsal=options.dry_run)
+        theirs = ArchiveClock()
+        with closing(opened(way.settings, dry_run=options.dry_run, tell=told, heard_date=theirs.hear)) as archive:
+            clocks = system_clocks(theirs.now_s)
+            terms = Terms(way.name, way.deadline_s, limits=limits, rehearsal=options.dry_run, clocks=clocks)
             told(Event("load_began", progress(run)))
             _note(run, now_s(), "ingest_began", archive=way.name, account=way.account, **who())
             loaded = load(
@@ -144,12 +150,15 @@ def ingest_run(
                 tell=told,
                 now_s=now_s,
             )
-            closed = None
-            if loaded.state == "done" and not options.dry_run and closes(run):
+            if not options.dry_run:
+                _mend(run, archive, source, now_s)
+            closed, damaged = None, _found_wrong(run, CHECKSUM)
+            # nothing may be changed any more in what is closed, so that what is damaged keeps the run open
+            if loaded.state == "done" and not options.dry_run and closes(run) and not damaged:
                 closed = _close(run, archive, heard, stopping, told, now_s)
-        counted = loaded.numbers
-        exit_code = gravest(loaded.exit_code, stopping.exit_code, _items_exit(counted, closed))
-        state = loaded.state if closed is None or closed.whole else "paused"
+        counted, wrong = loaded.numbers, _found_wrong(run)
+        exit_code = gravest(loaded.exit_code, stopping.exit_code, _items_exit(counted), exit_code_of(wrong))
+        state = loaded.state if (closed is None or closed.whole) and not damaged else "paused"
         _note(run, now_s(), "ingest_ended", exit=exit_code, state=state)
     return IngestResult(
         folder=folder,
@@ -158,11 +167,23 @@ def ingest_run(
         exit_code=exit_code,
         archive=way.name,
         closed=closed,
-        faults=tuple(heard.faults.values()),
+        faults=_faults(heard, wrong),
         stopped_by=stopping.reason,
         seconds=now_s() - began,
         dry_run=options.dry_run,
     )
+
+
+def _finished(run: RunFolder) -> bool:
+    """True where nothing is left to load or to close, which no time of day can stop."""
+    if not run.journal.exists():
+        return False
+    counted = numbers(run)
+    if counted.open or counted.in_doubt:
+        return False
+    with closing(run.open_journal()) as journal:
+        closed = journal.meta("closed")
+        return not closes(run) or closed == "yes" or (closed == "no" and not _left_open(journal))
 
 
 def progress(folder: RunFolder) -> dict[str, object]:
@@ -182,9 +203,10 @@ def close_run(folder: RunFolder, way: Way, *, stopping: Stopping, tell: Listener
     contact(way, tell)
     with closing(opened(way.settings, tell=tell)) as archive, folder.locked():
         same_archive(folder, archive, way.name)
-        closed = close(folder, archive, stopping=stopping, tell=tell, now_s=now_s)
-        if closed.whole:
-            _remember(folder, closed="yes")
+        with closing(folder.open_journal()) as journal:
+            only = _left_open(journal) if journal.meta("closed") == "no" else None
+        closed = close(folder, archive, stopping=stopping, tell=tell, now_s=now_s, only=only)
+        _keep_closed(folder, closed, now_s())
     return closed
 
 
@@ -203,6 +225,16 @@ def same_archive(folder: RunFolder, archive: Archive, name: str) -> None:
     found = preflight.identity(archive) or name
     if found != known:
         raise OtherArchive(where=str(folder.path), expected=known, found=found)
+
+
+def accept(folder: RunFolder, keys: Sequence[str], now_s: float) -> None:
+    """Takes what was found wrong under these keys as it is, in the name of who asks. Raises `UsageFault`."""
+    with folder.locked(), closing(folder.open_journal()) as journal:
+        kinds = {found.key: found.kind for found in journal.findings()}
+        for key in keys:
+            if key not in kinds:
+                raise UsageFault(what="bad-value", where=f"--accept {key}")
+            journal.settle(kinds[key], key, "accepted", now_s, who()["user"])
 
 
 def take_up_again(folder: RunFolder, code: str | None) -> int:
@@ -269,23 +301,56 @@ def _close(
     now_s: Callable[[], float],
 ) -> Closed | None:
     with closing(run.open_journal()) as journal:
-        if journal.meta("closed") == "yes" and not heard.made:
-            return None
+        before = journal.meta("closed") if not heard.made else None
+        left = _left_open(journal)
+    if before == "yes" or (before == "no" and not left):
+        return None
     with run.locked():
-        closed = close(run, archive, stopping=stopping, tell=tell, now_s=now_s)
-        if closed.whole:
-            _remember(run, closed="yes")
+        # what was closed stays closed: another time it is only about what was refused then
+        only = left if before == "no" else None
+        closed = close(run, archive, stopping=stopping, tell=tell, now_s=now_s, only=only)
+        _keep_closed(run, closed, now_s())
     return closed
 
 
-def _items_exit(counted: Numbers, closed: Closed | None) -> int:
-    missed = counted.set_aside + counted.refused + (closed.refused if closed else 0)
-    return _ITEMS_EXIT if missed else 0
+def _mend(run: RunFolder, archive: Archive, source: Source, now_s: Callable[[], float]) -> None:
+    with run.locked(), closing(run.open_journal()) as journal:
+        if journal.findings("asked"):
+            with closing(run.open_graph()) as graph:
+                mend(journal, graph, archive, source.open, now_s)
 
 
-def _remember(run: RunFolder, **facts: str) -> None:
+def _found_wrong(run: RunFolder, kind: str = "") -> list[FoundWrong]:
     with closing(run.open_journal()) as journal:
-        journal.remember(**facts)
+        return [found for found in journal.findings() if kind in ("", found.kind)]
+
+
+def _faults(heard: _Heard, wrong: list[FoundWrong]) -> tuple[NoarkitError, ...]:
+    """The first fault of each kind that stopped a worker, and every document that is found damaged, whenever it was."""
+    damaged = [fault_of_finding(found) for found in wrong if found.kind == CHECKSUM]
+    others = [fault for code, fault in heard.faults.items() if code != ChecksumDiffers.code or not damaged]
+    return (*others, *damaged)
+
+
+def _items_exit(counted: Numbers) -> int:
+    return _ITEMS_EXIT if counted.set_aside + counted.refused else 0
+
+
+def _left_open(journal: Journal) -> frozenset[str]:
+    """What could not be closed, and was not accepted as it is."""
+    return frozenset(found.key for found in journal.findings() if found.kind == NOT_CLOSED)
+
+
+def _keep_closed(run: RunFolder, closed: Closed, at: float) -> None:
+    """What could not be closed stays found wrong, and is tried again; the rest of what was is mended."""
+    with closing(run.open_journal()) as journal:
+        left = {found.key for found in closed.left}
+        for found in journal.findings():
+            if closed.whole and found.kind == NOT_CLOSED and found.key not in left:
+                journal.settle(found.kind, found.key, "mended", at, "noarkit")
+        journal.find_wrong(closed.left)
+        if closed.whole:
+            journal.remember(closed="no" if _left_open(journal) else "yes")
 
 
 def who() -> dict[str, str]:

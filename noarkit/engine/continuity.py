@@ -6,15 +6,15 @@ Each step does nothing for a source that is no connection.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noarkit.connectors.drift import Change
 from noarkit.engine.assembly import IngestResult, Way
 from noarkit.engine.workshop import opened
 from noarkit.errors import OtherArchive
-from noarkit.events import Listener
+from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.load import preflight
 from noarkit.load.folder import RunFolder
@@ -43,6 +43,20 @@ def planning(source: Source, folder: RunFolder, tell: Listener) -> Iterator[Noti
     yield noticed
     noticed.changes = standing.changed_fields(source, tell)
     standing.propose(source, folder.path)
+
+
+def of_that_archive(source: Source, identity: Callable[[], str | None], tell: Listener) -> Source:
+    """The source, without marks that another archive earned which stood at the same place before: all is read then.
+
+    `identity` tells which archive stands there: None where that cannot be asked, empty where none does.
+    """
+    if not isinstance(source, ConnectorSource) or source.span.marks is None or not source.span.marks.archive:
+        return source
+    found = identity()
+    if found is None or found == source.span.marks.archive:
+        return source
+    tell(Event("remark", {"stream": "", "why": "other-archive"}))
+    return replace(source, span=replace(source.span, marks=None))
 
 
 def judge(folder: RunFolder, way: Way, tell: Listener) -> None:

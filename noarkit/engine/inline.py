@@ -15,7 +15,7 @@ class InlineWorkers:
 
     def __init__(self, workshop: Workshop, control: Control | None = None) -> None:
         self._stop = False
-        self._control = control or Control(time.time, time.sleep, lambda: self._stop)
+        self._control = control or Control(time.monotonic, time.sleep, lambda: self._stop)
         self._stack = ExitStack()
         self._bench = self._stack.enter_context(workshop())
         self._current: tuple[int, Iterator[Outcome]] | None = None

@@ -125,7 +125,7 @@ def _live(workshop: Workshop, pipe: Connection, inherited: list[Connection], sto
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides when to drain
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    control = Control(time.time, time.sleep, stop.is_set)
+    control = Control(time.monotonic, time.sleep, stop.is_set)
     try:
         with workshop() as bench:
             while True:

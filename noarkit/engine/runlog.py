@@ -44,7 +44,7 @@ def logged(folder: Path, tell: Listener, now_s: Callable[[], float], job: str) -
     """A listener that tells `tell`, and writes the same into the run's log; begin, end and faults of a job as well."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = os.open(folder / "run.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    log = _Log(handle, now_s)
+    log = _Log(folder / "run.log", handle, now_s)
     try:
         log(Event(f"{job}_begins"))
         yield everybody(tell, log)
@@ -57,7 +57,8 @@ def logged(folder: Path, tell: Listener, now_s: Callable[[], float], job: str) -
 
 
 class _Log:
-    def __init__(self, handle: int, now_s: Callable[[], float]) -> None:
+    def __init__(self, path: Path, handle: int, now_s: Callable[[], float]) -> None:
+        self._path = path
         self._handle = handle
         self._now_s = now_s
 
@@ -67,7 +68,7 @@ class _Log:
         try:
             os.write(self._handle, line.encode())
         except OSError as error:
-            raise DiskFull(where="run.log") from error
+            raise DiskFull(where=str(self._path)) from error
 
 
 def harmless(data: Mapping[str, object]) -> dict[str, object]:

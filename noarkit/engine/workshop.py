@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from noarkit.archive.dryrun import DryRun
@@ -33,7 +33,9 @@ class LocalWorkshop:
 
     @contextmanager
     def __call__(self) -> Iterator[Bench]:
-        archive = opened(self.settings, self.rate, dry_run=self.dry_run, policy=self.policy)
+        # a worker asks what became of a transaction before it sends it again
+        policy = replace(self.policy, resends=False)
+        archive = opened(self.settings, self.rate, dry_run=self.dry_run, policy=policy)
         with closing(archive), closing(GraphStore.open(self.graph)) as graph:
             yield Bench(archive, graph, self.open_content, self.gate)
 
@@ -45,7 +47,8 @@ def opened(
     dry_run: bool = False,
     policy: Policy | None = None,
     tell: Listener = nobody,
+    heard_date: Callable[[float], None] | None = None,
 ) -> Archive:
     """A session with all that wraps one: patience, pace, and nothing changed where the run is only rehearsed."""
-    archive = Retrying(Governed(connect(settings), rate or Rate()), policy, tell=tell)
+    archive = Retrying(Governed(connect(settings, heard_date), rate or Rate()), policy, tell=tell)
     return DryRun(archive) if dry_run else archive

@@ -66,9 +66,10 @@ class GraphBuilder:
         self._next_record = store.count("record") + 1
         self._family = {name: kind.family for name, kind in metamodel().types.items()}
 
-    def targets(self, entities: Iterable[Entity]) -> None:
-        """Puts the spine in first: what every record hangs under. They belong to no record."""
+    def targets(self, entities: Iterable[Entity], notes: Iterable[Note] = ()) -> None:
+        """Puts the spine in first: what every record hangs under. They and their notes belong to no record."""
         batch = _Batch()
+        batch.notes.extend((None, None, note.code, 0, _json(note.data)) for note in notes)
         for entity in entities:
             if entity.key not in self._known:
                 self._place(entity, None, batch)

@@ -11,6 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+PARTIES = "parties"
+FOLLOWED: Mapping[str, tuple[str, ...]] = {
+    "Saksmappe": ("tittel", "saksansvarlig", "saksstatus", PARTIES),
+    "Mappe": ("tittel", PARTIES),
+}
+"""What of a folder that is in the archive already is held against its source, and may be told to follow it."""
 FieldValue = str | int | float | bool | None | Mapping[str, object]
 
 

@@ -7,9 +7,7 @@ record that it belongs to. Loading follows (unit, bundle, n): spine first, paren
 
 from __future__ import annotations
 
-import errno
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,15 +16,14 @@ from typing import NamedTuple
 
 import orjson
 
-from noarkit.errors import DiskFull, JournalFault, PlanChanged
+from noarkit.errors import DiskFull, JournalFault, PlanChanged, UsageFault
 from noarkit.graph.entity import Content, FieldValue
 from noarkit.graph.freeze import digest
 from noarkit.model import metamodel
+from noarkit.safe.disk import is_full, is_not_writable
 
 GRAPH_VERSION = 1
 
-_LITTLE_BYTES = 128 * 1024
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 Position = tuple[int, int, int]
 
@@ -322,19 +319,11 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as cause:
-        if getattr(cause, "sqlite_errorname", "") == "SQLITE_FULL" or _no_room(path.parent):
+        if is_full(cause, path.parent):
             raise DiskFull(where=str(path)) from cause
+        if is_not_writable(cause, path.parent):
+            raise UsageFault(what="not-writable", where=str(path.parent)) from cause
         raise JournalFault(where=str(path), why=str(cause)) from cause
-
-
-def _no_room(folder: Path) -> bool:
-    """Whether a little more can be written: SQLite tells of a quota, and of its shared memory, as of any I/O error."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(bytes(_LITTLE_BYTES))
-    except OSError as fault:
-        return fault.errno in _NO_ROOM
-    return False
 
 
 def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:

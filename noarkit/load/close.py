@@ -6,7 +6,7 @@ Saying a second time that something is closed changes nothing, so an answer that
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,11 +16,12 @@ import orjson
 
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
-from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, NotAllowed
+from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
 from noarkit.events import Event, Listener
 from noarkit.load.coordinator import Stopping
 from noarkit.load.finality import finalising
 from noarkit.load.folder import RunFolder
+from noarkit.load.journal import NOT_CLOSED, FoundWrong
 
 _AT_ONCE = 500
 _ATTEMPTS = 5
@@ -46,49 +47,62 @@ class _Made(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """How many of each type were finalised, and how many the archive would not finalise."""
+    """How many of each type were finalised, and how many the archive would not finalise; `left` says which."""
 
     closed: Mapping[str, int]
     refused: int
     whole: bool
+    left: tuple[FoundWrong, ...] = ()
 
 
 def close(
-    folder: RunFolder, archive: Archive, *, stopping: Stopping, tell: Listener, now_s: Callable[[], float]
+    folder: RunFolder,
+    archive: Archive,
+    *,
+    stopping: Stopping,
+    tell: Listener,
+    now_s: Callable[[], float],
+    only: Container[str] | None = None,
 ) -> Closed:
-    """Finalises all that the run made. What the archive refuses is counted and told, and the rest goes on."""
+    """Finalises all that the run made, or only what bears these keys of findings. What the archive refuses is counted
+    and told, and the rest goes on."""
     counts: dict[str, int] = {}
-    refused = 0
+    left: list[FoundWrong] = []
     moment = datetime.fromtimestamp(now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     for layer in _LAYERS:
         for some in _portions(folder, layer):
             if stopping:
-                return Closed(counts, refused, whole=False)
-            saves = list(_saves(some, moment))
-            missed = _send(archive, saves, tell) if saves else 0
-            refused += missed
+                return Closed(counts, len(left), False, tuple(left))
+            saves = [save for save in _saves(some, moment) if only is None or _finding_key(save) in only]
+            left += _send(archive, saves, tell) if saves else []
             for save in saves:
                 counts[save.type] = counts.get(save.type, 0) + 1
-            tell(Event("closed", {"objects": sum(counts.values()) - refused}))
-    return Closed(counts, refused, whole=True)
+            tell(Event("closed", {"objects": sum(counts.values()) - len(left)}))
+    return Closed(counts, len(left), True, tuple(left))
 
 
-def _send(archive: Archive, saves: list[Save], tell: Listener) -> int:
-    """Sends saves, in halves where the archive refuses some; returns how many were refused."""
+def _send(archive: Archive, saves: list[Save], tell: Listener) -> list[FoundWrong]:
+    """Sends saves, in halves where the archive refuses some; returns what was refused."""
     for attempt in range(_ATTEMPTS):
         try:
-            archive.transaction(saves)
-            return 0
+            saved = archive.transaction(saves)
+            if any(save.id not in saved for save in saves):
+                raise ArchiveStrange(call="transaction", why="not-all-saved", fate="unknown")
+            return []
         except (ArchiveRefused, ArchiveNotFound, NotAllowed) as fault:
             if len(saves) == 1:
                 tell(Event("not_closed", {"type": saves[0].type, "id": saves[0].id, "code": fault.code}))
-                return 1
+                return [FoundWrong(NOT_CLOSED, _finding_key(saves[0]), None, {"code": fault.code})]
             middle = len(saves) // 2
             return _send(archive, saves[:middle], tell) + _send(archive, saves[middle:], tell)
         except ArchiveFault as fault:
             if not fault.transient or attempt + 1 == _ATTEMPTS:
                 raise
-    return 0
+    return []
+
+
+def _finding_key(save: Save) -> str:
+    return f"{save.type} {save.id}"
 
 
 def _saves(some: list[_Made], moment: str) -> Iterator[Save]:

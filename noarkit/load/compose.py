@@ -1,4 +1,4 @@
-"""A chunk's entities → the actions of one transaction. Pure: the same input gives the same actions.
+"""A chunk's entities → the actions of one transaction: the same input gives the same actions.
 
 Every entity is saved under a temporary id made from its number and linked to its parent; parents come first. The guard,
 where there is one, goes in front with the version it must still have; the anchor hangs on the first entity that can
@@ -7,10 +7,12 @@ bear an external id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from noarkit.archive.values import Action, FieldValue, Link, Save
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Action, FieldValue, Link, Save, SavedObject
+from noarkit.errors import ArchiveStrange
 from noarkit.graph.store import Planned, PlannedLink
 from noarkit.load.finality import held_back
 from noarkit.load.lease import Guard, RunFacts
@@ -77,6 +79,17 @@ def compose(
             else:
                 actions.append(Link(entity.type, me, link.name, (other,)))
     return Composed(tuple(actions), orphans)
+
+
+def send(archive: Archive, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+    """Sends a transaction; an answer that does not name all that it makes is none. Raises `ArchiveStrange` for that."""
+    saved = archive.transaction(actions)
+    for action in actions:
+        if isinstance(action, Save) and not action.id.isdigit():
+            made = saved.get(action.id)
+            if made is None or made.type != action.type:
+                raise ArchiveStrange(call="transaction", why="not-all-saved", fate="unknown")
+    return saved
 
 
 def guarded(actions: tuple[Action, ...], guard: Guard | None, facts: RunFacts, chunk_key: str) -> tuple[Action, ...]:

@@ -25,7 +25,9 @@ from noarkit.load.lease import (
     RunFacts,
     ShardDone,
     ShardStopped,
+    WaitingInDoubt,
 )
+from noarkit.load.settling import GUARD_MISSING
 
 
 class Workers(Protocol):
@@ -81,7 +83,7 @@ class Given:
     facts: RunFacts
     guard_for: Callable[[int], Guard | None]
     tell: Listener
-    now_s: Callable[[], float]
+    steady_s: Callable[[], float]
     limits: Callable[[], None] = lambda: None
 
 
@@ -163,6 +165,8 @@ class Coordinator:
             tell(Event("chunk_in_doubt", {"shard": shard, "chunk": outcome.chunk, "code": outcome.code}))
         elif isinstance(outcome, BundleLeftOut):
             tell(Event(outcome.state, {"shard": shard, "bundle": outcome.bundle, "code": outcome.code}))
+        elif isinstance(outcome, WaitingInDoubt):
+            tell(Event("waiting", {"shard": shard, "wait_s": outcome.seconds, "chunks": outcome.chunks}))
         elif isinstance(outcome, BytesMoved):
             tell(Event("bytes", {"bytes": outcome.bytes}))
         elif isinstance(outcome, ShardDone):
@@ -175,8 +179,11 @@ class Coordinator:
     def _shard_stopped(self, shard: int, outcome: ShardStopped) -> None:
         self._state.running.discard(shard)
         if outcome.code == "F431":
-            self._journal.doubt(shard, self._given.now_s())
+            self._journal.doubt(shard, self._given.steady_s())
         self._journal.release(shard, done=False)
+        if outcome.data.get("why") == GUARD_MISSING:
+            # whoever gets the shard next finds it or makes another; what was sent with this one can no longer land
+            self._journal.forget_guard(shard)
         if outcome.code is not None:
             self._state.failed.add(shard)
             self._state.exit_code = gravest(self._state.exit_code, outcome.exit_code)

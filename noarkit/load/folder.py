@@ -103,8 +103,9 @@ class RunFolder:
             except OSError as cause:
                 owner = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
                 raise RunLocked(where=str(self.path), owner=owner) from cause
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+            with atomic.no_room(path):
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
             yield
         finally:
             os.close(handle)

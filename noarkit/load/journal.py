@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ import orjson
 
 from noarkit.errors import JournalFault
 from noarkit.graph.store import Chunk, GraphStore, translated
+from noarkit.load.clocks import Clocks
 from noarkit.load.lease import (
     BundleLeftOut,
+    BytesDiffer,
     ChunkDone,
     ChunkInDoubt,
     ChunkSent,
@@ -28,10 +31,16 @@ from noarkit.load.lease import (
 )
 from noarkit.load.tables import changing, make_tables
 
-JOURNAL_VERSION = 1
+JOURNAL_VERSION = 2
+CHECKSUM, NOT_CLOSED = "checksum", "not-closed"
+_PERHAPS_SENT = "F431"  # its worker was lost, and nothing was heard of a sending
 
 Row = tuple[Any, ...]  # sqlite3 does not type its rows
 
+_FINDING = (
+    "CREATE TABLE finding (kind TEXT NOT NULL, key TEXT NOT NULL, entity INTEGER, data TEXT NOT NULL,"
+    " state TEXT NOT NULL, at REAL, who TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID"
+)
 _TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE shard (n INTEGER PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL)",
@@ -45,7 +54,20 @@ _TABLES = (
     "CREATE TABLE late_link (entity INTEGER NOT NULL, name TEXT NOT NULL, other INTEGER NOT NULL, state TEXT NOT NULL,"
     " PRIMARY KEY (entity, name, other)) WITHOUT ROWID",
     "CREATE TABLE event (n INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL)",
+    _FINDING,
 )
+# what makes a journal of each version one of the next
+_CHANGES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,)}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundWrong:
+    """Something of this run that is wrong in the archive: `kind` and key, and what was seen."""
+
+    kind: str
+    key: str
+    entity: int | None
+    data: Mapping[str, object]
 
 
 class Journal:
@@ -65,6 +87,8 @@ class Journal:
         version = self.meta("version")
         if version is None or int(version) > JOURNAL_VERSION:
             raise JournalFault(where=str(path), why=f"version {version}")
+        for older in range(int(version), JOURNAL_VERSION):
+            self._change_form(older)
 
     def close(self) -> None:
         """Ends the connection."""
@@ -106,6 +130,22 @@ class Journal:
         with changing(self._db, self.path) as db:
             db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if done else "open", shard))
 
+    def keep_time(self, clocks: Clocks) -> None:
+        """Carries the times of sending over to this boot's steady clock, by the archive's clock where it is known from
+        both; what nobody can date was sent now at the latest."""
+        now, archive_now = clocks.steady_s(), clocks.archive_s()
+        ahead = None if archive_now is None else archive_now - now
+        was = self.meta("archive_ahead_s")
+        with changing(self._db, self.path) as db:
+            if not clocks.boot or self.meta("boot") != clocks.boot:
+                shift = float(was) - ahead if was and ahead is not None else None
+                db.execute(
+                    "UPDATE chunk SET sent_at = coalesce(sent_at + ?, ?) WHERE sent_at IS NOT NULL", (shift, now)
+                )
+            db.execute("UPDATE chunk SET sent_at = min(sent_at, ?) WHERE sent_at IS NOT NULL", (now,))
+            facts = {"boot": clocks.boot, "archive_ahead_s": "" if ahead is None else str(ahead)}
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
+
     def doubt_all(self, at: float) -> int:
         """After a crash: what was leased and has no outcome may have been sent until `at`. Returns how many chunks."""
         leased = [row[0] for row in self._rows("SELECT n FROM shard WHERE state = 'leased'", ())]
@@ -115,23 +155,24 @@ class Journal:
         """A worker was lost: the open chunks of its shard may have been sent until `at`. Returns how many."""
         with changing(self._db, self.path) as db:
             changed = db.execute(
-                "UPDATE chunk SET state = 'in_doubt', sent_at = ? WHERE shard = ? AND state IN ('intent', 'in_doubt')",
-                (at, shard),
+                "UPDATE chunk SET state = 'in_doubt', sent_at = ?, code = iif(sent_at IS NULL, ?, code)"
+                " WHERE shard = ? AND state IN ('intent', 'in_doubt')",
+                (at, _PERHAPS_SENT, shard),
             ).rowcount
             db.execute("UPDATE shard SET state = 'open' WHERE n = ?", (shard,))
         return changed
 
     def tasks(self, shard: int) -> tuple[ChunkTask, ...]:
-        """The chunks of a shard that have no outcome yet, in order."""
+        """The chunks of a shard that have no outcome yet, in order; those that were ever sent are to be settled."""
         rows = self._rows(
-            "SELECT key, first_unit, first_bundle, first_n, last_unit, last_bundle, last_n, state, sent_at FROM chunk"
+            "SELECT key, first_unit, first_bundle, first_n, last_unit, last_bundle, last_n, sent_at, code FROM chunk"
             " WHERE shard = ? AND state IN ('planned', 'intent', 'in_doubt')"
             " ORDER BY first_unit, first_bundle, first_n",
             (shard,),
         )
         return tuple(
-            ChunkTask(key, (fu, fb, fn), (lu, lb, ln), sent_at if state == "in_doubt" else None)
-            for key, fu, fb, fn, lu, lb, ln, state, sent_at in rows
+            ChunkTask(key, (fu, fb, fn), (lu, lb, ln), sent_at, surely_sent=code != _PERHAPS_SENT)
+            for key, fu, fb, fn, lu, lb, ln, sent_at, code in rows
         )
 
     def open_shards(self) -> list[tuple[int, str]]:
@@ -165,6 +206,11 @@ class Journal:
         """The guard of a shard, as last known."""
         rows = self._rows("SELECT id, version FROM guard WHERE shard = ?", (shard,))
         return Guard(*rows[0]) if rows else None
+
+    def forget_guard(self, shard: int) -> None:
+        """Lets a shard's guard be found or made anew."""
+        with changing(self._db, self.path) as db:
+            db.execute("DELETE FROM guard WHERE shard = ?", (shard,))
 
     def keep_guard(self, shard: int, guard: Guard) -> None:
         """Remembers a shard's guard."""
@@ -203,11 +249,52 @@ class Journal:
                     (bundle, bundle),
                 )
             db.execute("UPDATE shard SET state = 'open' WHERE n IN (SELECT shard FROM chunk WHERE state = 'planned')")
+            if bundles:
+                db.execute("DELETE FROM meta WHERE name = 'closed'")  # what comes now is open
+            asked = "UPDATE finding SET state = 'asked' WHERE state = 'open' AND ? IN ('', 'F314')"
+            db.execute(asked, (code or "",))
             db.execute(
                 "UPDATE shard SET state = 'open' WHERE kind = 'links'"
                 " AND EXISTS (SELECT 1 FROM late_link WHERE state = 'planned')"
             )
         return len(bundles)
+
+    def findings(self, *states: str) -> list[FoundWrong]:
+        """What was found wrong and is neither mended nor accepted (or is in these states), by kind and key."""
+        wanted = states or ("open", "asked")
+        marks = ",".join("?" * len(wanted))
+        rows = self._rows(
+            f"SELECT kind, key, entity, data FROM finding WHERE state IN ({marks}) ORDER BY kind, key",  # noqa: S608  # our own words
+            wanted,
+        )
+        return [FoundWrong(kind, key, entity, orjson.loads(data)) for kind, key, entity, data in rows]
+
+    def find_wrong(self, found: Iterable[FoundWrong]) -> None:
+        """Keeps what was found wrong; what was accepted before stays accepted."""
+        with changing(self._db, self.path) as db:
+            for one in found:
+                _keep_finding(db, one)
+
+    def settle(self, kind: str, key: str, state: str, at: float, who: str) -> bool:
+        """Writes how a finding was settled, when and by whom; False where there is none that is open."""
+        with changing(self._db, self.path) as db:
+            changed = db.execute(
+                "UPDATE finding SET state = ?, at = ?, who = ?"
+                " WHERE kind = ? AND key = ? AND state IN ('open', 'asked')",
+                (state, at, who, kind, key),
+            ).rowcount
+            db.execute(
+                "INSERT INTO event (at, name, data) SELECT ?, 'finding_settled', ? WHERE ?",
+                (at, orjson.dumps({"kind": kind, "key": key, "state": state, "who": who}).decode(), changed),
+            )
+        return bool(changed)
+
+    def keep_file(self, entity: int, file: str, sha256: str, size_bytes: int) -> None:
+        """The file that a version has now."""
+        with changing(self._db, self.path) as db:
+            db.execute(
+                "UPDATE entity SET file = ?, sha256 = ?, bytes = ? WHERE n = ?", (file, sha256, size_bytes, entity)
+            )
 
     def chunk_counts(self) -> dict[str, int]:
         """How many chunks are in which state."""
@@ -230,7 +317,7 @@ class Journal:
             if outcome.guard_version is not None:
                 db.execute("UPDATE guard SET version = ? WHERE shard = ?", (outcome.guard_version, shard))
         elif isinstance(outcome, ChunkSent):
-            db.execute("UPDATE chunk SET sent_at = ? WHERE key = ?", (outcome.at, outcome.chunk))
+            db.execute("UPDATE chunk SET sent_at = ?, code = NULL WHERE key = ?", (outcome.at, outcome.chunk))
         elif isinstance(outcome, ChunkInDoubt):
             db.execute(
                 "UPDATE chunk SET state = 'in_doubt', sent_at = ?, code = ? WHERE key = ?",
@@ -242,6 +329,9 @@ class Journal:
                 _CHUNK_ROW,
                 ((half.key, shard, i, "intent", *half.first, *half.last) for i, half in enumerate(outcome.halves)),
             )
+        elif isinstance(outcome, BytesDiffer):
+            data = {"ours": outcome.ours, "theirs": outcome.theirs}
+            _keep_finding(db, FoundWrong(CHECKSUM, outcome.key, outcome.entity, data))
         elif isinstance(outcome, LinksMade):
             db.executemany(
                 "UPDATE late_link SET state = 'done' WHERE entity = ? AND name = ? AND other = ?", outcome.links
@@ -252,6 +342,14 @@ class Journal:
                 (outcome.bundle, outcome.state, outcome.code, orjson.dumps(outcome.data, default=str).decode()),
             )
 
+    def _change_form(self, version: int) -> None:
+        """Makes a journal of an older version one of the next, or leaves it as it is."""
+        with changing(self._db, self.path) as db:
+            if db.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()[0] == str(version):
+                for statement in _CHANGES[version]:
+                    db.execute(statement)
+                db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(version + 1),))
+
     def _rows(self, statement: str, values: tuple[object, ...]) -> list[Row]:
         with translated(self.path):
             return self._db.execute(statement, values).fetchall()
@@ -261,6 +359,14 @@ _CHUNK_ROW = (
     "INSERT INTO chunk (key, shard, place, state, first_unit, first_bundle, first_n, last_unit, last_bundle, last_n)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+
+
+def _keep_finding(db: sqlite3.Connection, found: FoundWrong) -> None:
+    db.execute(
+        "INSERT INTO finding (kind, key, entity, data, state) VALUES (?, ?, ?, ?, 'open') ON CONFLICT (kind, key)"
+        " DO UPDATE SET data = excluded.data, state = iif(state = 'accepted', state, 'open')",
+        (found.kind, found.key, found.entity, orjson.dumps(found.data, default=str).decode()),
+    )
 
 
 def _chunk_row(chunk: Chunk) -> tuple[object, ...]:

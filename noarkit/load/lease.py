@@ -12,7 +12,8 @@ from noarkit.graph.store import Position
 class RunFacts:
     """What holds for the whole run: names decided by the plan, and what the preflight proved.
 
-    `plan` is the head of the plan's sha256; every anchor and guard names it. `fresh` says that nothing of this
+    `plan` is the head of the plan's sha256; every anchor and guard names it. `mark` tells the anchors of this run from
+    those of another run of an equal plan. `fresh` says that nothing of this
     external system was in the archive when the run began, so that source keys need no look-up. `closes`: what
     finalises an object is held back until all stands. `codes`: what the archive calls a planned code, by list. A
     `rehearsal` writes nothing, and so never looks for it.
@@ -29,6 +30,7 @@ class RunFacts:
     closes: bool = False
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rehearsal: bool = False
+    mark: str = ""
 
     @property
     def anchor_system(self) -> str:
@@ -37,7 +39,7 @@ class RunFacts:
 
     def anchor(self, chunk_key: str) -> str:
         """The name a chunk goes by in the archive; the same in every attempt."""
-        return f"{self.plan}/{chunk_key}"
+        return f"{self.plan}.{self.mark}/{chunk_key}" if self.mark else f"{self.plan}/{chunk_key}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,16 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class ChunkTask:
-    """A chunk to be loaded: its place in the order, and when it may last have been sent (None: never)."""
+    """A chunk to be loaded: its place in the order, and when it may last have been sent (None: never).
+
+    `surely_sent` is False where a process was lost and nobody knows whether it sent anything.
+    """
 
     key: str
     first: Position
     last: Position
     sent_at: float | None = None
+    surely_sent: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +133,24 @@ class BundleLeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingInDoubt:
+    """Nothing moves for so long: the archive may still carry out what it did not answer, and is asked after that."""
+
+    seconds: float
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class BytesDiffer:
+    """The archive holds other bytes of a version than were sent."""
+
+    entity: int
+    key: str
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, slots=True)
 class BytesMoved:
     """Progress: bytes uploaded since the last time."""
 
@@ -163,6 +187,8 @@ Outcome = (
     | ChunkInDoubt
     | ChunkSplit
     | BundleLeftOut
+    | BytesDiffer
+    | WaitingInDoubt
     | BytesMoved
     | LinksMade
     | ShardDone

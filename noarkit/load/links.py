@@ -12,7 +12,7 @@ from noarkit.archive.values import Link, Query
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused
 from noarkit.graph.store import GraphStore
 from noarkit.load.lease import BundleLeftOut, Lease, LinksMade, Outcome
-from noarkit.load.sending import Clock
+from noarkit.load.settling import Clock
 
 LateLink = tuple[int, str, int]
 _LINKS_AT_ONCE = 200
@@ -46,8 +46,9 @@ class LinkLoader:
                 self._archive.transaction([self._action(link, types) for link in open_links])
                 break
             except (ArchiveRefused, ArchiveNotFound) as fault:
-                yield from self._one_by_one(open_links, types, fault)
-                return
+                if not all(self._stands(link, types) for link in open_links):
+                    yield from self._one_by_one(open_links, types, fault)
+                    return
             except ArchiveFault as fault:
                 if not fault.transient or attempt + 1 == self._lease.facts.attempts:
                     raise

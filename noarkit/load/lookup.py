@@ -15,7 +15,7 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query, SavedObject
 from noarkit.graph.store import Planned
-from noarkit.load.lease import Guard, RunFacts
+from noarkit.load.lease import RunFacts
 from noarkit.model import metamodel
 
 T = TypeVar("T")
@@ -55,12 +55,15 @@ def uuid_again(facts: RunFacts, key: str) -> str:
 def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[str, Owner]:
     """The objects that bear these external ids, by key; a key that several bear is answered with the oldest."""
     found: dict[str, Owner] = {}
+    keys = dict.fromkeys(keys)
     for some in _portions(list(keys)):
         parameters = {f"@k{i}": key for i, key in enumerate(some)}
         where = "eksterntSystem = @s && (" + " || ".join(f"eksternID = @k{i}" for i in range(len(some))) + ")"
         query = Query("EksternId", where, {"@s": system, **parameters}, order=(("id", "asc"),))
         for external in objects(archive, query):
             key = str(external.fields.get("eksternID"))
+            if external.type != "EksternId" or key not in keys:
+                continue
             owner = next((Owner(link, external.links[link]) for link in _OWNERS if link in external.links), None)
             if owner is not None:
                 found.setdefault(key, owner)
@@ -73,20 +76,14 @@ def system_is_known(archive: Archive, system: str) -> bool:
     return bool(archive.query(query).objects)
 
 
-def guard_now(archive: Archive, guard: Guard | None) -> Guard | None:
-    """The guard as the archive has it now."""
-    if guard is None:
-        return None
-    found = archive.query(Query(GUARD_TYPE, "id = @id", {"@id": guard.id}, limit=1)).objects
-    return Guard(found[0].id, found[0].version) if found else None
-
-
 def objects_of_ids(archive: Archive, kind: str, ids: Iterable[str]) -> Iterator[SavedObject]:
-    """The objects of a type that have these ids."""
+    """The objects of a type, or of an abstract type's kinds, that have these ids."""
+    ids, model = dict.fromkeys(ids), metamodel()
     for some in _portions(list(ids)):
         parameters = {f"@i{i}": one for i, one in enumerate(some)}
         where = " || ".join(f"id = {name}" for name in parameters)
-        yield from objects(archive, Query(kind, where, parameters, order=(("id", "asc"),)))
+        asked = Query(kind, where, parameters, order=(("id", "asc"),))
+        yield from (one for one in objects(archive, asked) if model.is_a(one.type, kind) and one.id in ids)
 
 
 def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) -> dict[int, str]:
@@ -101,7 +98,8 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) 
             again = {uuid_again(facts, entity.key): entity.n for entity in some if kind == "Dokumentversjon"}
             parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
             where = " || ".join(f"uuid = {name}" for name in parameters)
-            there = {str(one.fields.get("uuid")): one.id for one in objects(archive, Query(kind, where, parameters))}
+            asked = objects(archive, Query(kind, where, parameters))
+            there = {str(one.fields.get("uuid")): one.id for one in asked if one.type == kind}
             found.update({n: there[name] for name, n in (*names.items(), *again.items()) if name in there})
     return found
 
@@ -114,23 +112,45 @@ def ids_by_nature(
     owners = owners_of_keys(archive, facts.external_system, wanted)
     found = {wanted[key]: owner.id for key, owner in owners.items()}
     taken: set[str] = set(found.values())
-    children: dict[tuple[str, str, str], list[SavedObject]] = {}
+    groups: dict[tuple[str, str, int], list[Planned]] = {}
     for entity in entities:
-        parent = found.get(entity.parent or 0) or known.get(entity.parent or 0)
-        if entity.n in found or parent is None or entity.parent_link is None:
+        if entity.parent is not None and entity.parent_link is not None and entity.n not in found:
+            groups.setdefault((entity.type, entity.parent_link, entity.parent), []).append(entity)
+    for (kind, link, parent), members in groups.items():
+        archive_id = found.get(parent) or known.get(parent)
+        if archive_id is None:
             continue
-        asked = (entity.type, entity.parent_link, parent)
-        if asked not in children:
-            children[asked] = list(_children(archive, *asked))
-        match = next((one for one in children[asked] if one.id not in taken and _alike(entity, one)), None)
-        if match is not None:
-            found[entity.n] = match.id
-            taken.add(match.id)
+        children = [one for one in _children(archive, kind, link, archive_id) if one.id not in taken]
+        # under a parent of the same chunk all is ours; under one that stood before, what came last is
+        pairs = _paired(members, children) if parent in found else _paired(members, _last_alike(members, children))
+        found.update(pairs)
+        taken.update(pairs.values())
     return found
 
 
+def _paired(members: Sequence[Planned], children: Sequence[SavedObject]) -> dict[int, str]:
+    """Each planned object with the first that is like it; what an archive wrote in its own way goes by its place."""
+    free = list(children)
+    pairs: dict[int, str] = {}
+    for entity in members:
+        match = next((one for one in free if _alike(entity, one)), None)
+        if match is not None:
+            pairs[entity.n] = match.id
+            free.remove(match)
+    left = [entity for entity in members if entity.n not in pairs]
+    if len(left) == len(free):
+        pairs.update({entity.n: one.id for entity, one in zip(left, free, strict=True)})
+    return pairs
+
+
+def _last_alike(members: Sequence[Planned], children: Sequence[SavedObject]) -> list[SavedObject]:
+    alike = [one for one in children if any(_alike(entity, one) for entity in members)]
+    return alike[-len(members) :]
+
+
 def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[SavedObject]:
-    return objects(archive, Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),)))
+    asked = Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),))
+    return (one for one in objects(archive, asked) if one.type == kind)
 
 
 def _alike(entity: Planned, one: SavedObject) -> bool:

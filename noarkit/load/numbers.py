@@ -65,6 +65,8 @@ CASE WHEN r.state != 'mapped' THEN r.state
      ELSE 'open' END
 """
 
+_OUTCOMES = frozenset({"archived", "already_there", "set_aside", "refused", "skipped", "open"})
+
 _JOINED = """
 FROM record r
 LEFT JOIN entity p ON p.n = r.root
@@ -86,7 +88,9 @@ def numbers(folder: RunFolder) -> Numbers:
         doubt = db.execute("SELECT count(*) FROM run.chunk WHERE state = 'in_doubt'").fetchone()[0]
         size = db.execute("SELECT coalesce(sum(bytes), 0) FROM run.entity WHERE state = 'done'").fetchone()[0]
         newer = db.execute(_NEW_VERSIONS).fetchone()[0] if counted.get("already_there") else 0
-    return Numbers(read=sum(counted.values()), in_doubt=doubt, bytes=size, new_versions=newer, **counted)
+    # a state that there is not, in a journal that was damaged, is counted as nothing: then the numbers do not add up
+    known = {name: count for name, count in counted.items() if name in _OUTCOMES}
+    return Numbers(read=sum(counted.values()), in_doubt=doubt, bytes=size, new_versions=newer, **known)
 
 
 def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
@@ -133,11 +137,18 @@ def planned_aside(folder: RunFolder, code: str | None = None) -> int:
 
 @contextmanager
 def _both(folder: RunFolder) -> Iterator[sqlite3.Connection]:
-    """The plan with the journal beside it, both read only; a run that never started has an empty journal."""
+    """The plan with the journal beside it, both read only; a run that never started has an empty journal.
+
+    So has one that was stopped, by a kill or a full disk, before its tables were made.
+    """
     with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
-        if folder.journal.exists():
+        begun = folder.journal.exists()
+        if begun:
             db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
-        else:
+            begun = db.execute("SELECT count(*) FROM run.sqlite_master").fetchone()[0] > 0
+            if not begun:
+                db.execute("DETACH run")
+        if not begun:
             db.execute("ATTACH ':memory:' AS run")
             db.execute("CREATE TABLE run.entity (n INTEGER, state TEXT, id TEXT, bytes INTEGER)")
             db.execute("CREATE TABLE run.left_out (bundle INTEGER, state TEXT, code TEXT, data TEXT)")

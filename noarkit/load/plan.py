@@ -7,29 +7,34 @@ planned anew. Single bad records are set aside; what makes the whole plan imposs
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import orjson
 
-from noarkit.errors import ItemChanged, PlanFault, SourceFault, UsageFault
+from noarkit.errors import ItemChanged, LossNotAccepted, PlanFault, SourceFault, UsageFault
 from noarkit.events import Event, Listener
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks, StructureFault, structure_faults
 from noarkit.graph.cut import Limits, cut
 from noarkit.graph.entity import AlreadyThere, Content, Entity, Mapped, SetAside, Skipped
 from noarkit.graph.freeze import digest
+from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
 from noarkit.graph.store import GraphStore, translated
 from noarkit.load.folder import RunFolder
 from noarkit.load.sealing import Packed
+from noarkit.model.xml_model import xml_model
 from noarkit.safe.digest import sha256_of_stream
 from noarkit.sources.port import OF_THE_PLACE, Groundwork, Source, SourceRecord
 
 _TELL_EVERY = 2000
-_LINK_LEFT_OUT = "W234"
+_MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
+"""What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""
 # a fault in one of these is the recipe's or the source's as a whole, not one record's
 _GRAVE_TYPES = frozenset({"Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", "Mappe", "Saksmappe", "Moetemappe"})
 
@@ -73,9 +78,12 @@ class Plan:
     close: bool = True
     hash_contents: bool = False
     strict: bool = False
+    accept_loss: tuple[str, ...] = ()
+    accepted_by: str = ""
     since: RunFolder | None = None
     codes: Mapping[str, frozenset[str]] | None = None
     limits: Limits = field(default_factory=Limits)
+    follow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +113,7 @@ def plan(what: Plan, folder: RunFolder, tell: Listener, now_s: Callable[[], floa
             with translated(folder.graph):
                 _fill(what, store, tell)
                 _drop_broken(what, store)
+                _refuse_losses(what, store, now_s)
                 cut(store, what.limits)
                 _remember(what, store)
                 result = _freeze(store, folder, now_s)
@@ -112,6 +121,16 @@ def plan(what: Plan, folder: RunFolder, tell: Listener, now_s: Callable[[], floa
             store.close()
     tell(Event("planned", {"records": dict(result.records), "entities": dict(result.entities)}))
     return result
+
+
+def known_elements(accepted: Sequence[str]) -> tuple[str, ...]:
+    """The elements whose loss is accepted. Raises UsageFault for what is no element of the form."""
+    groups = xml_model("5.0").structure.groups
+    known = {element.name for group in groups.values() for element in group.elements}
+    for name in accepted:
+        if name.rpartition("/")[2] not in known:
+            raise UsageFault(what="unknown-element", where=f"--accept-loss {name}")
+    return tuple(accepted)
 
 
 def _clear(folder: RunFolder) -> None:
@@ -127,7 +146,7 @@ def _fill(what: Plan, store: GraphStore, tell: Listener) -> None:
     with _Earlier(what.since) as was_archived:
         for read, item in enumerate(what.source.records(tell), 1):
             if isinstance(item, Groundwork):
-                builder.targets(item.entities)
+                builder.targets(item.entities, item.notes)
             elif not isinstance(item, SourceRecord):
                 builder.add(item)
             elif was_archived(item):
@@ -138,7 +157,7 @@ def _fill(what: Plan, store: GraphStore, tell: Listener) -> None:
                 tell(Event("read", {"records": read}))
     builder.finish()
     if fixed is not None:
-        store.forgive_dangling(_LINK_LEFT_OUT)
+        store.forgive_dangling(LINK_LEFT_OUT)
         store.remember("needs", orjson.dumps(fixed.needs(), option=orjson.OPT_SORT_KEYS).decode())
 
 
@@ -181,6 +200,24 @@ def _drop_broken(what: Plan, store: GraphStore) -> None:
         raise PlanFault(where=str(store.path), why="strict", count=store.count("record", "state = 'set_aside'"))
 
 
+def _refuse_losses(what: Plan, store: GraphStore, now_s: Callable[[], float]) -> None:
+    """Raises LossNotAccepted where a grade or proof would be lost that nobody accepted; remembers who accepted what."""
+    grave: Counter[str] = Counter()
+    for one in losses(store.db):
+        path = names(one.element)
+        hit = next((name for name in _MUST_BE_ACCEPTED if name in path), None)
+        if hit is not None and not set(path).union({one.element}).intersection(what.accept_loss):
+            grave[hit] += 1
+    if grave:
+        told = ", ".join(f"{name} ({count})" for name, count in sorted(grave.items()))
+        options = " ".join(f"--accept-loss {name}" for name in sorted(grave))
+        raise LossNotAccepted(where=told, options=options)
+    if what.accept_loss:
+        at = datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds")
+        accepted = {"fields": sorted(set(what.accept_loss)), "by": what.accepted_by, "at": at}
+        store.remember("accepted_loss", orjson.dumps(accepted, option=orjson.OPT_SORT_KEYS).decode())
+
+
 def _first(faults: Iterator[StructureFault], most: int) -> Iterator[StructureFault]:
     seen: set[int] = set()
     for fault in faults:
@@ -198,6 +235,9 @@ def _remember(what: Plan, store: GraphStore) -> None:
         "recipe": what.recipe,
         "zone": what.zone,
         "close": "yes" if what.close else "no",
+        "follow": orjson.dumps({kind: list(names) for kind, names in what.follow.items()}).decode()
+        if what.follow
+        else "",
         "source_kind": identity.kind,
         "source_where": identity.where,
         "source_settings": orjson.dumps(identity.settings, option=orjson.OPT_SORT_KEYS, default=str).decode(),

@@ -6,12 +6,15 @@ remembers. The guards are classes below it, one a shard; a chunk carries the ver
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Link, Query, Save, SavedObject
-from noarkit.errors import ArchiveConflict, ArchiveFault, ArchiveRefused, NotAllowed
+from noarkit.errors import ArchiveConflict, ArchiveFault, ArchiveRefused, ArchiveStrange, NotAllowed
 from noarkit.load import lookup
+from noarkit.load.compose import send
 from noarkit.load.lease import Guard
 from noarkit.load.lookup import GUARD_TYPE
 
@@ -19,6 +22,8 @@ MARKER_TITLE = "noarkit: run guards (not part of any series)"
 NOT_FOUND_AGAIN = "the account does not find what it writes"
 _MARKER_TYPE = "Klassifikasjonssystem"
 _MARKER_QUERY = Query(_MARKER_TYPE, "tittel = @t", {"@t": MARKER_TITLE}, order=(("id", "asc"),), limit=1)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +40,45 @@ class Proven:
 
 def prove(archive: Archive, external_system: str, probe: str) -> Proven:
     """Finds or makes the marker, then writes and finds a probe below it. `probe` is a name nobody else uses."""
-    marker = _marker(archive)
+    marker = _once_more(lambda: _marker(archive))
     if marker is None:
         return Proven(None, None, False, False, False, lookup.system_is_known(archive, external_system))
-    sets_system_fields = False
-    guard: SavedObject | None = None
-    try:
-        guard = _make_guard(archive, marker.id, probe, {"uuid": lookup_uuid(probe)})
-        sets_system_fields = guard.fields.get("uuid") == lookup_uuid(probe)
-    except (NotAllowed, ArchiveRefused):
-        guard = _find_guard(archive, marker.id, probe) or _make_guard(archive, marker.id, probe, {})
+    guard = _once_more(lambda: _probe(archive, marker.id, probe))
     found = _find_guard(archive, marker.id, probe)
     return Proven(
         identity=str(marker.fields.get("uuid")),
         marker=marker.id,
         finds_what_it_writes=found is not None and found.id == guard.id,
-        honours_versions=_honours_versions(archive, guard),
-        sets_system_fields=sets_system_fields,
+        honours_versions=_once_more(
+            lambda: _honours_versions(archive, _find_guard(archive, marker.id, probe) or guard)
+        ),
+        sets_system_fields=guard.fields.get("uuid") == lookup_uuid(probe),
         knows_system=lookup.system_is_known(archive, external_system),
     )
+
+
+def _once_more(step: Callable[[], T]) -> T:
+    """Takes a step of the proof a second time where nobody knows what became of the first. Each step looks for what it
+    would make, so that it leaves nothing twice."""
+    try:
+        return step()
+    except ArchiveFault as fault:
+        if not fault.fate_unknown:
+            raise
+    return step()
+
+
+def _probe(archive: Archive, marker: str, name: str) -> SavedObject:
+    """A class with a uuid of its own, where the account may write one. A refusal is heard twice before it is believed,
+    and looked behind: what was refused may stand all the same."""
+    for _ in range(2):
+        try:
+            return _make_guard(archive, marker, name, {"uuid": lookup_uuid(name)})
+        except (NotAllowed, ArchiveRefused):
+            found = _find_guard(archive, marker, name)
+            if found is not None:
+                return found
+    return _make_guard(archive, marker, name, {})
 
 
 def unproven(archive: Archive, external_system: str) -> Proven:
@@ -64,8 +89,8 @@ def unproven(archive: Archive, external_system: str) -> Proven:
 
 def identity(archive: Archive) -> str | None:
     """The archive's identity, where a run left its marker there and the account sees it."""
-    found = archive.query(_MARKER_QUERY).objects
-    return str(found[0].fields.get("uuid")) if found else None
+    found = _find_marker(archive)
+    return str(found.fields.get("uuid")) if found else None
 
 
 def lookup_uuid(name: str) -> str:
@@ -77,7 +102,11 @@ def lookup_uuid(name: str) -> str:
 
 def guard_for(archive: Archive, marker: str, plan: str, shard: int) -> Guard:
     """The guard of a shard, found or made. Made twice it cannot be: its class name is unique below the marker."""
-    name = f"{plan}/{shard}"
+    found = _once_more(lambda: _find_or_make_guard(archive, marker, f"{plan}/{shard}"))
+    return Guard(found.id, found.version)
+
+
+def _find_or_make_guard(archive: Archive, marker: str, name: str) -> SavedObject:
     found = _find_guard(archive, marker, name)
     if found is None:
         try:
@@ -86,50 +115,67 @@ def guard_for(archive: Archive, marker: str, plan: str, shard: int) -> Guard:
             found = _find_guard(archive, marker, name)
             if found is None:
                 raise
-    return Guard(found.id, found.version)
+    return found
 
 
 def _marker(archive: Archive) -> SavedObject | None:
-    found = archive.query(_MARKER_QUERY).objects
-    if found:
-        return found[0]
+    found = _find_marker(archive)
+    if found is not None:
+        return found
     try:
         archive.transaction((Save(_MARKER_TYPE, "marker", {"tittel": MARKER_TITLE}),))
     except NotAllowed:
         return None
     # two runs may both have made one: both then take the oldest
-    found = archive.query(_MARKER_QUERY).objects
-    if not found:
+    found = _find_marker(archive)
+    if found is None:
         raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
-    return found[0]
+    return found
+
+
+def _find_marker(archive: Archive) -> SavedObject | None:
+    return _named(archive.query(_MARKER_QUERY).objects, _MARKER_TYPE, "tittel", MARKER_TITLE)
 
 
 def _find_guard(archive: Archive, marker: str, name: str) -> SavedObject | None:
     query = Query(
         GUARD_TYPE, "klasseIdent = @k && refKlassifikasjonssystem.id = @m", {"@k": name, "@m": marker}, limit=1
     )
-    found = archive.query(query).objects
-    return found[0] if found else None
+    return _named(archive.query(query).objects, GUARD_TYPE, "klasseIdent", name)
+
+
+def _named(objects: Iterable[SavedObject], kind: str, field: str, name: str) -> SavedObject | None:
+    """The one that was asked for; an answer about something else is none."""
+    return next((one for one in objects if one.type == kind and one.fields.get(field) == name), None)
 
 
 def _make_guard(archive: Archive, marker: str, name: str, more: dict[str, str]) -> SavedObject:
-    saved = archive.transaction(
-        (
-            Save(GUARD_TYPE, "guard", {"klasseIdent": name, "tittel": "noarkit", **more}),
-            Link(GUARD_TYPE, "guard", "refKlassifikasjonssystem", (marker,)),
-        )
+    actions = (
+        Save(GUARD_TYPE, "guard", {"klasseIdent": name, "tittel": "noarkit", **more}),
+        Link(GUARD_TYPE, "guard", "refKlassifikasjonssystem", (marker,)),
     )
+    saved = send(archive, actions)
     return saved["guard"]
 
 
 def _honours_versions(archive: Archive, guard: SavedObject) -> bool:
     """True where a save with a version that is no longer right is refused."""
-    moved = archive.transaction((Save(GUARD_TYPE, guard.id, {"beskrivelse": "probe 1"}, version=guard.version),))
-    now = moved[guard.id].version
-    if now == guard.version:
+    # a text of this version: said a second time, it is another, and so a change
+    text = f"probe of version {guard.version}"
+    if _saved(archive, guard, text).version == guard.version:
         return False
     try:
-        archive.transaction((Save(GUARD_TYPE, guard.id, {"beskrivelse": "probe 2"}, version=guard.version),))
+        # believed only where the answer shows that it was saved: else every guard would be given up for it
+        _saved(archive, guard, f"{text} again")
     except ArchiveConflict:
         return True
     return False
+
+
+def _saved(archive: Archive, guard: SavedObject, text: str) -> SavedObject:
+    """The guard as the archive says that it saved it. Raises `ArchiveStrange` for an answer about something else."""
+    saved = archive.transaction((Save(GUARD_TYPE, guard.id, {"beskrivelse": text}, version=guard.version),))
+    found = saved.get(guard.id)
+    if found is None or found.type != GUARD_TYPE or found.fields.get("beskrivelse") != text:
+        raise ArchiveStrange(call="transaction", why="not-all-saved", fate="unknown")
+    return found

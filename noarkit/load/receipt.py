@@ -24,7 +24,8 @@ from noarkit.load import lookup
 from noarkit.load.delivery import Deliveries, Receipt
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, outcomes
-from noarkit.load.verify import Verified
+from noarkit.load.verification import Verified
+from noarkit.load.verification.outcome import FILES, KEYS, NOT_COMPARABLE, RECORDS, SUMS
 from noarkit.packages.holding.building import File
 from noarkit.packages.sealed.read import Sealed
 from noarkit.packages.sealed.write import SealOrder, seal_package
@@ -37,6 +38,8 @@ ARRIVED = ("archived", "already_there")
 _BATCH = 500
 _SHA256_SIGNS = 64
 _LEFT = ("set_aside", "refused")
+_TOLD = frozenset({*_LEFT, "not_there"}) | NOT_COMPARABLE
+_STANDING = ("Dokument", "Dokumentversjon")
 
 _DOCUMENTS = """
 SELECT c.entity, e.state, e.id, e.sha256 FROM graph.content c
@@ -54,6 +57,15 @@ class ReceiptOrder:
     by: Mapping[str, str]
     archive: str
     account: str
+
+
+def answers_for(verified: Verified) -> bool:
+    """True where every key and every document of the bundle was found in this archive, compared to its last byte, and
+    is as it was sent; what was set aside or refused is told as such."""
+    if verified.depth != "bytes" or verified.verdict == "not_verified" or verified.left_by_choice:
+        return False
+    rows = (verified.row(name) for name in (RECORDS, KEYS, FILES, *_STANDING))
+    return not any(count for row in rows for reason, count in row.left.items() if reason not in _TOLD)
 
 
 def write_receipt(order: ReceiptOrder, verified: Verified, archive: Archive, *, now_s: Callable[[], float]) -> str:
@@ -168,9 +180,9 @@ def check_receipt(sealed: Sealed, folder: RunFolder, known: Deliveries, *, tell:
     with closing(folder.open_graph()):
         plan = str(folder.plan()["sha256"])
     if bundle is None or bundle.seal != said.get("seal"):
-        result.find("V401", "", str(said.get("bundle")))
+        result.differ(SUMS, "V401", "", str(said.get("bundle")))
     if said.get("plan") != plan:
-        result.find("V402", "", str(said.get("plan")))
+        result.differ(SUMS, "V402", "", str(said.get("plan")))
     if not result.differences:
         with _Bench(folder, known.path) as bench:
             bench.take(_told(sealed), sealed.where)
@@ -223,42 +235,40 @@ class _Bench:
     def compare(self, bundle: str, numbers: Numbers, result: Verified) -> None:
         """Each key once, with an outcome that its plan allows; each document with the checksum it left with."""
         db = self.db
-        planned, met = self._records(result)
-        result.compared["source records"] = (planned, met)
-        sent, alike = self._documents(bundle, result)
-        result.compared["files"] = (sent, alike)
+        planned = self._records(result)
+        self._documents(bundle, result)
         states = dict(db.execute("SELECT state, count(*) FROM item GROUP BY state").fetchall())
         told = {name: getattr(numbers, name) for name in (*ARRIVED, *_LEFT, "skipped", "open")}
         if any(states.pop(name, 0) != count for name, count in told.items()) or states or numbers.open:
-            result.find("V407", "", str(told))
+            result.differ(SUMS, "V407", "", str(told))
         if not numbers.add_up or numbers.read != planned:
-            result.find("V407", "", str(numbers.read))
+            result.differ(SUMS, "V407", "", str(numbers.read))
 
-    def _records(self, result: Verified) -> tuple[int, int]:
+    def _records(self, result: Verified) -> int:
+        """Each key that was sent, once, with an outcome that it can have; how many were sent."""
         db = self.db
-        planned = int(db.execute("SELECT count(*) FROM graph.record").fetchone()[0])
-        met = planned
-        for (key,) in db.execute(
-            "SELECT r.key FROM graph.record r WHERE NOT EXISTS (SELECT 1 FROM item i WHERE i.key = r.key) ORDER BY r.n"
-        ):
-            met -= 1
-            result.find("V403", key)
-        for (key,) in db.execute(
-            "SELECT i.key FROM item i LEFT JOIN graph.record r ON r.key = i.key WHERE r.n IS NULL OR i.times > 1"
-        ):
-            result.find("V404", key)
-        wrong = (
-            "SELECT r.key, i.state FROM graph.record r JOIN item i ON i.key = r.key WHERE"
-            " (r.state != 'mapped' AND i.state != r.state)"
-            " OR (r.state = 'mapped' AND i.state NOT IN ('archived', 'already_there', 'set_aside', 'refused'))"
-            " OR (r.state = 'mapped' AND i.state IN ('archived', 'already_there') AND r.root IS NOT NULL"
-            "     AND coalesce(i.id, '') = '')"
+        rows = db.execute(
+            "SELECT r.key, r.state, r.root, i.state, i.id, i.times FROM graph.record r"
+            " LEFT JOIN item i ON i.key = r.key ORDER BY r.n"
         )
-        for key, state in db.execute(wrong):
-            result.find("V405", key, str(state))
-        return planned, met
+        planned = 0
+        for key, plan_state, root, state, archive_id, times in rows:
+            planned += 1
+            if state is None:
+                result.differ(RECORDS, "V403", key)
+            elif times > 1:
+                result.differ(RECORDS, "V404", key)
+            elif not _may_be(plan_state, root, state, archive_id):
+                result.differ(RECORDS, "V405", key, str(state))
+            else:
+                result.agree(RECORDS)
+        for (key,) in db.execute(
+            "SELECT i.key FROM item i LEFT JOIN graph.record r ON r.key = i.key WHERE r.n IS NULL"
+        ):
+            result.differ(RECORDS, "V404", key)
+        return planned
 
-    def _documents(self, bundle: str, result: Verified) -> tuple[int, int]:
+    def _documents(self, bundle: str, result: Verified) -> None:
         rows = self.db.execute(
             "SELECT e.key, s.sha256, s.size, d.sha256, d.size FROM sent.document s"
             " JOIN graph.entity e ON e.n = s.n JOIN graph.record r ON r.n = e.record JOIN item i ON i.key = r.key"
@@ -266,14 +276,20 @@ class _Bench:
             " WHERE s.bundle = ? AND i.state IN ('archived', 'already_there') ORDER BY s.n",
             (bundle,),
         )
-        sent = alike = 0
         for key, ours, size, theirs, their_size in rows:
-            sent += 1
             if theirs == ours and their_size in (None, size):
-                alike += 1
+                result.agree(FILES)
             else:
-                result.find("V406", key, str(theirs or ""))
-        return sent, alike
+                result.differ(FILES, "V406", key, str(theirs or ""))
+
+
+def _may_be(planned: str, root: int | None, state: str, archive_id: str | None) -> bool:
+    """Whether a record that was planned so can have this outcome."""
+    if planned != "mapped":
+        return state == planned
+    if state in ARRIVED:
+        return root is None or bool(archive_id)
+    return state in _LEFT
 
 
 def told_records(sealed: Sealed) -> Iterator[Mapping[str, object]]:

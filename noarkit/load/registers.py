@@ -36,6 +36,11 @@ def prepare(archive: Archive, graph: GraphStore, *, rehearsal: bool) -> Codes:
     return instead
 
 
+def needed_lists(graph: GraphStore) -> frozenset[str]:
+    """The code lists that a plan brings codes of its own for."""
+    return frozenset(orjson.loads(graph.meta("needs") or "{}").get("codes") or {})
+
+
 def _codes(administration: Administration, wanted: Mapping[str, Mapping[str, list[str]]], *, rehearsal: bool) -> Codes:
     instead: dict[str, dict[str, str]] = {}
     standing = _standing(administration) if wanted else {}

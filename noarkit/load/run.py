@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from noarkit.archive.port import Archive
 from noarkit.errors import NotAllowed, OtherArchive
 from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.load import preflight, registers
+from noarkit.load.clocks import Clocks, system_clocks
 from noarkit.load.coordinator import Coordinator, Given, Stopping, Workers
 from noarkit.load.folder import RunFolder
+from noarkit.load.follow import follow
 from noarkit.load.history import keep_history
 from noarkit.load.journal import Journal
 from noarkit.load.lease import Guard, RunFacts
@@ -33,6 +35,7 @@ class Terms:
     settle_pause_s: float = 1.0
     limits: Callable[[], None] = lambda: None
     rehearsal: bool = False
+    clocks: Clocks = field(default_factory=system_clocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,12 @@ def load(
             journal.adopt(graph)
             facts, proven = _prepare(folder, journal, graph, archive, terms, now_s)
             tell(Event("preflight", _told(proven, facts)))
-            doubtful = journal.doubt_all(now_s())
+            clocks = terms.clocks
+            journal.keep_time(clocks)
+            doubtful = journal.doubt_all(clocks.steady_s())
             if doubtful:
                 tell(Event("in_doubt", {"chunks": doubtful}))
-            given = Given(journal, graph, facts, _guards(archive, proven, facts), tell, now_s, terms.limits)
+            given = Given(journal, graph, facts, _guards(archive, proven, facts), tell, clocks.steady_s, terms.limits)
             workers = make_workers()
             try:
                 exit_code = Coordinator(given, workers, stopping).run()
@@ -76,6 +81,7 @@ def load(
                 workers.close()
             if exit_code in (0, 3) and not terms.rehearsal:
                 keep_history(folder, graph, journal, archive, tell)
+                follow(folder, archive, facts, tell)
         finally:
             journal.close()
             graph.close()
@@ -101,17 +107,21 @@ def _prepare(
     if not proven.finds_what_it_writes and proven.marker is not None:
         raise NotAllowed(call="query", description=preflight.NOT_FOUND_AGAIN)
     first = journal.meta("started") is None
+    if first:
+        journal.remember(mark=uuid.uuid4().hex[:8])
     facts = RunFacts(
         plan=plan[:16],
         external_system=system,
         honours_versions=proven.honours_versions,
-        sets_system_fields=proven.sets_system_fields,
+        # what a run began without it goes on without, so that all it made can be found in one way
+        sets_system_fields=proven.sets_system_fields and journal.meta("sets_system_fields") != "False",
         fresh=first and not proven.knows_system,
         deadline_s=terms.deadline_s,
         settle_pause_s=min(terms.settle_pause_s, terms.deadline_s),
         closes=graph.meta("close") == "yes",
         codes=registers.prepare(archive, graph, rehearsal=terms.rehearsal),
         rehearsal=terms.rehearsal,
+        mark=journal.meta("mark") or "",
     )
     if first:
         journal.remember(started=str(now_s()), plan=plan)

@@ -13,7 +13,8 @@ from noarkit.graph.store import GraphStore
 from noarkit.load.contents import Contents, Gate, OpenContent
 from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.load.links import LinkLoader
-from noarkit.load.sending import ChunkLoader, Clock
+from noarkit.load.sending import ChunkLoader
+from noarkit.load.settling import Clock
 from noarkit.load.spine import SpineLoader
 
 
@@ -35,14 +36,14 @@ class Workshop(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """How the coordinator reaches a worker: time, a sleep that ends early, and whether to stop after this chunk."""
+    """How the coordinator reaches a worker: a steady clock, a sleep that ends early, and whether to stop."""
 
     now_s: Callable[[], float]
     sleep_s: Callable[[float], None]
     stopping: Callable[[], bool]
 
     def wait_until(self, moment_s: float) -> None:
-        """Sleeps until a wall-clock time; Paused where the run is to stop meanwhile."""
+        """Sleeps until a time of the steady clock; Paused where the run is to stop meanwhile."""
         while (left := moment_s - self.now_s()) > 0:
             if self.stopping():
                 raise Paused()
@@ -74,7 +75,7 @@ def _work(lease: Lease, bench: Bench, control: Control) -> Generator[Outcome, No
         contents = Contents(bench.archive, bench.open_content, control.now_s, bench.gate)
         loader = ChunkLoader(lease, bench.archive, bench.graph, contents, clock)
     if isinstance(loader, ChunkLoader):
-        loader.settle_all(lease.tasks)
+        yield from loader.settle_all(lease.tasks)
     for task in lease.tasks:
         if control.stopping():
             return True

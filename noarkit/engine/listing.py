@@ -1,0 +1,104 @@
+"""Holds the keys of all that a service holds now against the archive: what no run ever met is found so, and nowhere
+else, since a run reads what changed since the one before it.
+
+Only keys are asked for. What the service itself leaves out or could not give is counted by its reason; what came after
+the run was planned belongs to the next plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import islice
+
+from noarkit.archive.port import Archive
+from noarkit.connectors.port import Item, LeftOut, NotFetched
+from noarkit.errors import UsageFault
+from noarkit.events import Event, Listener
+from noarkit.graph.store import GraphStore
+from noarkit.load.folder import RunFolder
+from noarkit.load.lookup import owners_of_keys
+from noarkit.load.verification import Verified
+from noarkit.sources.connector import ConnectorSource
+from noarkit.sources.port import Source
+
+LISTING = "listing"
+_A_PORTION = 500
+_TELL_EVERY = 5000
+
+
+def compare_listing(folder: RunFolder, source: Source, archive: Archive, result: Verified, emit: Listener) -> None:
+    """A row of the verification: every key that the service lists, and whether the archive has it.
+
+    Raises `UsageFault` for a source that is no connection: it is walked whole as it is. Raises ServiceFaults.
+    """
+    if not isinstance(source, ConnectorSource):
+        raise UsageFault(what="bad-value", where="--whole")
+    with closing(GraphStore.open(folder.graph)) as graph:
+        ledger = _Ledger(graph, archive, graph.meta("external_system") or "")
+        seen = 0
+        for some in _portions(_wanted(source, result, emit)):
+            ledger.compare(some, source, result)
+            if (seen + len(some)) // _TELL_EVERY > seen // _TELL_EVERY:
+                emit(Event("asked", {"keys": seen + len(some)}))
+            seen += len(some)
+
+
+def _wanted(source: ConnectorSource, result: Verified, emit: Listener) -> Iterator[Item]:
+    """The items of the listing; all else of it is counted by why it is not to be compared."""
+    for item in source.listing(emit):
+        if isinstance(item, Item):
+            yield item
+        elif isinstance(item, NotFetched):
+            result.leave(LISTING, "source_unreadable")
+        elif isinstance(item, LeftOut):
+            result.leave(LISTING, "skipped")
+        # what the service says it deleted is kept here, and is no key of what it holds
+
+
+def _portions(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
+    source = iter(items)
+    while portion := tuple(islice(source, _A_PORTION)):
+        yield portion
+
+
+class _Ledger:
+    """What the run's plan says of a key, and the archive."""
+
+    def __init__(self, graph: GraphStore, archive: Archive, system: str) -> None:
+        self._db = graph.db
+        self._archive = archive
+        self._system = system
+        # a recipe may name records in the archive otherwise than the service does: then nothing is known of other runs'
+        self._as_named = not self._db.execute(
+            "SELECT 1 FROM record r JOIN entity e ON e.n = r.root WHERE e.key != r.key LIMIT 1"
+        ).fetchone()
+
+    def compare(self, items: Iterable[Item], source: ConnectorSource, result: Verified) -> None:
+        """Counts each: in the archive, accounted for by this run, newer than it, or missing."""
+        planned = {item.key: self._planned(item.key) for item in items}
+        names = {key: found[1] or key for key, found in planned.items()}
+        there = owners_of_keys(self._archive, self._system, names.values())
+        for item in items:
+            state = planned[item.key][0]
+            if names[item.key] in there:
+                result.agree(LISTING)
+            elif state in ("set_aside", "skipped", "refused"):
+                result.leave(LISTING, state)
+            elif state is None and item.modified is not None and item.modified >= source.span.until:
+                result.source_new += 1
+            elif state is None and item.modified is None:
+                result.leave(LISTING, "undated")
+            elif state is None and not self._as_named:
+                result.leave(LISTING, "earlier_run")
+            elif state is not None:
+                result.leave(LISTING, "open")
+            else:
+                result.differ(LISTING, "V102", item.key, item.stream)
+
+    def _planned(self, key: str) -> tuple[str | None, str | None]:
+        """What the plan made of a key, and what it is called in the archive; nothing where it never met it."""
+        row = self._db.execute(
+            "SELECT r.state, e.key FROM record r LEFT JOIN entity e ON e.n = r.root WHERE r.key = ?", (key,)
+        ).fetchone()
+        return (None, None) if row is None else (str(row[0]), row[1])

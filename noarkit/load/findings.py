@@ -1,0 +1,69 @@
+"""What a run found wrong in the archive: it stays wrong, and every command says so, until mended or accepted by name.
+
+A document whose checksum is not ours is mended by uploading its bytes once more, where the account may change the
+version; an object that could not be closed is mended by closing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Save
+from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ChecksumDiffers, NotAllowed, SourceFault
+from noarkit.graph.store import GraphStore
+from noarkit.load.contents import Contents, OpenContent, no_gate
+from noarkit.load.journal import CHECKSUM, NOT_CLOSED, FoundWrong, Journal
+from noarkit.sources.port import OF_THE_PLACE
+
+_ITEMS_EXIT = 3
+
+
+def exit_code_of(found: Sequence[FoundWrong]) -> int:
+    """7 where bytes differ, 3 where something could only not be closed."""
+    kinds = {one.kind for one in found}
+    return ChecksumDiffers.exit_code if CHECKSUM in kinds else _ITEMS_EXIT if NOT_CLOSED in kinds else 0
+
+
+def fault_of_finding(found: FoundWrong) -> ArchiveFault:
+    """The fault as it was when it was found."""
+    return ChecksumDiffers(**{"key": found.key, **found.data})
+
+
+def mend(
+    journal: Journal, graph: GraphStore, archive: Archive, open_content: OpenContent, now_s: Callable[[], float]
+) -> int:
+    """Uploads anew what a retry has asked for, and puts it in the place of what differs; returns how many were mended.
+
+    What the account may not change, or the source cannot give, stays listed. Raises other faults of the archive.
+    """
+    mended = 0
+    for found in journal.findings("asked"):
+        if found.kind != CHECKSUM or found.entity is None:
+            continue
+        if _replaced(journal, graph, archive, Contents(archive, open_content, now_s, no_gate), found.entity):
+            journal.settle(found.kind, found.key, "mended", now_s(), "noarkit retry")
+            mended += 1
+        else:
+            journal.settle(found.kind, found.key, "open", now_s(), "noarkit retry")
+    return mended
+
+
+def _replaced(journal: Journal, graph: GraphStore, archive: Archive, contents: Contents, entity: int) -> bool:
+    content, archive_id = graph.content(entity), journal.ids([entity]).get(entity)
+    if content is None or archive_id is None:
+        return False
+    try:
+        filed = contents.file({entity: content})[0].get(entity)
+        if filed is None:
+            return False
+        saved = archive.transaction((Save("Dokumentversjon", archive_id, {"referanseDokumentfil": filed.id}),))
+    except OF_THE_PLACE:
+        raise
+    except (SourceFault, ArchiveRefused, ArchiveNotFound, NotAllowed):
+        return False
+    version = saved.get(archive_id)
+    if version is None or str(version.fields.get("sjekksum") or "").lower() != filed.sha256:
+        return False
+    journal.keep_file(entity, filed.id, filed.sha256, filed.size_bytes)
+    return True

@@ -1,0 +1,140 @@
+"""Asks what became of chunks whose transaction got no good answer. Nothing here changes anything.
+
+The anchor tells, and so does the guard: it names the chunk that landed last, and its version lets nothing land that was
+sent before it was read. Where there is no guard, one answer that says «not there» is not believed: it is asked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Query
+from noarkit.errors import ArchiveStrange, NotAllowed
+from noarkit.graph.store import Planned
+from noarkit.load import lookup
+from noarkit.load.lease import Guard, Outcome, RunFacts, WaitingInDoubt
+from noarkit.load.preflight import NOT_FOUND_AGAIN
+
+_LONG_S = 10.0
+GUARD_MISSING = "guard-missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time as the worker sees it: now by a steady clock, and a sleep that raises where the run must stop."""
+
+    now_s: Callable[[], float]
+    wait_until: Callable[[float], None]
+
+
+def remainder(chunk_key: str) -> str:
+    """The key of what is still to be made of a chunk of which some stands: a second anchor beside the first."""
+    return f"{chunk_key}+"
+
+
+def earlier_tries(chunk_key: str) -> list[str]:
+    """The keys that a chunk had before what was left out of it was taken up again."""
+    keys: dict[str, None] = {}
+    while "~" in chunk_key:
+        chunk_key = "".join(chunk_key.rsplit("~", 1))
+        keys |= dict.fromkeys(lineage(chunk_key))
+    return list(keys)
+
+
+def lineage(chunk_key: str) -> list[str]:
+    """The keys under which a chunk may have landed: its own, its remainder's, and those of which it is a half."""
+    keys = [chunk_key]
+    while keys[-1].endswith((".0", ".1")):
+        keys.append(keys[-1][:-2])
+    return [*keys, *map(remainder, keys)]
+
+
+class Settling:
+    """What a worker knows of a shard's doubts. `guard` is the shard's guard as last seen."""
+
+    def __init__(self, archive: Archive, facts: RunFacts, clock: Clock, guard: Guard | None) -> None:
+        self._archive = archive
+        self._facts = facts
+        self._clock = clock
+        self.guard = guard
+
+    def told_wait(self, sent_at: float, chunks: int = 1) -> Iterator[Outcome]:
+        """Says how long the archive's deadline for what was sent still is, where somebody may wonder."""
+        seconds = sent_at + self._facts.deadline_s - self._clock.now_s()
+        if seconds >= _LONG_S:
+            yield WaitingInDoubt(round(seconds, 1), chunks)
+
+    def landed(self, keys: Collection[str]) -> set[str]:
+        """Which of these chunks are in the archive now. Asked of a guard last, so that what lands later than this
+        cannot stand beside what is sent with the guard's version."""
+        if not keys:
+            return set()
+        there = self._anchored(keys)
+        if self.guard is None and len(there) < len(keys):
+            there |= self._anchored(keys)
+        return there | self._last_landed(keys)
+
+    def bearers(self, keys: Collection[str]) -> set[str]:
+        """The ids of the objects that the anchors of these chunks hang on."""
+        names = [self._facts.anchor(key) for key in keys]
+        return {owner.id for owner in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names).values()}
+
+    def landed_in_time(self, keys: Collection[str], sent_at: float) -> set[str]:
+        """The same after the archive's deadline for what was sent, and once more after a pause."""
+        self._clock.wait_until(sent_at + self._facts.deadline_s)
+        there = self.landed(keys)
+        if len(there) < len(keys):
+            self._pause()
+            there |= self.landed(keys)
+        return there
+
+    def learned(self, entities: Sequence[Planned], known: Mapping[int, str], *, all_sent: bool) -> dict[int, str]:
+        """The ids of what stands of a chunk that landed.
+
+        With `all_sent` everything must be there; else a record may be missing that was left out of what was sent, but
+        never a part of one. Raises `NotAllowed` where the account sees nothing of it, `ArchiveStrange` where parts
+        are missing.
+        """
+        found = self._ids(entities, known)
+        if len(found) < len(entities):
+            self._pause()
+            found |= self._ids(entities, known)
+        if entities and not found:
+            raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
+        missing = {entity.bundle for entity in entities if entity.n not in found}
+        if missing and (all_sent or missing & {entity.bundle for entity in entities if entity.n in found}):
+            raise ArchiveStrange(call="query", why="parts-missing")
+        return found
+
+    def _ids(self, entities: Sequence[Planned], known: Mapping[int, str]) -> dict[int, str]:
+        if self._facts.sets_system_fields:
+            return lookup.ids_by_uuid(self._archive, self._facts, entities)
+        return lookup.ids_by_nature(self._archive, self._facts, entities, known)
+
+    def _anchored(self, keys: Iterable[str]) -> set[str]:
+        names = {self._facts.anchor(key): key for key in keys}
+        return {names[name] for name in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names)}
+
+    def _last_landed(self, keys: Iterable[str]) -> set[str]:
+        """Reads the guard; the key of the chunk that it says landed last, where it is one of these."""
+        if self.guard is None:
+            return set()
+        seen = self._seen_guard() or self._seen_guard()
+        if seen is None:
+            raise ArchiveStrange(call="query", why=GUARD_MISSING)
+        self.guard = seen[0]
+        names = {self._facts.anchor(key): key for key in keys}
+        return {names[seen[1]]} if seen[1] in names else set()
+
+    def _seen_guard(self) -> tuple[Guard, str] | None:
+        assert self.guard is not None  # noqa: S101  # asked by the caller
+        query = Query(lookup.GUARD_TYPE, "id = @id", {"@id": self.guard.id}, limit=1)
+        for seen in self._archive.query(query).objects:
+            if (seen.type, seen.id) == (lookup.GUARD_TYPE, self.guard.id):
+                return Guard(seen.id, seen.version), str(seen.fields.get("beskrivelse"))
+        return None
+
+    def _pause(self) -> None:
+        self._clock.wait_until(self._clock.now_s() + self._facts.settle_pause_s)

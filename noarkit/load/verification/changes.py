@@ -1,0 +1,135 @@
+"""What the archive's change log says of a difference: another user's doing, with a name and a time, or nothing.
+
+What the account that made an object does to it is no excuse: only noarkit should use that account. Where the log may
+not be read, or the archive has none, every difference stays a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.port import Archive
+from noarkit.archive.registers import ChangesOf
+from noarkit.archive.values import Json
+from noarkit.errors import ArchiveMediaType, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
+
+Entry = Mapping[str, Json]
+ANY = object()
+_MOST_ENTRIES = 2000
+_IMPORTED = "imported: "
+_KEPT_LOGS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Who changed something, and when."""
+
+    user: str
+    at: str
+
+    def __str__(self) -> str:
+        return f"{self.user}, {self.at}"
+
+
+@dataclass(slots=True)
+class ChangeLog:
+    """The change log of one archive, asked one object at a time; `readable` is False once it was refused."""
+
+    archive: Archive
+    readable: bool = True
+    _logs: dict[str, list[Entry]] = field(default_factory=dict)
+
+    def field_changed(self, object_id: str, name: str, value: object = ANY) -> Change | None:
+        """Who gave a field the value that it has now, or any."""
+
+        def fits(entry: Entry) -> bool:
+            new = entry.get("newValue")
+            there = new.get(name) if isinstance(new, dict) else None
+            return (
+                entry.get("revisionType") == "UPDATE"
+                and entry.get("modifiedField") == name
+                and (value is ANY or there == value)
+            )
+
+        return self._last(object_id, fits)
+
+    def link_changed(self, object_id: str, name: str) -> Change | None:
+        """Who linked an object elsewhere."""
+        kinds = ("LINK", "UNLINK", "MOVE")
+        return self._last(
+            object_id,
+            lambda entry: entry.get("revisionType") in kinds and entry.get("modifiedField") in (name, None),
+        )
+
+    def removed(self, object_id: str) -> Change | None:
+        """Who deleted an object."""
+        return self._last(object_id, lambda entry: entry.get("revisionType") == "DELETE")
+
+    def unchanged(self, object_id: str, name: str) -> bool:
+        """True where the log tells how an object was made, and of no change of this field since."""
+        entries = self._entries(object_id)
+        return bool(entries) and not any(
+            entry.get("revisionType") == "UPDATE" and entry.get("modifiedField") in (name, None) for entry in entries
+        )
+
+    def added(self, object_id: str, parent_id: str) -> Change | None:
+        """Who put an object below another one; None where it was the account that made that one."""
+        ours = self._maker(parent_id)
+        made = next((one for one in self._entries(object_id) if one.get("revisionType") == "CREATE"), None)
+        if made is None or ours is None or made.get("modifiedByUserId") == ours:
+            return None
+        return _change(made)
+
+    def added_by(self, object_id: str) -> str | None:
+        """The account that made an object."""
+        return self._maker(object_id)
+
+    def _last(self, object_id: str, fits: Callable[[Entry], bool]) -> Change | None:
+        maker = self._maker(object_id)
+        if maker is None:
+            return None
+        since = [
+            entry
+            for entry in self._entries(object_id)
+            if fits(entry) and not str(entry.get("modifiedByUserId")).startswith(_IMPORTED)
+        ]
+        if not since or since[-1].get("modifiedByUserId") == maker:
+            return None
+        return _change(since[-1])
+
+    def _maker(self, object_id: str) -> str | None:
+        made = (one for one in self._entries(object_id) if one.get("revisionType") == "CREATE")
+        first = next(made, None)
+        return None if first is None else str(first.get("modifiedByUserId"))
+
+    def _entries(self, object_id: str) -> list[Entry]:
+        """The entries of one object, oldest first; none where the log cannot be read."""
+        if not self.readable:
+            return []
+        if object_id not in self._logs:
+            if len(self._logs) >= _KEPT_LOGS:
+                self._logs.clear()
+            self._logs[object_id] = self._asked(object_id)
+        return self._logs[object_id]
+
+    def _asked(self, object_id: str) -> list[Entry]:
+        entries: list[Entry] = []
+        while len(entries) < _MOST_ENTRIES:
+            asked = ChangesOf(object_id, include_children=False, nest_children=False, offset=len(entries))
+            try:
+                some = Administration(self.archive).changes(asked)
+            except ArchiveNotFound:
+                return []
+            except (ArchiveRefused, NotAllowed, ArchiveMediaType, ArchiveStrange):
+                self.readable = False
+                return []
+            entries.extend(some.entries)
+            if not some.has_more or not some.entries:
+                break
+        return entries
+
+
+def _change(entry: Entry) -> Change:
+    return Change(str(entry.get("modifiedByUserId")), str(entry.get("modifiedDate")))

@@ -1,0 +1,165 @@
+"""The verification of a run, step by step: source, keys, objects and what is below them, links, files, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.port import Archive
+from noarkit.archive.registers import ListedCodes
+from noarkit.errors import ArchiveMediaType, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
+from noarkit.events import Listener
+from noarkit.graph.losses import losses
+from noarkit.graph.store import GraphStore
+from noarkit.load import registers
+from noarkit.load.folder import RunFolder
+from noarkit.load.lease import RunFacts
+from noarkit.load.numbers import numbers
+from noarkit.load.verification.below import compare_below
+from noarkit.load.verification.changes import ChangeLog
+from noarkit.load.verification.crossing import compare_crossings
+from noarkit.load.verification.expectation import SCREENING, Expectation
+from noarkit.load.verification.files import Places, compare_files
+from noarkit.load.verification.keys import ask_keys, compare_keys, compare_outcomes
+from noarkit.load.verification.ledger import Ledger
+from noarkit.load.verification.objects import Bench, compare_by_id, compare_many_links
+from noarkit.load.verification.order import compare_order
+from noarkit.load.verification.outcome import FIELDS, LINKS, SUMS, Depths, Verified
+from noarkit.load.verification.screening import Screening
+from noarkit.load.verification.source_walk import account_for_records, walk_source
+from noarkit.sources.port import Source
+
+_CANNOT = (ArchiveRefused, ArchiveNotFound, NotAllowed, ArchiveMediaType, ArchiveStrange)
+
+
+def verify(
+    folder: RunFolder,
+    source: Source,
+    archive: Archive,
+    depths: Depths,
+    emit: Listener,
+    *,
+    downloads: Archive | None = None,
+) -> Verified:
+    """Compares source, plan and archive. `downloads` fetches files, with less patience than `archive` where it matters.
+
+    Raises RunFault where the run is broken or its plan was changed, archive faults where the archive is away,
+    SourceGone.
+    """
+    folder.open_graph().close()  # proves that the plan is the one that was frozen
+    result = Verified(depths.depth, numbers(folder), sample=depths.sample)
+    _count_what_has_no_place(folder, result)
+    by_id, with_fields = depths.reaches("ids"), depths.reaches("fields")
+    with Ledger(folder) as ledger:
+        result.began = ledger.began
+        if result.numbers.add_up:
+            result.agree(SUMS)
+        else:
+            result.differ(SUMS, "V100", "", str(result.numbers))
+        walk_source(ledger, source, result, emit)
+        ledger.fill()
+        ask_keys(ledger, archive, emit)
+        compare_keys(ledger, result, by_id=by_id)
+        compare_outcomes(ledger, result)
+        if by_id:
+            bench = _bench(folder, ledger, archive, result, depths)
+            compare_below(bench)
+            compare_by_id(bench, ledger.families())
+            compare_many_links(bench)
+            compare_crossings(bench)
+        if with_fields:
+            bench.judge_defaults()
+            compare_order(ledger, result, bench.renumbered)
+        account_for_records(ledger, result, by_id=by_id)
+        _count_what_was_left(ledger, result, by_id=by_id, with_fields=with_fields)
+        compare_files(ledger, Places(archive, downloads or archive, source), depths, result, emit)
+    return result
+
+
+def _count_what_has_no_place(folder: RunFolder, result: Verified) -> None:
+    with closing(GraphStore.open(folder.graph)) as graph:
+        fields: set[str] = set()
+        for one in losses(graph.db):
+            result.left_behind += 1
+            fields.add(one.element)
+    result.left_behind_fields = len(fields)
+
+
+def _bench(folder: RunFolder, ledger: Ledger, archive: Archive, result: Verified, depths: Depths) -> Bench:
+    listed = _listed(archive)
+    codes, unread = _codes(folder, archive, listed)
+    facts = RunFacts(
+        plan=ledger.plan_sha256[:16],
+        external_system=ledger.system,
+        honours_versions=False,
+        sets_system_fields=ledger.sets_system_fields,
+        fresh=False,
+        deadline_s=0,
+        closes=ledger.closes,
+        codes=codes,
+    )
+    defaults = {(one.type, one.field): one.default for one in listed or () if one.default is not None}
+    screening = next((code for (_, name), code in defaults.items() if name == SCREENING), None)
+    return Bench(
+        ledger,
+        archive,
+        Expectation(facts, ledger.closed, defaults, unread, ledger.not_closed),
+        Screening(ledger, archive, screening, dict(codes.get(SCREENING, {}))),
+        ChangeLog(archive),
+        result,
+        with_fields=depths.reaches("fields"),
+        with_bytes=depths.reaches("bytes"),
+    )
+
+
+def _listed(archive: Archive) -> tuple[ListedCodes, ...] | None:
+    """The archive's code lists; None where they cannot be read."""
+    try:
+        return Administration(archive).code_lists()
+    except _CANNOT:
+        return None
+
+
+def _codes(
+    folder: RunFolder, archive: Archive, listed: tuple[ListedCodes, ...] | None
+) -> tuple[Mapping[str, Mapping[str, str]], frozenset[str]]:
+    """What the archive calls a planned code, by list; and the lists that cannot be read although the plan brings codes
+    of its own."""
+    graph = GraphStore.open(folder.graph)
+    try:
+        if listed is not None:
+            return registers.prepare(archive, graph, rehearsal=True), frozenset()
+        return {}, frozenset(registers.needed_lists(graph))
+    finally:
+        graph.close()
+
+
+_LEFT_OBJECTS = "SELECT type, state, count(*) FROM plan WHERE state NOT IN ('done', 'already_there') AND NOT EXISTS"
+_STANDS = "(SELECT 1 FROM standing s WHERE s.n = plan.n)"
+
+
+def _count_what_was_left(ledger: Ledger, result: Verified, *, by_id: bool, with_fields: bool) -> None:
+    """Everything planned that was not asked for gets its reason, so that each row counts all there is."""
+    db = ledger.db
+    if not by_id:
+        for kind, count in db.execute("SELECT type, count(*) FROM graph.entity GROUP BY type"):
+            result.leave(str(kind), "depth", count)
+        result.leave(LINKS, "depth", ledger.count("SELECT count(*) FROM graph.link"))
+    else:
+        for kind, state, count in db.execute(f"{_LEFT_OBJECTS} {_STANDS} GROUP BY type, state"):
+            # what the journal says stands, below a parent that does not, is missing with it
+            result.leave(str(kind), "not_there" if state == "unnamed" else str(state), count)
+        for kind, count in db.execute("SELECT type, count(*) FROM graph.entity GROUP BY type").fetchall():
+            result.leave(str(kind), "not_reached", max(0, count - result.row(str(kind)).all))
+    fields = "SELECT sum((SELECT count(*) FROM json_each(plan_fields.fields))) FROM graph.entity plan_fields"
+    if not with_fields:
+        result.leave(FIELDS, "depth", ledger.count(fields))
+        return
+    rows = db.execute(
+        "SELECT plan.state, sum((SELECT count(*) FROM json_each(e.fields))) FROM plan"
+        " JOIN graph.entity e ON e.n = plan.n WHERE NOT EXISTS (SELECT 1 FROM standing s WHERE s.n = plan.n)"
+        " GROUP BY plan.state"
+    )
+    for state, count in rows:
+        result.leave(FIELDS, "not_there" if state == "unnamed" else str(state), count or 0)

@@ -1,0 +1,60 @@
+"""What an object may be screened with where the plan says nothing of it: what it inherited when it was made.
+
+The archive copies, at creation, the first of: the parent's screening, the primary class's, that of the only screened
+secondary class, its own default. What was found and not made counts with what the archive says of it now.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from noarkit.archive.port import Archive
+from noarkit.load.lookup import objects_of_ids
+from noarkit.load.spine import NATURAL_KEYS
+from noarkit.load.verification.expectation import SCREENING
+from noarkit.load.verification.ledger import Ledger
+from noarkit.model import metamodel
+
+_KEPT = 10_000
+_INHERITS = frozenset({"AbstraktMappe", "AbstraktRegistrering", "Dokument"})
+
+
+class Screening:
+    """Answers by the plan's numbers; remembers what it worked out for folders and series."""
+
+    def __init__(self, ledger: Ledger, archive: Archive, default: str | None, codes: dict[str, str]) -> None:
+        self._ledger = ledger
+        self._archive = archive
+        self._default = default
+        self._codes = codes
+        self._of = lru_cache(maxsize=_KEPT)(self._worked_out)
+
+    def allowed(self, n: int) -> frozenset[object]:
+        """What the entity of this number may be screened with; None among them: not at all."""
+        return self._of(n)
+
+    def _worked_out(self, n: int) -> frozenset[object]:
+        planned = self._ledger.entity(n)
+        if SCREENING not in metamodel().types[planned.type].fields:
+            return self._above(planned.parent)
+        place = self._ledger.standing(n)
+        if place is not None and place.state == "already_there" and planned.type in NATURAL_KEYS:
+            found = next(iter(objects_of_ids(self._archive, planned.type, [place.id])), None)
+            return frozenset({found.fields.get(SCREENING) if found else None})
+        if SCREENING in planned.fields:
+            code = planned.fields[SCREENING]
+            return frozenset({self._codes.get(code, code) if isinstance(code, str) else None})
+        if metamodel().types[planned.type].family not in _INHERITS:
+            return frozenset({None})
+        inherited = self._above(planned.parent)
+        if inherited - {None}:
+            return inherited
+        links = self._ledger.links(n)
+        for name in ("refPrimaerKlasse", "refSekundaerKlasse"):
+            codes = [code for link, other in links if link == name for code in self._of(other) - {None}]
+            if len(codes) == 1:
+                return frozenset(codes)
+        return frozenset({self._default})
+
+    def _above(self, parent: int | None) -> frozenset[object]:
+        return self._of(parent) if parent is not None else frozenset({None})
