@@ -31,6 +31,8 @@ from noarkit.server.calling import Route
 from noarkit.server.clients import open_clients
 from noarkit.server.database import Database
 from noarkit.server.files import Files
+from noarkit.server.fulltext.documents import read_documents
+from noarkit.server.fulltext.documents import tables as documents_tables
 from noarkit.server.identity import Identity
 from noarkit.server.read_log import ReadLog
 from noarkit.server.service import Service
@@ -80,9 +82,12 @@ def open_service(data_dir: Path, settings: Settings | None = None, now_s: Callab
     elif version != schema.SCHEMA_VERSION:
         db.close()
         raise ConfigFault(where=str(path), why=f"made by another version of the archive service (tables {version})")
+    db.make(documents_tables())
     files = Files(data_dir, db, ttl_s=settings.upload_ttl_s, now_s=now_s)
     identity = Identity(db, clients, settings, lambda: int(now_s() * 1000))
-    return Service(data_dir, settings, db, files, ReadLog(data_dir), now_s, identity, bulk.run_next)
+    return Service(
+        data_dir, settings, db, files, ReadLog(data_dir, db.clock), now_s, identity, bulk.run_next, read_documents
+    )
 
 
 def all_routes() -> list[Route]:

@@ -15,7 +15,6 @@ import logging
 import sqlite3
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import parse_qsl, unquote_plus
@@ -23,14 +22,23 @@ from urllib.parse import parse_qsl, unquote_plus
 import orjson
 
 from noarkit.server.calling import Call, Route
+from noarkit.server.deadline import Deadline
 from noarkit.server.exchange import BodyLimits, Disconnected, Exchange, Receive, Scope, Send
+from noarkit.server.json_bodies import read_object
 from noarkit.server.routing import Found, NotFound, RouteTable
 from noarkit.server.service import Service
+from noarkit.server.turns import SharedThreads
 from noarkit.server.wire import Answer, Caller, Refusal
 
 LOGGER = logging.getLogger("noarkit.server")
 
 _THREADS = 12
+_THREADS_EACH = 8
+# Bodies over this size count as large; an account has room for so many at a time.
+_LARGE_BYTES = 256 * 1024
+_LARGE_EACH = 4
+# Whose calls those are that ask for a token.
+_NOBODY = ""
 _FORM_LIMIT_BYTES = 64 * 1024
 _TOKEN_PATHS = ("idp/oauth2/token", "oauth2/token")
 _USERINFO_PATHS = ("idp/oauth2/userinfo", "oauth2/userinfo")
@@ -73,7 +81,9 @@ class ArchiveApp:
     ) -> None:
         self._service = service
         self._doors = doors
-        self._pool = ThreadPoolExecutor(_THREADS, "archive-call")
+        self._threads = SharedThreads("archive-call", _THREADS, _THREADS_EACH)
+        self._rooms: dict[str, asyncio.Semaphore] = {}
+        self._limit_s = service.settings.call_limit_s
         self._limits = BodyLimits(service.settings.max_json_bytes, service.settings.body_idle_timeout_s)
         self._routes: RouteTable[_Target] = RouteTable()
         for route in routes:
@@ -84,7 +94,7 @@ class ArchiveApp:
 
     def close(self) -> None:
         """Waits for the calls that are at work, then ends the threads."""
-        self._pool.shutdown(wait=True)
+        self._threads.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -119,17 +129,33 @@ class ArchiveApp:
             await self._call(exchange, target.route, found.parts, caller)
 
     async def _call(self, exchange: Exchange, route: Route, parts: Mapping[str, str], caller: Caller) -> None:
-        content = b""
-        if route.has_body:
-            _check_media_type(exchange)
-            content = await exchange.body(self._limits)
+        if not route.has_body:
+            await self._work(exchange, route, parts, caller, b"")
+            return
+        _check_media_type(exchange)
+        if exchange.declares_at_most(_LARGE_BYTES):
+            await self._work(exchange, route, parts, caller, await exchange.body(self._limits))
+            return
+        # a large body is not taken in before there is room for it, nor let go before it is answered
+        room = self._rooms.setdefault(caller.account, asyncio.Semaphore(_LARGE_EACH))
+        async with room:
+            await self._work(exchange, route, parts, caller, await exchange.body(self._limits))
+
+    async def _work(
+        self, exchange: Exchange, route: Route, parts: Mapping[str, str], caller: Caller, content: bytes
+    ) -> None:
+        settings = self._service.settings
 
         def work() -> Answer:
-            body = self._parse(content) if route.has_body else None
+            if exchange.abandoned:
+                raise Disconnected
+            body: object = None
+            if route.has_body:
+                body = read_object(content, max_values=settings.max_json_values, max_depth=settings.max_json_depth)
             answer = route.handler(Call(self._service, caller, parts, _query(exchange), body))
             return answer if answer.body is None else Answer(answer.status, raw=orjson.dumps(answer.body))
 
-        await exchange.answer(await self._in_thread(work))
+        await exchange.answer(await self._in_thread(caller.account, work))
 
     def _caller(self, exchange: Exchange) -> Caller:
         token = _bearer(exchange.header(b"authorization"))
@@ -138,19 +164,16 @@ class ArchiveApp:
             raise Refusal(401, "the bearer token is missing, unknown or has expired")
         return caller
 
-    def _parse(self, content: bytes) -> object:
-        try:
-            body: object = orjson.loads(content)
-        except orjson.JSONDecodeError as fault:
-            raise Refusal(400, f"the body is not JSON in UTF-8 (line {fault.lineno}, column {fault.colno})") from None
-        if not isinstance(body, dict):
-            raise Refusal(400, "the body must be a JSON object")
-        if _deeper_than(body, self._service.settings.max_json_depth):
-            raise Refusal(400, f"the body is nested deeper than {self._service.settings.max_json_depth} levels")
-        return body
+    async def _in_thread(self, account: str, work: Callable[[], Answer]) -> Answer:
+        """Does the work of a call for an account when its turn comes; waiting and work together have one deadline, so
+        that a client that has waited for longer knows that nothing of its call can still be committed."""
+        deadline = Deadline(self._limit_s, account)
 
-    async def _in_thread(self, work: Callable[[], Answer]) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        def limited() -> Answer:
+            with self._service.db.clock.within(deadline):
+                return work()
+
+        return await self._threads.run(account, limited, deadline.left_s)
 
     def _add_token_service(self) -> None:
         for path in _TOKEN_PATHS:
@@ -165,14 +188,14 @@ class ArchiveApp:
         content = await exchange.body(BodyLimits(_FORM_LIMIT_BYTES, self._limits.idle_s))
         form = _form(content)
         basic = _basic(exchange.header(b"authorization"))
-        answer = await self._in_thread(lambda: self._doors.token(form, basic))
+        answer = await self._in_thread(_NOBODY, lambda: self._doors.token(form, basic))
         challenge = {b"www-authenticate": b"Basic"} if answer.status == 401 else {}
         uncached = {b"cache-control": b"no-store", b"pragma": b"no-cache"}
         await exchange.send(answer.status, _json(answer), b"application/json", headers=challenge | uncached)
 
     async def _userinfo(self, exchange: Exchange) -> None:
         caller = self._caller(exchange)
-        await exchange.answer(await self._in_thread(lambda: self._doors.userinfo(caller)))
+        await exchange.answer(await self._in_thread(caller.account, lambda: self._doors.userinfo(caller)))
 
     async def _say_unforeseen(self, exchange: Exchange, name: str, fault: Exception) -> None:
         refusal = _translated(fault)
@@ -223,20 +246,7 @@ def _check_media_type(exchange: Exchange) -> None:
     media_type = exchange.media_type()
     if media_type not in ("application/json", ""):
         raise Refusal(415, f"the body must be application/json, not {media_type}")
-    charset = _charset(exchange.header(b"content-type") or b"")
-    if charset not in ("", "utf-8", "utf8", "us-ascii"):
-        raise Refusal(400, f"the body must be in UTF-8, not {charset}")
-    encoding = (exchange.header(b"content-encoding") or b"identity").strip().lower()
-    if encoding != b"identity":
-        raise Refusal(415, f"the content encoding {encoding.decode('latin-1')} is not supported")
-
-
-def _charset(content_type: bytes) -> str:
-    for parameter in content_type.decode("latin-1").split(";")[1:]:
-        name, _, value = parameter.partition("=")
-        if name.strip().lower() == "charset":
-            return value.strip().strip('"').lower()
-    return ""
+    exchange.refuse_encoded()
 
 
 def _query(exchange: Exchange) -> dict[str, str]:
@@ -271,17 +281,3 @@ def _basic(header: bytes | None) -> tuple[str, str] | None:
 
 def _json(answer: Answer) -> bytes:
     return answer.raw if answer.raw is not None else orjson.dumps(answer.body)
-
-
-def _deeper_than(body: object, levels: int) -> bool:
-    level: list[object] = [body]
-    for _ in range(levels):
-        level = [
-            value
-            for holder in level
-            for value in (holder.values() if isinstance(holder, dict) else holder if isinstance(holder, list) else ())
-            if isinstance(value, (dict, list))
-        ]
-        if not level:
-            return False
-    return True

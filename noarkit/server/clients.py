@@ -13,7 +13,6 @@ import os
 import secrets
 import stat
 import threading
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Literal
 
 from noarkit.errors import ConfigFault, SecretFault
 from noarkit.safe import atomic
+from noarkit.safe.toml import BadToml, load_toml, read_text
 
 FILE_NAME = "clients.toml"
 FIRST_CLIENTS: Mapping[str, str] = {"admin": "admin", "integration": "integration"}
@@ -112,9 +112,9 @@ def _first_text() -> str:
 
 def _read(path: Path) -> Accounts:
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise ConfigFault(where=str(path), why=type(fault).__name__) from None  # its text could quote a secret
+        content = load_toml(read_text(path))
+    except BadToml as fault:
+        raise ConfigFault(where=str(path), why=fault.why) from None  # its text could quote a secret
     accounts: dict[str, Account] = {}
     for kind in _SECRET_MEMBER:
         tables = content.pop(kind, {})

@@ -1,4 +1,4 @@
-"""A connection of the archive: uvicorn's own, held to limits that uvicorn leaves open.
+"""A connection of the archive: a strict one, held to limits that uvicorn leaves open.
 
 A head that grows beyond its limit, or does not come to its end, closes the connection. The transport is handed on in
 the scope for the fault script, which breaks connections on purpose.
@@ -9,18 +9,17 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
+from noarkit.safe.connections import RefusedHead, StrictConnection
 from noarkit.server.exchange import TRANSPORT
 
 _MAX_HEAD_BYTES = 64 * 1024
 
 
-class HeadTooLarge(ValueError):
+class HeadTooLarge(RefusedHead):
     """The request line and headers are over the limit."""
 
 
-class ArchiveConnection(HttpToolsProtocol):
+class ArchiveConnection(StrictConnection):
     """One connection; `idle_s` is how long it may stay without a request, and a head without its end."""
 
     idle_s: ClassVar[float] = 75.0

@@ -1,7 +1,8 @@
 """One SQLite database: one writer at a time, readers beside it, nothing half written.
 
 `writing()` is the only way to change anything: it holds the lock, begins, and commits or rolls back as a whole.
-`reading()` sees one snapshot from its first statement to its end.
+`reading()` sees one snapshot from its first statement to its end. Both end when the clock says that a call's time is
+over, and nothing of it is committed afterwards.
 """
 
 from __future__ import annotations
@@ -12,22 +13,32 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from noarkit.server.deadline import CallClock
+from noarkit.server.turns import TurnLock
+from noarkit.server.wire import Refusal
+
+# Steps of SQLite's machine between two looks at the clock: about a millisecond.
+_STEPS_BETWEEN_LOOKS = 10_000
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -32000",
     "PRAGMA mmap_size = 0",
-    "PRAGMA wal_autocheckpoint = 4000",
 )
 
 
 class Database:
     """The connections of one archive folder; close() ends them all."""
 
-    def __init__(self, path: Path, *, synchronous: str = "FULL") -> None:
+    def __init__(
+        self, path: Path, clock: CallClock | None = None, *, synchronous: str = "FULL", checkpoint_pages: int = 4000
+    ) -> None:
+        self.clock = clock or CallClock()
         self._path = path
+        self._checkpoint_pages = checkpoint_pages
+        self._checkpointer: sqlite3.Connection | None = None
         self._synchronous = synchronous
-        self._lock = threading.Lock()
+        self._lock = TurnLock()
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._opened_lock = threading.Lock()
@@ -35,15 +46,25 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """The one writer, inside a transaction that commits when the block ends well."""
-        with self._lock:
+        """The one writer, inside a transaction that commits when the block ends well.
+
+        Whoever waits for it gets it in turn, account by account; 503 refuses whom the time runs out on meanwhile.
+        """
+        deadline = self.clock.deadline
+        account, patience_s = ("", None) if deadline is None else (deadline.account, deadline.left_s)
+        if not self._lock.acquire(account, patience_s):
+            raise Refusal(503, "the archive is busy")
+        try:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
+                self.clock.check()
+                self._end(self._writer, "COMMIT")
             except BaseException:
-                self._writer.execute("ROLLBACK")
+                self._end(self._writer, "ROLLBACK")
                 raise
-            self._writer.execute("COMMIT")
+        finally:
+            self._lock.release()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -58,8 +79,8 @@ class Database:
         try:
             yield reader
         finally:
-            if reader.in_transaction:  # SQLite has rolled back by itself where a write to a temporary table was cut off
-                reader.execute("ROLLBACK")
+            # SQLite has rolled back by itself where a write to a temporary table was cut off
+            self._end(reader, "ROLLBACK")
 
     def make(self, statements: Iterable[str]) -> None:
         """Runs statements that make tables, in one transaction."""
@@ -73,6 +94,31 @@ class Database:
             for connection in self._opened:
                 connection.close()
             self._opened.clear()
+            if self._checkpointer is not None:
+                self._checkpointer.close()
+                self._checkpointer = None
+
+    def checkpoint(self) -> None:
+        """Brings what was written into the database's own file; for one that `checkpoint_pages` leaves to others."""
+        with self._opened_lock:
+            if self._checkpointer is None:
+                self._checkpointer = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+            self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def _end(self, connection: sqlite3.Connection, word: str) -> None:
+        """Commits or rolls back; that is never cut off, and SQLite may have rolled back by itself."""
+        self._local.ending = True
+        try:
+            if connection.in_transaction:
+                connection.execute(word)
+            elif word == "COMMIT":
+                raise sqlite3.OperationalError("the transaction was ended before its commit")
+        finally:
+            self._local.ending = False
+
+    def _look(self) -> int:
+        """Asked by SQLite while a statement of this thread runs; 1 ends it."""
+        return int(self.clock.is_over() and not getattr(self._local, "ending", False))
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -81,6 +127,8 @@ class Database:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {self._checkpoint_pages:d}")
+        connection.set_progress_handler(self._look, _STEPS_BETWEEN_LOOKS)
         with self._opened_lock:
             self._opened.append(connection)
         return connection

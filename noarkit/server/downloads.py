@@ -10,18 +10,18 @@ named. It asks for the service permission "Store light PDF" and for the right to
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import Mapping
-from concurrent.futures import Executor
 from typing import BinaryIO
 from urllib.parse import quote
 
 from noarkit.server.calling import Call, Route
+from noarkit.server.deadline import Deadline
 from noarkit.server.exchange import Exchange
 from noarkit.server.files import FileFacts
 from noarkit.server.read_log import Download
 from noarkit.server.service import Service
+from noarkit.server.turns import SharedThreads
 from noarkit.server.wire import Answer, Caller, Refusal
 
 LIGHT_PDF_PERMISSION = "Store light PDF"
@@ -43,28 +43,30 @@ def routes() -> list[Route]:
 class DownloadCall:
     """The download call of one archive."""
 
-    def __init__(self, service: Service, threads: Executor) -> None:
+    def __init__(self, service: Service, threads: SharedThreads) -> None:
         self._service = service
         self._threads = threads
         self._idle_s = service.settings.body_idle_timeout_s
+        self._limit_s = service.settings.call_limit_s
 
     async def __call__(self, exchange: Exchange, caller: Caller, query: Mapping[str, str]) -> None:
         """Sends one file."""
-        loop = asyncio.get_running_loop()
-        facts, file, first = await loop.run_in_executor(self._threads, self._open, caller, query)
+        account = caller.account
+        facts, file, first = await self._threads.run(account, lambda: self._open(caller, query), self._limit_s)
         with file:
             await exchange.begin(200, _headers(facts))
             sent = len(first)
             await exchange.piece(first, more=sent < facts.size_bytes, idle_s=self._idle_s)
             while sent < facts.size_bytes:
-                block = await loop.run_in_executor(self._threads, file.read, _BLOCK_BYTES)
+                block = await self._threads.run(account, lambda: file.read(_BLOCK_BYTES), self._idle_s)
                 if not block:
                     raise OSError("a stored file is shorter than it was")
                 sent += len(block)
                 await exchange.piece(block, more=sent < facts.size_bytes, idle_s=self._idle_s)
 
     def _open(self, caller: Caller, query: Mapping[str, str]) -> tuple[FileFacts, BinaryIO, bytes]:
-        facts = find(self._service, caller, query.get("id", ""), query.get("type", "original"))
+        with self._service.db.clock.within(Deadline(self._limit_s, caller.account)):
+            facts = find(self._service, caller, query.get("id", ""), query.get("type", "original"))
         file: BinaryIO = self._service.files.store.path(facts.sha256).open("rb")
         return facts, file, file.read(_BLOCK_BYTES)
 

@@ -32,7 +32,7 @@ _JSON = b"application/json"
 _TEXT = b"text/plain; charset=utf-8"
 # The slowest body that is still believed to be on its way, once its first idle time-out has passed.
 _SLOWEST_BYTES_PER_S = 1024
-_DRAIN_BYTES = 16 * 1024 * 1024
+_DRAIN_BYTES = 128 * 1024 * 1024
 _DRAIN_S = 5.0
 
 
@@ -51,7 +51,18 @@ class BodyLimits:
 class Exchange:
     """One request and its answer; made anew for each request."""
 
-    __slots__ = ("_answered", "_body_ended", "_given_up", "_receive", "_send", "headers", "method", "scope")
+    __slots__ = (
+        "_answered",
+        "_body_ended",
+        "_came_bytes",
+        "_given_up",
+        "_receive",
+        "_send",
+        "_waited_s",
+        "headers",
+        "method",
+        "scope",
+    )
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
@@ -62,11 +73,19 @@ class Exchange:
         self._body_ended = False
         self._given_up = False
         self._answered = False
+        self._came_bytes = 0
+        self._waited_s = 0.0
 
     @property
     def answered(self) -> bool:
         """True once an answer has begun."""
         return self._answered
+
+    @property
+    def abandoned(self) -> bool:
+        """True once the client has gone, so that nobody waits for an answer."""
+        transport = self.scope.get("extensions", {}).get(TRANSPORT)
+        return transport is not None and bool(transport.is_closing())
 
     def header(self, name: bytes) -> bytes | None:
         """The first header of that lower-case name."""
@@ -74,6 +93,13 @@ class Exchange:
             if key == name:
                 return value
         return None
+
+    def declares_at_most(self, size_bytes: int) -> bool:
+        """True where the head says that no more than so many bytes follow."""
+        declared = self.header(b"content-length")
+        if declared is None:
+            return self.header(b"transfer-encoding") is None
+        return declared.isdigit() and int(declared) <= size_bytes
 
     def media_type(self) -> str:
         """The request's media type without parameters, lower-case; empty where it names none."""
@@ -89,21 +115,40 @@ class Exchange:
         )
 
     async def pieces(self, limits: BodyLimits) -> bytes:
-        """The next piece of the body, empty at its end. Refuses with 408 what stops coming."""
+        """The next piece of the body, empty at its end. Refuses with 408 what stops coming, or only drips."""
         if self._body_ended:
             return b""
+        allowed_s = limits.idle_s + self._came_bytes / _SLOWEST_BYTES_PER_S - self._waited_s
+        began_s = time.monotonic()
         try:
-            async with asyncio.timeout(limits.idle_s):
+            async with asyncio.timeout(max(0.0, min(limits.idle_s, allowed_s))):
                 message = await self._receive()
         except TimeoutError:
             self._given_up = True
             raise Refusal(408, "the body of the request was not finished in time") from None
+        self._waited_s += time.monotonic() - began_s
         if message["type"] == "http.disconnect":
             raise Disconnected
         if not message.get("more_body", False):
             self._body_ended = True
         piece: bytes = message.get("body", b"")
+        self._came_bytes += len(piece)
+        if self._body_ended:
+            self._check_length()
         return piece
+
+    def refuse_encoded(self) -> None:
+        """Refuses with 415 a body that is compressed: its bytes would be taken for what they stand for."""
+        encoding = (self.header(b"content-encoding") or b"identity").strip().lower()
+        if encoding != b"identity":
+            raise Refusal(415, f"the content encoding {encoding.decode('latin-1')} is not supported")
+
+    def _check_length(self) -> None:
+        """Refuses a body that is not as long as its head says, whoever lost the rest."""
+        declared = self.header(b"content-length")
+        if declared is not None and self.header(b"transfer-encoding") is None and int(declared) != self._came_bytes:
+            said = declared.decode("latin-1")
+            raise Refusal(400, f"the body has {self._came_bytes} bytes, and Content-Length says {said}")
 
     @property
     def body_ended(self) -> bool:
@@ -118,15 +163,11 @@ class Exchange:
         first = await self.pieces(limits)
         if self._body_ended:
             return _within(first, limits)
-        started, length, pieces = time.monotonic(), len(first), [first]
+        pieces = [first]
         while not self._body_ended:
-            allowed_s = started + limits.idle_s + length / _SLOWEST_BYTES_PER_S - time.monotonic()
-            patience = BodyLimits(limits.max_bytes, max(0.0, min(limits.idle_s, allowed_s)))
-            piece = await self.pieces(patience)
-            length += len(piece)
-            if 0 < limits.max_bytes < length:
+            pieces.append(await self.pieces(limits))
+            if 0 < limits.max_bytes < self._came_bytes:
                 raise _too_large(limits)
-            pieces.append(piece)
         return b"".join(pieces)
 
     async def answer(self, answer: Answer) -> None:

@@ -28,7 +28,7 @@ from noarkit.server.wire import Refusal
 
 # How long a transaction may take from its claim to its commit, at the most.
 _CLAIM_S = 900
-_IDS_AT_ONCE = 4096
+_IDS_AT_ONCE = 16_384
 _SWEPT_AT_ONCE = 5000
 _OCTETS = "application/octet-stream"
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -87,8 +87,9 @@ class Files:
 
     def __init__(self, data_dir: Path, archive: Database, *, ttl_s: float, now_s: Callable[[], float]) -> None:
         self.store = FileStore(data_dir / "files")
-        self._uploads = Database(data_dir / "uploads.db", synchronous="NORMAL")
-        self._uploads.make((_UPLOAD_TABLE, "PRAGMA wal_autocheckpoint = 1000"))
+        # small uploads are written down on the event loop: there, nobody may wait for a disk
+        self._uploads = Database(data_dir / "uploads.db", archive.clock, synchronous="NORMAL", checkpoint_pages=0)
+        self._uploads.make((_UPLOAD_TABLE,))
         self._archive = archive
         self._ttl_s = ttl_s
         self._now_s = now_s
@@ -159,16 +160,14 @@ class Files:
     def claim(self, db: sqlite3.Connection, file_id: str, account: str) -> FileFacts:
         """Makes an upload a file of the archive, in the writer's transaction `db`.
 
-        Refuses with 400 where the id is unknown or its upload has gone, with 403 where it is another account's.
+        Refuses with 400 where the id is unknown, its upload has gone, or it is another account's: which, nobody learns.
         The uploader may refer to one file from several versions.
         """
         number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
         stored = self.stored(db, number)
         facts = stored or self.upload(number)
-        if facts is None or self.released(db, number):
-            raise Refusal(400, f"referanseDokumentfil: there is no uploaded file {file_id}")
-        if facts.account != account:
-            raise Refusal(403, f"referanseDokumentfil: file {file_id} was uploaded by another account")
+        if facts is None or facts.account != account or self.released(db, number):
+            raise Refusal(400, f"referanseDokumentfil: this account has uploaded no file {file_id}")
         if stored is None:
             facts_row = (number, facts.sha256, facts.size_bytes, facts.name, facts.media_type, account)
             db.execute("INSERT INTO stored_file VALUES (?, ?, ?, ?, ?, ?)", facts_row)
@@ -249,6 +248,10 @@ class Files:
         return FileFacts(number, sha256, size_bytes, name, known_type, account, bool(durable))
 
     # -- going
+
+    def checkpoint(self) -> None:
+        """Lets the list of uploads be flushed; for a worker, now and then."""
+        self._uploads.checkpoint()
 
     def sweep(self) -> None:
         """Removes uploads whose time is over and the contents that nothing refers to any more."""

@@ -102,7 +102,7 @@ class Identity:
             "sub": account.id,
             "preferred_username": account.id,
             "name": account.name,
-            self._settings.group_claim: sorted(account.groups),
+            **{claim: sorted(account.groups) for claim in self._settings.group_claims()},
         }
         return Answer(body=told | ({"email": account.email} if account.email else {}))
 
@@ -110,7 +110,8 @@ class Identity:
         grant = form.get("grant_type", "")
         if not grant:
             raise OAuthFault(400, "invalid_request", "grant_type is missing")
-        if grant not in ("client_credentials", "password", "refresh_token"):
+        grants = ("client_credentials", "password", *(("refresh_token",) if self._settings.refresh_tokens else ()))
+        if grant not in grants:
             raise OAuthFault(400, "unsupported_grant_type", f"{grant[:40]} is not a grant type of this service")
         accounts = self._accounts()
         client = _client(accounts, form, basic)
@@ -118,7 +119,7 @@ class Identity:
             return self._give(accounts, client)
         if grant == "password":
             user = _user(accounts, form.get("username", ""), form.get("password", ""))
-            return self._give(accounts, user, refresh_token=_new_token())
+            return self._give(accounts, user, refresh_token=_new_token() if self._settings.refresh_tokens else "")
         return self._renew(accounts, form.get("refresh_token", ""))
 
     def _renew(self, accounts: Accounts, refresh_token: str) -> Answer:

@@ -225,7 +225,7 @@ def told_change(row: Mapping[str, str | int | None]) -> dict[str, object]:
         "id": str(row["object_id"]),
         "systemId": row["system_id"],
         "type": row["type"],
-        "revisionId": row["revision_id"],
+        "revisionId": str(row["revision_id"]),
         "revisionType": row["revision_type"],
         "modifiedDate": format_timestamp(int(row["modified_ms"] or 0)),
         "modifiedBy": row["modified_by"],

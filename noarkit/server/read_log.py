@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from noarkit.server.database import Database
+from noarkit.server.deadline import CallClock
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS access (number INTEGER PRIMARY KEY, created_ms INTEGER NOT NULL,"
@@ -59,8 +60,8 @@ class Condition:
 class ReadLog:
     """The access log and the download log of one archive."""
 
-    def __init__(self, data_dir: Path, wake: Callable[[], None] = lambda: None) -> None:
-        self._db = Database(data_dir / "logs.db", synchronous="NORMAL")
+    def __init__(self, data_dir: Path, clock: CallClock | None = None, wake: Callable[[], None] = lambda: None) -> None:
+        self._db = Database(data_dir / "logs.db", clock, synchronous="NORMAL")
         self._db.make(_TABLES)
         self._wake = wake
         self._lock = threading.Lock()
@@ -88,9 +89,13 @@ class ReadLog:
             downloads, self._downloads = self._downloads, []
             if not accesses and not downloads:
                 return
-            with self._db.writing() as db:
-                db.executemany("INSERT INTO access VALUES (NULL, ?, ?, ?, ?, ?, ?)", map(astuple, accesses))
-                db.executemany("INSERT INTO download VALUES (NULL, ?, ?, ?, ?)", map(astuple, downloads))
+            try:
+                with self._db.writing() as db:
+                    db.executemany("INSERT INTO access VALUES (NULL, ?, ?, ?, ?, ?, ?)", map(astuple, accesses))
+                    db.executemany("INSERT INTO download VALUES (NULL, ?, ?, ?, ?)", map(astuple, downloads))
+            except BaseException:
+                self._accesses, self._downloads = accesses, downloads
+                raise
 
     def accesses(self, conditions: Sequence[Condition]) -> Iterator[Access]:
         """The entries that fit, oldest first, so that pages stay as they are while entries are added."""
@@ -118,6 +123,7 @@ class ReadLog:
                     f"SELECT * FROM {table} WHERE {where} ORDER BY number LIMIT {_PAGE}",  # noqa: S608  # our own words
                     (above, *values),
                 ).fetchall()
+            self._db.clock.check()
             for row in rows:
                 yield row[1:]
             if len(rows) < _PAGE:

@@ -11,12 +11,17 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 
 import orjson
 
 from noarkit.model import Field, ObjectType
 from noarkit.server.schema import schema, table_name
 from noarkit.server.values import TELLERS, Stored
+from noarkit.server.wire import Refusal
+
+# How much text one answer holds at the most: what is fetched, told and sent is in memory several times over.
+_MOST_CHARACTERS = 64 * 1024 * 1024
 
 Row = Sequence[Stored]
 Object = dict[str, object]
@@ -116,12 +121,24 @@ def render_all(
 
 
 def fetch(db: sqlite3.Connection, family: str, ids: Sequence[int]) -> list[Row]:
-    """The rows of the given ids that exist, in the order of the ids."""
+    """The rows of the given ids that exist, in their order. Refuses with 400 more text than one answer holds."""
     found: dict[int, Row] = {}
+    texts, left = _texts(family), _MOST_CHARACTERS
     sql = f"SELECT {columns(family)} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
     for row in db.execute(sql, (orjson.dumps(list(ids)).decode(),)):
         found[row[0]] = row
+        left -= sum(map(len, filter(None, texts(row))))
+        if left < 0:
+            raise Refusal(400, "The objects hold too much text for one answer; ask for fewer at once.")
     return [found[object_id] for object_id in ids if object_id in found]
+
+
+@cache
+def _texts(family: str) -> Callable[[Row], Iterable[str | None]]:
+    """What takes the texts of free length out of a row of `columns`."""
+    listed = enumerate(schema().tables[family].columns.values())
+    places = [place for place, column in listed if column.kind in ("string", "object")]
+    return itemgetter(*places, places[0])  # one more than there are, so that it is always several
 
 
 def screened(db: sqlite3.Connection, family: str, ids: Iterable[int]) -> frozenset[int]:

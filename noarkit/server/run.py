@@ -14,7 +14,6 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -23,12 +22,14 @@ import uvicorn
 
 from noarkit.errors import ConfigFault, RunLocked
 from noarkit.safe import atomic, tls
+from noarkit.safe.connections import LOOP
 from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.connection import ArchiveConnection
 from noarkit.server.downloads import DownloadCall
 from noarkit.server.service import Service
 from noarkit.server.trouble import FAULT_LOG, App, Trouble, read_script
+from noarkit.server.turns import SharedThreads
 from noarkit.server.uploads import UploadCall
 
 LOGGER = logging.getLogger("noarkit.server")
@@ -37,7 +38,10 @@ LOG_FILE = "server.log"
 CLIENTS_FILE = "clients.toml"
 
 _LOCK_FILE = "serving.lock"
-_STREAM_THREADS = 6
+_UPLOAD_THREADS, _UPLOAD_THREADS_EACH = 12, 8
+_DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH = 8, 6
+# How long ending may take once the calls at work were given up.
+_LAST_S = 2
 _BACKLOG = 512
 
 
@@ -70,19 +74,24 @@ def serve(
     ready: Callable[[Ready], None] = lambda ready: None,
     stopping: threading.Event | None = None,
 ) -> None:
-    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stopping`; calls at work are finished first.
+    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stopping`.
 
-    A second signal ends it at once. Raises RunLocked where another process serves the folder, ConfigFault where the
-    address, certificate, settings or fault script cannot be used.
+    Calls at work have `shutdown_timeout_s` to finish and are then undone; two seconds later the process is gone,
+    whatever holds it up. A second signal ends it at once. Raises RunLocked where another process serves the folder,
+    ConfigFault where the address, certificate, settings or fault script cannot be used.
     """
     address = address or Address()
     data_dir.mkdir(parents=True, exist_ok=True)
     with _locked(data_dir), _bound(address) as listener, _logged(data_dir / LOG_FILE):
-        service = open_service(data_dir)
+        with contextlib.suppress(PermissionError):  # a folder of another owner is for that owner to close
+            data_dir.chmod(0o700)
+        with atomic.no_room(data_dir / "archive.db"):
+            service = open_service(data_dir)
         try:
             _run(service, address, listener, faults=faults, ready=ready, stopping=stopping)
         finally:
             service.close()
+            _call_off_the_alarm()
 
 
 def _run(
@@ -94,10 +103,11 @@ def _run(
     ready: Callable[[Ready], None],
     stopping: threading.Event | None,
 ) -> None:
-    threads = ThreadPoolExecutor(_STREAM_THREADS, "archive-bytes")
+    uploading = SharedThreads("archive-upload", _UPLOAD_THREADS, _UPLOAD_THREADS_EACH)
+    downloading = SharedThreads("archive-download", _DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH)
     streams: dict[tuple[str, str], Streaming] = {
-        ("POST", "upload"): UploadCall(service, threads),
-        ("GET", "download"): DownloadCall(service, threads),
+        ("POST", "upload"): UploadCall(service, uploading),
+        ("GET", "download"): DownloadCall(service, downloading),
     }
     app = ArchiveApp(service, service.identity, all_routes(), streams)
     told = _ready(service.data_dir, address, listener)
@@ -109,8 +119,14 @@ def _run(
         server.run(sockets=[listener])
     finally:
         serving.unlink(missing_ok=True)
-        app.close()
-        threads.shutdown(wait=True)
+        service.stop()
+        for threads in (app, uploading, downloading):
+            threads.close()
+
+
+def _call_off_the_alarm() -> None:
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "alarm"):
+        signal.alarm(0)
 
 
 class _Server(uvicorn.Server):
@@ -129,7 +145,7 @@ class _Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Looks whether it shall stop."""
         if self._stopping is not None and self._stopping.is_set():
-            self.should_exit = True
+            self._begin_to_end()
         return await super().on_tick(counter)
 
     @contextlib.contextmanager
@@ -146,8 +162,15 @@ class _Server(uvicorn.Server):
                 signal.signal(each, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Notes a signal."""
+        """Notes a signal; from now on the system itself ends the process, should something hold it up too long."""
         self.force_exit = self.should_exit
+        self._begin_to_end()
+
+    def _begin_to_end(self) -> None:
+        is_main = threading.current_thread() is threading.main_thread()
+        if not self.should_exit and is_main and hasattr(signal, "alarm"):
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(int(self.config.timeout_graceful_shutdown or 0) + _LAST_S)
         self.should_exit = True
 
 
@@ -166,6 +189,7 @@ def _config(app: App, address: Address, service: Service) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
         http=connection,
+        loop=LOOP,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -223,9 +247,10 @@ def _locked(data_dir: Path) -> Iterator[None]:
         except OSError as fault:
             lock.seek(0)
             raise RunLocked(where=str(data_dir), owner=lock.read(200).strip()) from fault
-        lock.truncate(0)
-        lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-        lock.flush()
+        with atomic.no_room(data_dir / _LOCK_FILE):
+            lock.truncate(0)
+            lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+            lock.flush()
         yield
 
 

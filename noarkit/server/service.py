@@ -14,11 +14,14 @@ from noarkit.server.files import Files
 from noarkit.server.identity import Identity
 from noarkit.server.read_log import ReadLog
 from noarkit.server.settings import Settings
+from noarkit.server.text_reader import TextReader
 from noarkit.server.workers import Worker
 
 _SWEEP_EVERY_S = 60.0
+_CHECKPOINT_EVERY_S = 5.0
 _FLUSH_EVERY_S = 0.5
 _BULK_EVERY_S = 30.0
+_TEXTS_EVERY_S = 2.0
 _STRAYS_EVERY_S = 24 * 3600.0
 
 
@@ -34,6 +37,8 @@ class Service:
     now_s: Callable[[], float]
     identity: Identity
     next_job: Callable[[Service], bool]
+    read_documents: Callable[[Service], None]
+    texts: TextReader = field(default_factory=TextReader)
     workers: dict[str, Worker] = field(default_factory=dict)
 
     def now_ms(self) -> int:
@@ -45,7 +50,10 @@ class Service:
         if after_crash:
             self.workers["strays"] = Worker("archive-strays", self.files.sweep_strays, _STRAYS_EVERY_S)
         self.workers["sweep"] = Worker("archive-sweep", self.files.sweep, _SWEEP_EVERY_S)
+        self.workers["checkpoint"] = Worker("archive-checkpoint", self.files.checkpoint, _CHECKPOINT_EVERY_S)
         self.workers["read-log"] = Worker("archive-read-log", self.read_log.flush, _FLUSH_EVERY_S)
+        if self.settings.index_documents:
+            self.workers["texts"] = Worker("archive-texts", self._read_documents, _TEXTS_EVERY_S)
         self.workers["bulk"] = Worker("archive-bulk", self._run_bulk, _BULK_EVERY_S)
         for worker in self.workers.values():
             worker.start()
@@ -60,16 +68,26 @@ class Service:
         if "bulk" in self.workers:
             self.workers["bulk"].wake()
 
+    def _read_documents(self) -> None:
+        self.read_documents(self)
+
     def _run_bulk(self) -> None:
         while not self.stopping and self.next_job(self):
             pass
 
-    def close(self) -> None:
-        """Ends the background work and the connections."""
+    def stop(self) -> None:
+        """Undoes the calls that are still at work, and lets background work end early."""
         for worker in self.workers.values():
             worker.tell_to_stop()
+        self.texts.stop()
+        self.db.clock.stop()
+
+    def close(self) -> None:
+        """Ends the background work and the connections."""
+        self.stop()
         for worker in self.workers.values():
             worker.stop()
+        self.texts.close()
         self.read_log.close()
         self.files.close()
         self.db.close()

@@ -31,12 +31,12 @@ import os
 import signal
 import socket
 import struct
-import tomllib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from noarkit.errors import ConfigFault
+from noarkit.safe.toml import load_toml, read_text
 from noarkit.server.exchange import TRANSPORT, BodyLimits, Exchange, Message, Receive, Scope, Send
 from noarkit.server.routing import below_base
 from noarkit.server.wire import Refusal
@@ -64,11 +64,11 @@ class Rule:
 
 def read_script(path: Path) -> list[Rule]:
     """The rules of a script. Raises ConfigFault."""
+    text = read_text(path)
     try:
-        text = path.read_text("utf-8")
-        script = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        script = json.loads(text) if path.suffix == ".json" else load_toml(text)
         return [_rule(given) for given in script["rule"]]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise ConfigFault(where=str(path), why=f"no fault script: {fault}") from fault
 
 
@@ -246,12 +246,18 @@ class _Request:
         return await Exchange(self.scope, self.receive, self.send).body(_BODY)
 
     def replayed(self, body: bytes) -> _Request:
-        """The same request, with a body that was read before."""
+        """The same request, with a body that was read before, to be served whether its client is there or not."""
 
         async def receive() -> Message:
             return {"type": "http.request", "body": body, "more_body": False}
 
-        return _Request(self.scope, receive, self.send)
+        scope = {name: value for name, value in self.scope.items() if name != "extensions"}
+        framing = (b"content-length", b"transfer-encoding")
+        scope["headers"] = [
+            *(header for header in scope["headers"] if header[0] not in framing),
+            (b"content-length", str(len(body)).encode()),
+        ]
+        return _Request(scope, receive, self.send)
 
     async def refuse(self, rule: Rule) -> None:
         """Answers with the rule's status."""

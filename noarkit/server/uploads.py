@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from urllib.parse import unquote_to_bytes
 
 from noarkit.server import files
@@ -18,6 +18,7 @@ from noarkit.server.exchange import BodyLimits, Exchange
 from noarkit.server.file_store import Incoming
 from noarkit.server.files import Arrival
 from noarkit.server.service import Service
+from noarkit.server.turns import SharedThreads
 from noarkit.server.wire import Caller, Refusal
 
 PERMISSION = "Store documents"
@@ -25,7 +26,7 @@ PERMISSION = "Store documents"
 _SMALL_BYTES = 256 * 1024
 _BLOCK_BYTES = 1024 * 1024
 _PRESS_BYTES = 64 * 1024 * 1024
-_IDS_LOW = 1024
+_IDS_LOW = 8 * 1024
 _MAX_NAME = 1024
 _JSON = b"application/json"
 _PARAMETER = re.compile(r""";\s*([!#$%&'*+.^_`|~\w-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)""")
@@ -45,18 +46,20 @@ def routes() -> list[Route]:
 class UploadCall:
     """The upload call of one archive."""
 
-    def __init__(self, service: Service, threads: Executor) -> None:
+    def __init__(self, service: Service, threads: SharedThreads) -> None:
         self._files = service.files
         self._threads = threads
         self._max_bytes = service.settings.max_upload_bytes
+        self._trim_names = service.settings.trim_file_names
         self._limits = BodyLimits(self._max_bytes, service.settings.body_idle_timeout_s)
-        self._refill: asyncio.Future[None] | None = None
+        self._refill: asyncio.Task[None] | None = None
 
     async def __call__(self, exchange: Exchange, caller: Caller, query: Mapping[str, str]) -> None:
         """Takes one upload."""
         if PERMISSION not in caller.rights.service:
             raise Refusal(403, f'the service permission "{PERMISSION}" is missing')
-        name = file_name(exchange.header(b"content-disposition"))
+        exchange.refuse_encoded()
+        name = file_name(exchange.header(b"content-disposition"), trim=self._trim_names)
         arrival = Arrival(name, exchange.media_type(), caller.account)
         self._check_length(exchange)
         first = await exchange.pieces(self._limits)
@@ -74,19 +77,20 @@ class UploadCall:
 
     async def _take_large(self, exchange: Exchange, pieces: list[bytes], arrival: Arrival) -> int:
         incoming = self._files.store.begin()
-        loop = asyncio.get_running_loop()
         try:
-            await self._write_all(exchange, pieces, incoming)
-            return await loop.run_in_executor(self._threads, self._files.finish, incoming, arrival)
+            await self._write_all(exchange, pieces, incoming, arrival.account)
+            return await self._threads.run(arrival.account, partial(self._files.finish, incoming, arrival))
         except BaseException:
             incoming.give_up()
             raise
 
-    async def _write_all(self, exchange: Exchange, pieces: list[bytes], incoming: Incoming) -> None:
-        loop = asyncio.get_running_loop()
+    async def _write_all(self, exchange: Exchange, pieces: list[bytes], incoming: Incoming, account: str) -> None:
+        def in_thread(work: Callable[[], None]) -> asyncio.Task[None]:
+            return asyncio.create_task(self._threads.run(account, work))
+
         length, total = sum(map(len, pieces)), 0
-        writing: asyncio.Future[None] | None = None
-        pressing: asyncio.Future[None] | None = None
+        writing: asyncio.Task[None] | None = None
+        pressing: asyncio.Task[None] | None = None
         pressed = 0
         try:
             while pieces:
@@ -97,10 +101,10 @@ class UploadCall:
                 self._check_size(total)
                 if writing is not None:
                     await writing
-                writing = loop.run_in_executor(self._threads, incoming.write, pieces)
+                writing = in_thread(partial(incoming.write, pieces))
                 pieces, length = [b""] if not exchange.body_ended else [], 0
                 if total - pressed > _PRESS_BYTES and (pressing is None or pressing.done()):
-                    pressing, pressed = loop.run_in_executor(self._threads, incoming.press), total
+                    pressing, pressed = in_thread(incoming.press), total
         finally:
             at_work = [each for each in (writing, pressing) if each is not None]
             if at_work:
@@ -112,14 +116,13 @@ class UploadCall:
         """Sees to it that file ids are at hand, so that taking one need not wait for the archive's database."""
         while (left := self._files.ids_left()) < _IDS_LOW:
             if self._refill is None:
-                loop = asyncio.get_running_loop()
-                self._refill = loop.run_in_executor(self._threads, self._files.more_ids)
+                self._refill = asyncio.create_task(self._threads.run("", self._files.more_ids))
                 self._refill.add_done_callback(self._refilled)
             if left:
                 return
             await asyncio.wait([self._refill])
 
-    def _refilled(self, refill: asyncio.Future[None]) -> None:
+    def _refilled(self, refill: asyncio.Task[None]) -> None:
         self._refill = None
 
     def _check_length(self, exchange: Exchange) -> None:
@@ -132,10 +135,10 @@ class UploadCall:
             raise Refusal(413, f"the file is over the limit of {self._max_bytes} bytes")
 
 
-def file_name(disposition: bytes | None) -> str:
+def file_name(disposition: bytes | None, *, trim: bool = True) -> str:
     """The name that a Content-Disposition gives; `filename*` wins. Refuses with 400 what is no name.
 
-    Of a path only the last part is kept.
+    Of a path only the last part is kept, and with `trim` no blanks around it.
     """
     if disposition is None:
         raise Refusal(400, "Content-Disposition: a filename or filename* is needed")
@@ -146,8 +149,9 @@ def file_name(disposition: bytes | None) -> str:
         name = _plain(parameters["filename"])
     else:
         raise Refusal(400, "Content-Disposition: a filename or filename* is needed")
-    name = name.replace("\\", "/").rsplit("/", 1)[-1].strip()
-    if name in ("", ".", "..") or len(name) > _MAX_NAME or _UNFIT.search(name):
+    name = name.replace("\\", "/").rsplit("/", 1)[-1]
+    name = name.strip() if trim else name
+    if name.strip() in ("", ".", "..") or len(name) > _MAX_NAME or _UNFIT.search(name):
         raise Refusal(400, "Content-Disposition: the file name is empty, too long or holds control characters")
     return name
 

@@ -155,7 +155,7 @@ def _told_permission(group: int, kind: str, name: str, given: str) -> dict[str, 
         "discriminator": kind,
     }
     if kind in schema().tables:
-        told["objectId"] = name
+        told["objectId"] = int(name)
     elif kind == LIST_REGISTER:
         told["listType"] = "all"
     elif kind in CONTROLLING_LISTS:

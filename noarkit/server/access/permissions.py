@@ -151,7 +151,7 @@ def _read_entity(asked: Asked) -> _Node:
         raise Refusal(400, f"objectType must be one of {', '.join(_BEARERS)}, or one of their kinds")
     family = model.family(named)
     object_id = str(identity(asked, "objectId"))
-    return _Node(family, object_id, _BEARERS[family], {"objectType": named, "objectId": object_id})
+    return _Node(family, object_id, _BEARERS[family], {"objectType": named, "objectId": int(object_id)})
 
 
 def _check_entity(call: Call, db: sqlite3.Connection, node: _Node) -> None:

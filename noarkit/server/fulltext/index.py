@@ -79,11 +79,9 @@ def set_text(call: Call) -> Answer:
             raise Refusal(404, f"Dokumentversjon {version_id} does not exist.")
         if not rights.may_change(db, "Update", "Dokumentversjon", version_id):
             raise Refusal(403, f"Setting the text of Dokumentversjon {version_id} needs the permission Update.")
-        if members.get(TEXT) is None:
-            db.execute("DELETE FROM fulltext_text WHERE id = ?", (version_id,))
-        else:
-            db.execute("INSERT OR REPLACE INTO fulltext_text VALUES (?, ?)", (version_id, text))
-        _index(db, [version_id])
+        # an empty text says that there is none, and goes before what its file holds, too
+        db.execute("INSERT OR REPLACE INTO fulltext_text VALUES (?, ?)", (version_id, text))
+        index(db, [version_id])
     return Answer()
 
 
@@ -103,12 +101,12 @@ def _follow(db: sqlite3.Connection) -> int:
         (_position(db), _BATCH),
     ).fetchall()
     if rows:
-        _index(db, list({int(row[1]) for row in rows if row[1] is not None}))
+        index(db, list({int(row[1]) for row in rows if row[1] is not None}))
         db.execute("UPDATE fulltext_position SET revision = ?", (rows[-1][0],))
     return len(rows)
 
 
-def _index(db: sqlite3.Connection, ids: Sequence[int]) -> None:
+def index(db: sqlite3.Connection, ids: Sequence[int]) -> None:
     """Replaces the entries of some objects; what no longer exists or has no words loses its own."""
     listed = orjson.dumps(ids).decode()
     db.executemany("DELETE FROM fulltext_entry WHERE rowid = ?", ((each,) for each in ids))
@@ -118,7 +116,8 @@ def _index(db: sqlite3.Connection, ids: Sequence[int]) -> None:
             _entries(family, db.execute(_SOURCES[family], (listed,)).fetchall()),
         )
     gone = "id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM o_dokumentversjon)"
-    db.execute(f"DELETE FROM fulltext_text WHERE {gone}", (listed,))  # noqa: S608  # our own names
+    for table in ("fulltext_text", "fulltext_read"):
+        db.execute(f"DELETE FROM {table} WHERE {gone}", (listed,))  # noqa: S608  # our own names
 
 
 def _entries(family: str, rows: Iterable[Sequence[object]]) -> Iterator[tuple[object, ...]]:
@@ -133,7 +132,11 @@ def _entries(family: str, rows: Iterable[Sequence[object]]) -> Iterator[tuple[ob
 
 def _source(family: str) -> str:
     if family == "Dokumentversjon":
-        return "SELECT id, text FROM fulltext_text WHERE id IN (SELECT value FROM json_each(?))"
+        return (
+            "SELECT v.id, COALESCE(told.text, found.text) FROM o_dokumentversjon v"
+            " LEFT JOIN fulltext_text told ON told.id = v.id LEFT JOIN fulltext_read found ON found.id = v.id"
+            " WHERE v.id IN (SELECT value FROM json_each(?))"
+        )
     named = ", ".join(["id", *(f'"{name}"' for name in SEARCHED[family])])
     return f"SELECT {named} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
 

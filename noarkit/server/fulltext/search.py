@@ -23,10 +23,9 @@ from noarkit.server.fulltext.tell import (
     value_of,
 )
 from noarkit.server.fulltext.words import expressions
-from noarkit.server.query.guard import deadline, watch_rights
+from noarkit.server.query.guard import watch_rights
 from noarkit.server.query.paths import MAY_READ
 from noarkit.server.query.request import boolean_member, number_member, object_member, text_member, whole_text
-from noarkit.server.query.run import TIME_LIMIT_S
 from noarkit.server.rendering import screened
 from noarkit.server.schema import table_name
 from noarkit.server.settings import Settings
@@ -62,7 +61,7 @@ def search(call: Call) -> Answer:
     settings = call.service.settings
     wanted = read_wanted(call.body, settings)
     catch_up(call.service)
-    with call.service.db.reading() as db, deadline(db, TIME_LIMIT_S):
+    with call.service.db.reading() as db:
         telling = Telling(
             db,
             settings,

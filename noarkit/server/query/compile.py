@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from noarkit.server.query.language import Between, Compare, Group, Node, Path, parse
-from noarkit.server.query.operands import Operand, operand, pattern
+from noarkit.server.query.operands import Operand, operand, pattern, prefix
 from noarkit.server.query.paths import MAY_READ, Linked, Paths, Target, joins_sql, reach
+from noarkit.server.query.patterns import ANY, MATCHES
 from noarkit.server.query.request import QueryRequest, Scalar, Sort
 from noarkit.server.schema import schema
 from noarkit.server.settings import Settings
@@ -141,8 +142,13 @@ class _Conditions:
     def _like(self, node: Compare, target: Target, column: str) -> str:
         if target.field is None or target.kind not in ("string", "number"):
             raise Refusal(400, f"{node.path} cannot be compared with %=; only strings and numbers can.")
-        self.operands.append(pattern(self._value(node.param), node.param, node.path))
-        return f"{column if target.kind == 'string' else f'CAST({column} AS TEXT)'} GLOB ?"
+        text = pattern(self._value(node.param), node.param, node.path)
+        column = column if target.kind == "string" else f"CAST({column} AS TEXT)"
+        if ANY not in text:
+            self.operands.append(text)
+            return f"{column} = ?"
+        self.operands += [prefix(text), text]
+        return f"({column} GLOB ? AND {MATCHES}({column}, ?))"
 
     def _between(self, node: Between) -> str:
         target = self._target(node.path)

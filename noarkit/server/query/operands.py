@@ -10,14 +10,12 @@ from collections.abc import Callable, Mapping
 
 from noarkit.server import values
 from noarkit.server.query.language import Path
+from noarkit.server.query.patterns import ANY, MAX_LENGTH
 from noarkit.server.query.request import Scalar
 from noarkit.server.values import BadValue
 from noarkit.server.wire import Refusal
 
 Operand = int | float | str
-
-# SQLite's own limit for a pattern is 50,000 bytes.
-_MAX_PATTERN_BYTES = 40_000
 
 
 def operand(kind: str, value: Scalar, name: str, path: Path) -> Operand:
@@ -29,16 +27,18 @@ def operand(kind: str, value: Scalar, name: str, path: Path) -> Operand:
 
 
 def pattern(value: Scalar, name: str, path: Path) -> str:
-    """A `%=` parameter as the pattern of SQLite's GLOB, which heeds case."""
+    """A `%=` parameter, no longer than a pattern may be."""
     if isinstance(value, bool) or value is None:
         raise Refusal(400, f"parameter {name} of {path} takes a string.")
     text = str(operand("string", value, name, path))
-    found = "".join(_GLOB.get(sign, sign) for sign in text)
-    while "**" in found:
-        found = found.replace("**", "*")
-    if len(found.encode()) > _MAX_PATTERN_BYTES:
-        raise Refusal(400, f"parameter {name} of {path} is too long for a pattern.")
-    return found
+    if len(text) > MAX_LENGTH:
+        raise Refusal(400, f"parameter {name} of {path} is longer than the {MAX_LENGTH} characters of a pattern.")
+    return text
+
+
+def prefix(text: str) -> str:
+    """What every text that fits a pattern begins with, as a pattern of SQLite's GLOB, which an index can serve."""
+    return "".join(_GLOB.get(sign, sign) for sign in text.partition(ANY)[0]) + "*"
 
 
 def _text(value: Scalar) -> str:
@@ -47,7 +47,7 @@ def _text(value: Scalar) -> str:
     return values.text(value)
 
 
-_GLOB = {"%": "*", "*": "[*]", "?": "[?]", "[": "[[]"}
+_GLOB = {"*": "[*]", "?": "[?]", "[": "[[]"}
 _CONVERT: Mapping[str, Callable[[Scalar], Operand]] = {
     "string": _text,
     "number": values.whole_number,

@@ -16,6 +16,8 @@ _PARAMETER = re.compile(r"@[^\W_]+")
 _ALIAS = re.compile(r"#[^\W_]+")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _MAX_SORTS = 32
+_MAX_JOINS = 1_000
+_MAX_PARAMETERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,10 @@ def whole_text(value: str, name: str) -> str:
 
 def _parameters(members: Mapping[str, object]) -> Mapping[str, Scalar]:
     found: dict[str, Scalar] = {}
-    for name, value in object_member(members.get("parameters"), "parameters").items():
+    given = object_member(members.get("parameters"), "parameters")
+    if len(given) > _MAX_PARAMETERS:
+        raise Refusal(400, f"parameters has more than {_MAX_PARAMETERS} members.")
+    for name, value in given.items():
         if not _PARAMETER.fullmatch(name):
             raise Refusal(400, f"parameters: {name!r} is no parameter name; it is @ and letters or digits.")
         if value is not None and not isinstance(value, str | int | float | bool):
@@ -129,7 +134,10 @@ def _parameters(members: Mapping[str, object]) -> Mapping[str, Scalar]:
 
 def _joins(members: Mapping[str, object]) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for name, value in object_member(members.get("joins"), "joins").items():
+    given = object_member(members.get("joins"), "joins")
+    if len(given) > _MAX_JOINS:
+        raise Refusal(400, f"joins has more than {_MAX_JOINS} members.")
+    for name, value in given.items():
         if not _ALIAS.fullmatch(name):
             raise Refusal(400, f"joins: {name!r} is no alias; it is # and letters or digits.")
         if not isinstance(value, str):
@@ -144,6 +152,8 @@ def _sort_order(members: Mapping[str, object]) -> tuple[Sort, ...]:
         return ()
     if not isinstance(value, list):
         raise Refusal(400, "sortOrder must be a list.")
+    if len(value) > _MAX_SORTS:
+        raise Refusal(400, f"sortOrder has more than {_MAX_SORTS} fields.")
     sorts: dict[str, Sort] = {}
     for place, entry in enumerate(value):
         each = object_member(entry, f"sortOrder[{place}]")
@@ -152,6 +162,4 @@ def _sort_order(members: Mapping[str, object]) -> tuple[Sort, ...]:
         if order not in ("asc", "desc"):
             raise Refusal(400, f"sortOrder[{place}]: order must be asc or desc.")
         sorts.setdefault(name, Sort(name, order == "desc"))
-    if len(sorts) > _MAX_SORTS:
-        raise Refusal(400, f"sortOrder has more than {_MAX_SORTS} fields.")
     return tuple(sorts.values())

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 
 from noarkit.server.access_notes import note_reads
 from noarkit.server.calling import Call
 from noarkit.server.query.compile import compile_query
-from noarkit.server.query.guard import deadline, watch_rights
+from noarkit.server.query.guard import watch_rights
+from noarkit.server.query.patterns import watch_patterns
 from noarkit.server.query.request import QueryRequest, read_request
 from noarkit.server.rendering import fetch, render_all
 from noarkit.server.settings import Settings
 from noarkit.server.wire import Answer, Caller
-
-TIME_LIMIT_S = 30.0
 
 
 def query(call: Call) -> Answer:
@@ -21,17 +21,23 @@ def query(call: Call) -> Answer:
     settings = call.service.settings
     request = read_request(call.body, settings)
     with call.service.db.reading() as db:
-        told = page(db, request, settings, call.caller)
+        told = page(db, request, settings, call.caller, call.service.db.clock.check)
     note_reads(call.service, call.caller, told)
     return Answer(body=told)
 
 
-def page(db: sqlite3.Connection, request: QueryRequest, settings: Settings, caller: Caller) -> dict[str, object]:
-    """The page that a request asks for, of what the caller may read."""
-    with deadline(db, TIME_LIMIT_S):
-        guarded = watch_rights(db, caller)
-        statement = compile_query(request, settings, guarded=guarded)
-        ids = [int(row[0]) for row in db.execute(statement.sql, statement.operands).fetchall()]
-        rows = fetch(db, statement.family, ids[: request.limit])
-        results = render_all(db, statement.family, rows, public_use=request.public_use, newer=settings.show_newer)
+def page(
+    db: sqlite3.Connection,
+    request: QueryRequest,
+    settings: Settings,
+    caller: Caller,
+    check_time: Callable[[], None] = lambda: None,
+) -> dict[str, object]:
+    """The page that a request asks for, of what the caller may read; `check_time` refuses when it takes too long."""
+    guarded = watch_rights(db, caller)
+    watch_patterns(db, check_time)
+    statement = compile_query(request, settings, guarded=guarded)
+    ids = [int(row[0]) for row in db.execute(statement.sql, statement.operands).fetchall()]
+    rows = fetch(db, statement.family, ids[: request.limit])
+    results = render_all(db, statement.family, rows, public_use=request.public_use, newer=settings.show_newer)
     return {"hasMore": len(ids) > request.limit, "results": results}

@@ -41,7 +41,7 @@ def routes() -> list[Route]:
 def _transaction(in_flight: InFlight) -> Handler:
     def transaction(call: Call) -> Answer:
         settings = call.service.settings
-        actions = read_actions(call.body, plans(leniency(settings)))
+        actions = read_actions(call.body, plans(leniency(settings)), settings.max_actions)
         busy = case_files_added_to(actions) if settings.concurrent_records_conflict else set()
         with in_flight.holding(busy), call.service.db.writing() as db:
             stage = open_stage(db, settings, call.caller, call.service.now_ms())

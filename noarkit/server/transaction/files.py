@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Protocol, TypeVar
 
-from noarkit.server.transaction.plan import FILE
+from noarkit.server.transaction.plan import FILE, FILE_NAME
 from noarkit.server.transaction.stage import Stage, Thing
 from noarkit.server.values import Stored
 from noarkit.server.wire import Refusal
@@ -48,7 +48,7 @@ class FileClaims(Protocol[FactsT]):
     """Where uploaded files wait for a version to refer to them."""
 
     def claim(self, db: sqlite3.Connection, file_id: str, account: str) -> FactsT:
-        """Makes an upload part of the archive, inside `db`. Refuses 400 unknown, 403 another account's."""
+        """Makes an upload part of the archive, inside `db`. Refuses with 400 what is unknown or another's."""
         ...
 
     def made_durable(self, claims: Collection[FactsT]) -> None:
@@ -69,6 +69,8 @@ def claim_files(stage: Stage, files: FileClaims[FactsT]) -> list[FactsT]:
             if file_id not in claimed:
                 claimed[file_id] = _claim(stage, files, thing, str(file_id))
             _fill_in(thing, claimed[file_id])
+            if stage.settings.file_names_settable and thing.claimed and thing.claimed.get(FILE_NAME):
+                thing.put(FILE_NAME, thing.claimed[FILE_NAME])
     return list(claimed.values())
 
 
@@ -100,7 +102,7 @@ def _fill_in(thing: Thing, facts: Facts) -> None:
         "sjekksum": facts.sha256,
         "sjekksumAlgoritme": "SHA-256",
         "filstoerrelse": facts.size_bytes,
-        "filnavn": facts.name or _NAMELESS,
+        FILE_NAME: facts.name or _NAMELESS,
         "innholdstype": facts.media_type or _OCTETS,
     }
     for column, stored in told.items():

@@ -31,6 +31,7 @@ CLOSED_DATE, CLOSED_BY, CLOSED_BY_ID = "avsluttetDato", "avsluttetAv", "avslutte
 CLOSING = (CLOSED_DATE, CLOSED_BY, CLOSED_BY_ID)
 METADATA = "virksomhetsspesifikkeMetadata"
 FILE = "referanseDokumentfil"
+FILE_NAME = "filnavn"
 
 # The status that finalises a type: field, final value, and the value that opens it again.
 _STATUS: Mapping[str, tuple[str, str, str]] = {
@@ -134,6 +135,7 @@ class Leniency:
 
     journal_posts_anywhere: bool = False
     meetings_without_participants: bool = False
+    meeting_records_in_series: bool = False
 
 
 @cache
@@ -306,7 +308,7 @@ def _link_plan(whole: Schema, type_name: str, name: str, leniency: Leniency) -> 
         single=link.single,
         linkable=reference.linkable,
         unlinkable=reference.unlinkable,
-        targets=_targets(whole, type_name, link, leniency),
+        targets=_targets(whole, type_name, link, leniency) - _unsupported(type_name, name, leniency),
         other_family=link.other_family,
         column=link.column,
         pair_table=link.pair_table,
@@ -330,6 +332,17 @@ def _targets(whole: Schema, type_name: str, link: Link, leniency: Leniency) -> f
     return frozenset(allowed)
 
 
+def _unsupported(type_name: str, name: str, leniency: Leniency) -> frozenset[str]:
+    """What the archive's own description allows at a link and real ones refuse."""
+    if leniency.meeting_records_in_series:
+        return frozenset()
+    return _REFUSED.get((type_name, name), frozenset())
+
+
+_REFUSED: Mapping[tuple[str, str], frozenset[str]] = {
+    ("Moeteregistrering", "refArkivdel"): frozenset({"Arkivdel"}),
+    ("Arkivdel", "refRegistrering"): frozenset({"Moeteregistrering"}),
+}
 _LOOSE = frozenset(
     {
         ("AbstraktRegistrering", "AbstraktMappe", "refMappe"),

@@ -40,10 +40,12 @@ class Action(NamedTuple):
         return f"actions[{self.place}] ({self.verb} {self.plan.name})"
 
 
-def read_actions(body: object, plans: Mapping[str, TypePlan]) -> list[Action]:
-    """The actions of a request body. Raises Refusal (400) for the first that is malformed."""
+def read_actions(body: object, plans: Mapping[str, TypePlan], most: int) -> list[Action]:
+    """The actions of a request body. Raises Refusal (400) for the first that is malformed, 413 for more than `most`."""
     if not isinstance(body, dict) or not isinstance(body.get("actions"), list):
         raise Refusal(400, "The body needs a member actions, a list.")
+    if len(body["actions"]) > most:
+        raise Refusal(413, f"A transaction takes at most {most} actions.")
     return [_read(index, entry, plans) for index, entry in enumerate(body["actions"])]
 
 

@@ -6,10 +6,11 @@ rights and everything that depends on links wait for the end of the transaction.
 
 from __future__ import annotations
 
+from noarkit.server.rendering import screened
 from noarkit.server.transaction.codes import check_code
 from noarkit.server.transaction.identity import watch
 from noarkit.server.transaction.metadata import metadata_to_stored
-from noarkit.server.transaction.plan import METADATA, FieldPlan
+from noarkit.server.transaction.plan import FILE_NAME, METADATA, FieldPlan
 from noarkit.server.transaction.request import Action
 from noarkit.server.transaction.stage import Stage, Thing
 from noarkit.server.values import BadValue, Stored, shown
@@ -92,13 +93,24 @@ def _change(stage: Stage, thing: Thing, action: Action) -> None:
 
 
 def change_field(stage: Stage, thing: Thing, action: Action, plan: FieldPlan, value: object) -> None:
-    """Sets one field of an object that the database holds; a value equal to the one it has always passes."""
+    """Sets one field of an object that the database holds; a value equal to the one it has always passes.
+
+    Business-specific metadata of a screened object, which a query for public use withholds, is not taken away by an
+    empty object: whoever reads so and saves sends just that. Null takes it away.
+    """
     stored = _convert(stage, action, plan, value)
     column = plan.column
     if stored == thing.values.get(column):
         return
     old = thing.old or {}
-    if plan.save == "sm":
+    if (
+        column == METADATA
+        and stored is None
+        and value is not None
+        and screened(stage.db, thing.plan.family, [thing.id])
+    ):
+        return  # sent back by a client to whom it was never shown; null takes it away
+    if plan.save == "sm" and not (column == FILE_NAME and stored and stage.settings.file_names_settable):
         raise Refusal(400, f"{action.where}: field {plan.name} is only ever filled in by the archive.")
     if plan.never_changed or (plan.set_once and old.get(column) is not None):
         raise Refusal(400, f"{action.where}: field {plan.name} cannot be changed once it is set.")

@@ -159,7 +159,8 @@ class Stage:
                 raise self._absent(action, "object", key)
         if thing is None or thing.plan.name not in targets:
             raise Refusal(
-                400, f"{action.where}: ref {_ref(action)} takes {', '.join(sorted(targets))}, not {key!r:.80}."
+                400,
+                f"{action.where}: ref {_ref(action)} takes {', '.join(sorted(targets)) or 'nothing'}, not {key!r:.80}.",
             )
         return thing
 
@@ -229,7 +230,11 @@ class Stage:
 
 def leniency(settings: Settings) -> Leniency:
     """The leniency that the settings ask for."""
-    return Leniency(not settings.journal_posts_in_case_files_only, not settings.meetings_need_participants)
+    return Leniency(
+        not settings.journal_posts_in_case_files_only,
+        not settings.meetings_need_participants,
+        not settings.meeting_records_in_folders_only,
+    )
 
 
 def open_stage(db: sqlite3.Connection, settings: Settings, caller: Caller, now_ms: int) -> Stage:

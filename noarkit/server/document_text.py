@@ -1,0 +1,240 @@
+"""The words of a document: plain text, HTML, mail, PDF, and the files of office programs. Runs as a limited process.
+
+`python -m noarkit.server.document_text` reads questions in JSON, one a line (`{"path", "name", "media_type"}`), and
+answers each with a line (`{"text"}` or `{"why"}`). It limits its own memory and may write no file; whoever started it
+ends it where an answer takes too long. A document that cannot be read has no words, whatever is the matter with it.
+"""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import html.parser
+import json
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from email.message import EmailMessage
+from pathlib import Path
+
+from noarkit.safe import xml
+
+MOST_CHARACTERS = 1_000_000
+MOST_BYTES = 64 * 1024 * 1024
+_MOST_MEMORY_BYTES = 1024 * 1024 * 1024
+_MOST_PARTS = 2_000
+_UNPACKED = xml.XmlLimits(max_bytes=MOST_BYTES)
+# Which parts of an office file hold words, and after which elements a word ends.
+_OFFICE_PARTS = re.compile(
+    r"word/(document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml|xl/(sharedStrings|worksheets/sheet\d+)\.xml"
+    r"|ppt/(slides/slide|notesSlides/notesSlide)\d+\.xml|content\.xml"
+)
+_ENDS = frozenset({"p", "h", "br", "tab", "tr", "tc", "t", "si", "c", "cell", "table-cell", "table-row", "s"})
+# Elements of a spreadsheet whose text is a number, a formula or the place of a shared string.
+_NO_WORDS = frozenset({"v", "f"})
+_UNSEEN = frozenset({"script", "style", "head", "template"})
+
+
+class Unreadable(Exception):
+    """The document has no words that can be read."""
+
+
+def text_of(path: Path, name: str, media_type: str) -> str:
+    """The words of a document, at most a million characters. Raises `Unreadable`."""
+    if path.stat().st_size > MOST_BYTES:
+        raise Unreadable("too-large")
+    with path.open("rb") as file:
+        begin = file.read(1024)
+    reader = _reader(begin, name.lower(), media_type.lower())
+    found, length = [], 0
+    for piece in reader(path):
+        found.append(piece)
+        length += len(piece)
+        if length >= MOST_CHARACTERS:
+            break
+    return "".join(found)[:MOST_CHARACTERS].replace("\x00", " ")
+
+
+def is_plain(name: str, media_type: str) -> bool:
+    """True for text that needs no more than to be decoded."""
+    is_other = media_type in ("text/html", "text/calendar") or name.lower().endswith((".html", ".htm"))
+    return media_type.startswith("text/") and not is_other
+
+
+def _reader(begin: bytes, name: str, media_type: str) -> Callable[[Path], Iterator[str]]:
+    if begin.lstrip()[:5] == b"%PDF-":
+        return _pdf
+    if begin[:4] == b"PK\x03\x04":
+        return _office
+    if media_type == "message/rfc822" or name.endswith(".eml"):
+        return _mail
+    if media_type in ("text/html", "application/xhtml+xml") or name.endswith((".html", ".htm", ".xhtml")):
+        return _html
+    if is_plain(name, media_type) or media_type in ("application/json", "application/xml"):
+        return plain
+    raise Unreadable("kind")
+
+
+def plain(path: Path) -> Iterator[str]:
+    """The text of a plain file, whatever way it is encoded."""
+    with path.open("rb") as file:
+        yield _decoded(file.read(MOST_CHARACTERS * 4))
+
+
+def _decoded(content: bytes) -> str:
+    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if content.startswith(mark):
+            return content.decode(encoding, "replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        cut = fault.start >= len(content) - 4  # in the middle of a character, where reading stopped
+        return content.decode("utf-8", "ignore") if cut else content.decode("cp1252", "replace")
+
+
+class _Words(html.parser.HTMLParser):
+    """Gathers what a reader of a page would see."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begins an element."""
+        self._unseen += tag in _UNSEEN
+        self.found.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Ends one."""
+        self._unseen -= tag in _UNSEEN and self._unseen > 0
+        self.found.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        """Some text."""
+        if not self._unseen:
+            self.found.append(data)
+
+
+def _html(path: Path) -> Iterator[str]:
+    for piece in plain(path):
+        yield _seen(piece)
+
+
+def _seen(page: str) -> str:
+    words = _Words()
+    words.feed(page)
+    words.close()
+    return "".join(words.found)
+
+
+def _mail(path: Path) -> Iterator[str]:
+    message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+    for name in ("subject", "from", "to", "cc", "date"):
+        yield f"{message.get(name, '')}\n"
+    for part in list(message.walk())[:_MOST_PARTS]:
+        if part.get_content_type() in ("text/plain", "text/html"):
+            content = _decoded_part(part)
+            yield (_seen(content) if part.get_content_type() == "text/html" else content) + "\n"
+        elif part.get_filename():
+            yield f"{part.get_filename()}\n"
+
+
+def _decoded_part(part: EmailMessage) -> str:
+    payload = part.get_payload(decode=True)
+    content = payload if isinstance(payload, bytes) else b""
+    try:
+        return content.decode(part.get_content_charset("utf-8"), "replace")
+    except LookupError:
+        return _decoded(content)
+
+
+def _pdf(path: Path) -> Iterator[str]:
+    import pypdf
+
+    with path.open("rb") as file:
+        for page in pypdf.PdfReader(file).pages:
+            yield page.extract_text() + "\n"
+
+
+class _OfficeWords:
+    """Gathers the text of one part of an office file."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self._open: list[str] = []
+
+    @property
+    def depth(self) -> int:
+        """How many elements are open."""
+        return len(self._open)
+
+    def place(self, line: Callable[[], int], /) -> None:
+        """Lines are of no interest."""
+
+    def start(self, name: str, attributes: dict[str, str], /) -> None:
+        """An element begins."""
+        self._open.append(name.rpartition("}")[2])
+
+    def end(self, name: str, /) -> None:
+        """It ends, and often a word with it."""
+        if self._open.pop() in _ENDS:
+            self.found.append("\n" if name.endswith("}p") else "" if name.endswith("}t") else " ")
+
+    def data(self, text: str, /) -> None:
+        """Some text."""
+        if self._open[-1] not in _NO_WORDS:
+            self.found.append(text)
+
+
+def _office(path: Path) -> Iterator[str]:
+    with zipfile.ZipFile(path) as packed:
+        parts = sorted(name for name in packed.namelist() if _OFFICE_PARTS.fullmatch(name))
+        if not parts:
+            raise Unreadable("kind")
+        for part in parts[:_MOST_PARTS]:
+            words = _OfficeWords()
+            with packed.open(part) as file:
+                for _ in xml.read(file, words, limits=_UNPACKED):  # type: ignore[arg-type]  # a stream of bytes
+                    yield "".join(words.found)
+                    words.found.clear()
+            yield "\n"
+
+
+def _limit() -> None:
+    """Bounds what this process may use; where the system has no such bounds, time alone is bounded, from outside."""
+    try:
+        import resource
+    except ImportError:
+        return
+    os.nice(10)
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY_BYTES, _MOST_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _answer(question: str) -> dict[str, str]:
+    try:
+        asked = json.loads(question)
+        return {"text": text_of(Path(asked["path"]), str(asked["name"]), str(asked["media_type"]))}
+    except Unreadable as fault:
+        return {"why": str(fault)}
+    except Exception as fault:  # noqa: BLE001  # a document may break its reader in any way; it then has no words
+        return {"why": type(fault).__name__}
+
+
+def main() -> None:
+    """Answers until its questions end."""
+    import logging
+
+    logging.disable(logging.CRITICAL)
+    _limit()
+    for question in sys.stdin:
+        sys.stdout.write(json.dumps(_answer(question)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

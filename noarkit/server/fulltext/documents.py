@@ -1,0 +1,88 @@
+"""The text of documents, read from their files in the background, one after the other as they are committed.
+
+What `full-text/set` has said of a version goes before it, also where it has said that there is none. A document that
+cannot be read is passed over; the search finds it by its metadata alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from noarkit.server.document_text import Unreadable
+from noarkit.server.files import FileFacts
+from noarkit.server.fulltext.index import index
+from noarkit.server.service import Service
+
+_BATCH = 5_000
+_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    id: int
+    file: FileFacts
+
+
+def tables() -> Iterator[str]:
+    """What was read, and how far; also for archives that were made before documents were read."""
+    yield "CREATE TABLE IF NOT EXISTS fulltext_read (id INTEGER PRIMARY KEY, text TEXT NOT NULL)"
+    yield "CREATE TABLE IF NOT EXISTS fulltext_read_position (one INTEGER PRIMARY KEY, revision INTEGER NOT NULL)"
+    yield "INSERT OR IGNORE INTO fulltext_read_position VALUES (1, 0)"
+
+
+def read_documents(service: Service) -> None:
+    """Reads what was committed since it last did, until all is read or the archive stops."""
+    while not service.stopping:
+        with service.db.reading() as db:
+            revision, versions = _next(service, db)
+        if revision is None:
+            return
+        for start in range(0, len(versions), _AT_ONCE):
+            some = versions[start : start + _AT_ONCE]
+            texts = [_text(service, version) for version in some]
+            if service.stopping:
+                return  # that may be what ended the reading
+            _keep(service, dict(zip((version.id for version in some), texts, strict=True)))
+        with service.db.writing() as db:
+            db.execute("UPDATE fulltext_read_position SET revision = ?", (revision,))
+
+
+def _next(service: Service, db: sqlite3.Connection) -> tuple[int | None, list[_Version]]:
+    """The document versions of the next batch of changes, and the last of these changes."""
+    row = db.execute("SELECT revision FROM fulltext_read_position").fetchone()
+    last = db.execute(
+        "SELECT MAX(revision_id) FROM (SELECT revision_id FROM change_log WHERE revision_id > ?"
+        " ORDER BY revision_id LIMIT ?)",
+        (row[0], _BATCH),
+    ).fetchone()[0]
+    if last is None:
+        return None, []
+    rows = db.execute(
+        "SELECT DISTINCT v.id, v.referanseDokumentfil FROM change_log JOIN o_dokumentversjon v ON v.id = object_id"
+        " WHERE revision_id > ? AND revision_id <= ?"
+        " AND NOT EXISTS (SELECT 1 FROM fulltext_text WHERE fulltext_text.id = v.id)",
+        (row[0], last),
+    ).fetchall()
+    named = ((int(version), service.files.stored(db, int(file))) for version, file in rows if file)
+    return int(last), [_Version(version, facts) for version, facts in named if facts is not None]
+
+
+def _text(service: Service, version: _Version) -> str:
+    """The words of a version's file; none where it cannot be read, or has gone meanwhile."""
+    path = service.files.store.path(version.file.sha256)
+    try:
+        return service.texts.read(path, version.file.name, version.file.media_type)
+    except (Unreadable, OSError):
+        return ""
+
+
+def _keep(service: Service, texts: Mapping[int, str]) -> None:
+    with service.db.writing() as db:
+        for version, text in texts.items():
+            if text.strip():
+                db.execute("INSERT OR REPLACE INTO fulltext_read VALUES (?, ?)", (version, text))
+            else:
+                db.execute("DELETE FROM fulltext_read WHERE id = ?", (version,))
+        index(db, list(texts))
