@@ -4,7 +4,7 @@ their order, and never more than so many."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def ahead(found: Iterator[T], most: int = _PAGES) -> Iterator[T]:
+def ahead(found: Iterator[T], most: int = _PAGES) -> Generator[T, None, None]:
     """The same things, up to `most` of them asked for before they are wanted, one after the other. What asking raises
     is raised in its place; None is never among them."""
     with ThreadPoolExecutor(1, thread_name_prefix="ahead") as pool:

@@ -21,19 +21,23 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a stream stands: read up to `until`; `again` are keys of things to ask for anew."""
+    """Where a stream stands: read up to `until`; `again` are keys of things to ask for anew; `swept` is when all that
+    its records hold was last looked through, whether or not anything told of a change."""
 
     until: datetime
     again: tuple[str, ...] = ()
+    swept: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """The messages that waited when a run was planned: up to which number, since when, and how many of each event."""
+    """The messages that waited when a run was planned: up to which number, since when, how many of each event, and the
+    ids that they named."""
 
     up_to: int
     since_s: float
     events: Mapping[str, int]
+    ids: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -72,7 +76,7 @@ def read_marks(path: Path) -> Marks | None:
             str(told["tenant"]),
             str(told["archive"]),
             {
-                name: Mark(datetime.fromisoformat(mark["until"]).astimezone(UTC), tuple(map(str, mark["again"])))
+                name: Mark(moment(mark["until"]), tuple(map(str, mark["again"])), swept_at(mark.get("swept")))
                 for name, mark in told["streams"].items()
             },
             {name: dict(shape) for name, shape in told.get("shapes", {}).items()},
@@ -92,6 +96,7 @@ def write_marks(path: Path, marks: Marks) -> None:
         "archive": marks.archive,
         "streams": {
             name: {"until": mark.until.isoformat(), "again": list(mark.again)}
+            | ({} if mark.swept is None else {"swept": mark.swept.isoformat()})
             for name, mark in sorted(marks.streams.items())
         },
         "shapes": {name: dict(shape) for name, shape in marks.shapes.items()},
@@ -101,6 +106,16 @@ def write_marks(path: Path, marks: Marks) -> None:
         told["hints"] = {"up_to": hints.up_to, "since_s": hints.since_s, "events": dict(hints.events)}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(told, indent=1, sort_keys=True) + "\n", mode=0o600)
+
+
+def moment(told: object) -> datetime:
+    """A time as marks are written with."""
+    return datetime.fromisoformat(str(told)).astimezone(UTC)
+
+
+def swept_at(told: object) -> datetime | None:
+    """When a stream was last swept; None where it never was, or nobody kept it."""
+    return None if told is None else moment(told)
 
 
 def _hints(told: Mapping[str, object] | None) -> Hints | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,19 +15,42 @@ from noarkit.safe.digest import Readable
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What of a stream is wanted: changes from `since` (None: everything) to just before `until`."""
+    """What of a stream is wanted: changes from `since` (None: everything) to just before `until`.
+
+    With `sweep` the service also looks where changes are not told of: nothing that hangs on a record it knows is taken
+    to be as it was. `hinted` are ids that messages of the service named since the last run. With `keys_only` nobody
+    asks for more than keys: what only fills the fields of items need not be fetched. `again` names things that were
+    met before and were not ready then.
+    """
 
     since: datetime | None
     until: datetime
+    sweep: bool = False
+    hinted: frozenset[str] = frozenset()
+    keys_only: bool = False
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A document made of what was listed: a snapshot, a letter put together again, a note. Its bytes are known now."""
+    """A document made of what was listed: a snapshot, a letter put together again, a note. Its bytes are known now.
+
+    `title` and `created` are what a person knows it by; recipes see them as `record.papers[item.index]`.
+    """
 
     name: str
     media_type: str
     data: bytes
+    title: str = ""
+    created: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What a person knows a document by: its title, and when it was made there."""
+
+    title: str
+    created: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +59,8 @@ class Item:
 
     `fields` is what recipes see; `contents` are documents that `Service.open` opens again by their locators, `made`
     those whose bytes are known already. The first of all is the main one: made ones stand first, or last where
-    `made_first` is false. `kind` is what recipes know it as, where that is not the stream's name.
+    `made_first` is false. `papers` tells by locator of contents what a made document tells of itself. `kind` is what
+    recipes know it as, where that is not the stream's name.
     """
 
     stream: str
@@ -47,6 +71,7 @@ class Item:
     contents: tuple[Content, ...] = ()
     kind: str = ""
     made_first: bool = True
+    papers: Mapping[str, Paper] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +93,16 @@ class Deleted:
     when: datetime | None
 
 
-ServiceItem = Item | NotFetched | Deleted
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What was met and is not to be archived, or not yet, and why, in one word: it is counted and listed."""
+
+    stream: str
+    key: str
+    why: str
+
+
+ServiceItem = Item | NotFetched | Deleted | LeftOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +191,13 @@ class Shaped(Protocol):
 
     def shapes(self) -> Mapping[str, Mapping[str, str]]:
         """The fields of every stream that was read in this process, and the type of each."""
+        ...
+
+
+@runtime_checkable
+class Revisiting(Protocol):
+    """A service of which some things are not ready when they are met, and are asked for anew by the next run."""
+
+    def again(self) -> Mapping[str, Sequence[str]]:
+        """By stream, what is to be asked for anew, of all that was read in this process."""
         ...

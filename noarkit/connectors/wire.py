@@ -17,7 +17,7 @@ import httpx
 
 from noarkit.connectors.canonical import parse
 from noarkit.connectors.scrub import Scrubber
-from noarkit.errors import NoarkitError, ProxyDenied, ServiceAway, ServiceStrange, TooLarge, TrustFault
+from noarkit.errors import NoarkitError, ProxyDenied, ServiceAway, ServiceStrange, TooLarge, TrustFault, causes
 from noarkit.safe.tls import is_about_trust, told, why_not_trusted
 from noarkit.safe.urls import UrlPolicy, check_name, check_url, goes_direct
 from noarkit.secrets import Secret
@@ -244,12 +244,10 @@ def proxy_fault(where: str, said: str, *, named: bool) -> NoarkitError:
 
 def trust_fault(where: str, error: BaseException) -> TrustFault | None:
     """The fault of trust behind what broke a connection; None where it broke for another reason."""
-    cause: BaseException | None = error
-    while cause is not None:
+    for cause in causes(error, hidden=True):
         if isinstance(cause, ssl.SSLError):
             why = why_not_trusted(cause)
             return TrustFault(host=where, **told(why)) if is_about_trust(cause) or why == "not-tls" else None
-        cause = cause.__cause__ or cause.__context__
     return None
 
 

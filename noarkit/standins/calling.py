@@ -62,6 +62,16 @@ class Call:
             raise Unreadable("not an object")
         return found
 
+    def rows(self) -> list[Any]:  # Any: what JSON holds
+        """The JSON list of the body. Raises `Unreadable`."""
+        try:
+            found = json.loads(self.body)
+        except ValueError as error:
+            raise Unreadable("not JSON") from error
+        if not isinstance(found, list):
+            raise Unreadable("not a list")
+        return found
+
 
 Answering = Callable[[Call], Response]
 

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 Told = dict[str, Any]  # what a test of ours says, as JSON
+MARK = "X-Standin-Trouble"  # borne by an answer that was asked for
 Verb = Callable[[Told], Mapping[str, object] | None]  # what it does, and its answer where it has one of its own
 
 
@@ -58,7 +59,7 @@ class Control:
                     del self.troubles[place]
                 else:
                     self.troubles[place] = replace(one, times=one.times - 1)
-                headers = {"Retry-After": one.retry_after} if one.retry_after else {}
+                headers = {MARK: "1"} | ({"Retry-After": one.retry_after} if one.retry_after else {})
                 if one.body:
                     return Response(one.body, one.status, headers)
                 return JSONResponse({"code": "TROUBLE", "message": "asked for", "status": "error"}, one.status, headers)

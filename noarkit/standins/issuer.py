@@ -51,7 +51,7 @@ class Issuer:
     _codes: dict[str, _Code] = field(default_factory=dict)
     _live: dict[str, float] = field(default_factory=dict)
     _spent: set[str] = field(default_factory=set)
-    _refreshed: list[float] = field(default_factory=list)
+    _refreshed: dict[str, list[float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     exchanges: int = 0
 
@@ -93,10 +93,10 @@ class Issuer:
                 self.refresh_tokens.clear()  # a token used twice may have been stolen: all of them die
             if token not in self.refresh_tokens:
                 raise Refused("invalid_grant" if self.terms.rotates else "invalid_code")
-            self._refreshed = [at for at in self._refreshed if at > now - 600]
-            if len(self._refreshed) >= self.terms.refreshes_in_ten_minutes:
+            lately = [at for at in self._refreshed.get(token, ()) if at > now - 600]
+            if len(lately) >= self.terms.refreshes_in_ten_minutes:
                 raise Refused("Access Denied", "You have made too many requests continuously. Please try again later.")
-            self._refreshed.append(now)
+            self._refreshed[token] = [*lately, now]
             if self.terms.rotates:
                 self.refresh_tokens.discard(token)
                 self._spent.add(token)

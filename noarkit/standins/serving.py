@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 
 from noarkit.errors import ConfigFault, UsageFault
 from noarkit.safe.atomic import write_text
+from noarkit.safe.connections import StrictConnection
 
 SERVICES = ("crm", "spend", "appsec", "features")
 HOST = "127.0.0.1"
@@ -30,13 +31,18 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a stand-in shall be. `limits` are windows (calls, seconds) that it keeps; none where the tuple is empty."""
+    """What a stand-in shall be. `limits` are windows (calls, seconds) that it keeps; none where the tuple is empty.
+
+    With `archivable`, at least `records` of what it holds can be archived; else they are what it is mostly made of,
+    such as the findings of scans.
+    """
 
     records: int = 1_000
     seed: int = 1
     lifetime_s: float = 3_600.0
     limits: tuple[tuple[int, float], ...] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    archivable: bool = False
 
     def rates(self) -> list[str]:
         """The limits as a connection's `rates` tell them."""
@@ -87,8 +93,12 @@ def serve(
     config_out: Path | None = None,
     ready: Callable[[Ready], None] = lambda ready: None,
     stopping: threading.Event | None = None,
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
 ) -> None:
-    """Serves until SIGTERM, SIGINT or `stopping`. Raises `UsageFault` for a service nobody knows, `ConfigFault`."""
+    """Serves until SIGTERM, SIGINT or `stopping`; `around` may listen to what is asked and answered.
+
+    Raises `UsageFault` for a service nobody knows, `ConfigFault`.
+    """
     if service not in SERVICES:
         raise UsageFault(what="bad-value", where=service)
     kind = cast(Kind, importlib.import_module(f"noarkit.standins.{service}"))  # each of these packages has one
@@ -100,7 +110,7 @@ def serve(
                 write_config(config_out, service, made)
             listener.listen(256)
             ready(Ready(service, url, config_out))
-            _run(made.app, listener, stopping)
+            _run(around(made.app), listener, stopping)
         finally:
             made.close()
 
@@ -143,7 +153,9 @@ def _bound(port: int) -> Iterator[socket.socket]:
 
 
 def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None) -> None:
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="auto", timeout_keep_alive=5)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="auto", timeout_keep_alive=5, http=StrictConnection, ws="none"
+    )
     server = uvicorn.Server(config)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 

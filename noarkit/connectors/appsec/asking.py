@@ -1,8 +1,9 @@
 """What a person asks a security service for in its own words, as its own command line does.
 
     project list · create · get ID · set ID · delete ID                  application likewise
+    project tags · last-scan ID · branches ID · scan tags
     scan list · create PROJECT · get ID · wait ID · cancel ID · delete ID
-    results show SCAN                                                    as JSON or SARIF, to a file where one is named
+    results show SCAN [ENGINE]                                           as JSON or SARIF, to a file where one is named
     vulnerability list SCAN
     webhook list · create · delete ID
 
@@ -13,7 +14,6 @@ proven by is kept with the connection and never shown.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -25,7 +25,7 @@ from noarkit.connectors.appsec import writing
 from noarkit.connectors.appsec.service import AppSec, open_service
 from noarkit.connectors.appsec.vulnerabilities import vulnerabilities
 from noarkit.connectors.appsec.writing import Hook, Order, Told
-from noarkit.connectors.canonical import canonical, without_secrets
+from noarkit.connectors.canonical import canonical, parse, without_secrets
 from noarkit.connectors.inbox import agreed
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ItemVanished, UsageFault
@@ -69,6 +69,12 @@ def _thing(service: AppSec, kind: str, rest: Sequence[str], told: Told) -> Itera
     """A project or an application."""
     calls = service.calls
     match tuple(rest):
+        case ("tags",) if kind == "projects":
+            return (calls.tags(kind),)
+        case ("last-scan", one) if kind == "projects":
+            return (calls.last_scan(one),)
+        case ("branches", one) if kind == "projects":
+            return ({"branch": name} for name in calls.branches(one))
         case ("list",):
             return calls.projects() if kind == "projects" else calls.applications()
         case ("create",):
@@ -90,6 +96,8 @@ def _scan(service: AppSec, rest: Sequence[str], told: Told) -> Iterable[Told]:
     match tuple(rest):
         case ("list",):
             return calls.scans(None, datetime.now(UTC))
+        case ("tags",):
+            return (calls.tags("scans"),)
         case ("create", project):
             return (writing.start(calls, _order(service, project, told), clock),)
         case ("get", one):
@@ -145,15 +153,17 @@ def _hooked(service: AppSec, told: Told) -> Told:
 
 
 def _results(service: AppSec, rest: Sequence[str], form: str, output: str) -> Iterator[Mapping[str, object]]:
-    if form not in FORMATS or len(rest) != 1:
+    if form not in FORMATS or not 1 <= len(rest) <= 2 or (len(rest) == 2 and form == "sarif"):
         raise _unknown(("results", "show", *rest, form))
-    (scan,) = rest
-    data = service.sarif(scan) if form == "sarif" else canonical({"results": service.results(scan)})
+    scan, engine = rest[0], "".join(rest[1:])
+    found = [one for one in service.results(scan) if not engine or one.get("type") == engine]
+    data = service.sarif(scan) if form == "sarif" else canonical({"results": found})
     if output:
         write_bytes(Path(output), data, mode=0o600)
         yield {"output": output}
     else:
-        yield json.loads(data)
+        told = parse(data, service.to.where)
+        yield told if isinstance(told, Mapping) else {}
 
 
 def _order(service: AppSec, project: str, told: Told) -> Order:
@@ -170,7 +180,7 @@ def _order(service: AppSec, project: str, told: Told) -> Order:
 
 def _shown(service: AppSec, found: Told) -> Mapping[str, object]:
     """Without keys and credentials, and without a secret of ours that the service repeats."""
-    shown = service.calls.client.wire.scrubber.hide_in(json.loads(canonical(without_secrets(found, _HIDDEN))))
+    shown = service.calls.client.wire.scrubber.hide_in(without_secrets(found, _HIDDEN))
     return shown if isinstance(shown, Mapping) else {}
 
 

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from urllib.parse import quote
 
-import orjson
-
 from noarkit.connectors.appsec.findings import Finding, Page, all_findings
+from noarkit.connectors.canonical import canonical, parse
 from noarkit.connectors.client import Client
 from noarkit.connectors.paging import Page as ListPage
 from noarkit.connectors.paging import Row, pages, rows
 from noarkit.connectors.wire import Answer, Method, Request
-from noarkit.errors import ServiceRefused, ServiceStrange
+from noarkit.errors import ServiceDenied, ServiceRefused, ServiceStrange
 
 PER_PAGE = 100
 _AUDIT_PER_PAGE = 1_000
@@ -68,40 +67,65 @@ class Calls:
 
     def predicates(self, engine: str, similarity: str, project: str) -> Sequence[Row]:
         """What was decided about a finding, and by whom. Raises `ServiceStrange` where that is not all of it."""
-        path = f"/api/{engine}-results-predicates/{quote(similarity, safe='')}"
-        answer = self.ask("GET", path, (("project-ids", project),), accepts=frozenset({404}))
-        if answer.status == 404:
-            return []
-        histories = answer.members().get("predicateHistoryPerProject") or []
-        found: list[Row] = []
-        for one in histories if isinstance(histories, list) else [None]:
-            told = one.get("predicates") or [] if isinstance(one, Mapping) else None
-            if not isinstance(one, Mapping) or not isinstance(told, list):
-                raise ServiceStrange(where=answer.where, why="not-an-object")
-            if str(one.get("projectId")) != project:
-                continue
-            if isinstance(one.get("totalCount"), int) and one["totalCount"] != len(told):
-                raise ServiceStrange(
-                    where=answer.where, why="list-incomplete", found=len(told), total=one["totalCount"]
-                )
-            found += [each for each in told if isinstance(each, Mapping)]
-        return found
+        path, found = f"/api/{engine}-results-predicates/{quote(similarity, safe='')}", list[Row]()
+        while True:
+            params = (("project-ids", project), ("offset", str(len(found))), ("limit", str(PER_PAGE)))
+            answer = self.ask("GET", path, params, accepts=frozenset({404}))
+            if answer.status == 404:
+                return []
+            page, total = _history(answer, project)
+            repeats = any(row in found for row in page)
+            found += [] if repeats else page
+            if total is None or len(found) == total:
+                return found
+            if repeats or not page or len(found) > total:
+                raise ServiceStrange(where=answer.where, why="list-incomplete", found=len(found), total=total)
 
     def evaluation(self, project: str, scan: str) -> Row | None:
         """How a scan stands by the policies of its project; empty where it has none, None where we may not know."""
         params = (("astProjectId", project), ("scanId", scan))
-        answer = self.ask("GET", "/api/policy_management_service_uri/evaluation", params, accepts=_NOT_THERE)
+        try:
+            answer = self.ask("GET", "/api/policy_management_service_uri/evaluation", params, accepts=_NOT_THERE)
+        except ServiceDenied as fault:
+            if fault.data.get("status") != 401:
+                raise
+            return None  # with a token that was good a moment ago: this one thing is not for us
         if answer.status in _NOT_THERE:
             return None if answer.status == 403 else {}
         return answer.members()
+
+    def tags(self, kind: str) -> Row:
+        """The tags of projects or scans, with the values that each has."""
+        return self.ask("GET", f"/api/{kind}/tags").members()
+
+    def last_scan(self, project: str) -> Row:
+        """The newest scan of a project; nothing where it was never scanned."""
+        found = self.ask("GET", "/api/projects/last-scan", (("project-ids", project), ("limit", "1"))).members()
+        told = found.get(project)
+        return told if isinstance(told, Mapping) else {}
+
+    def branches(self, project: str) -> Iterator[str]:
+        """The branches of a project that were ever scanned."""
+        offset = 0
+        while True:
+            params = (("project-id", project), ("offset", str(offset)), ("limit", str(PER_PAGE)))
+            answer = self.ask("GET", "/api/projects/branches", params)
+            found = parse(answer.body, answer.where) or []
+            if not isinstance(found, list):
+                raise ServiceStrange(where=answer.where, why="not-an-object")
+            yield from map(str, found)
+            offset += len(found)
+            if len(found) < PER_PAGE:
+                return
 
     def webhooks(self) -> Iterator[Row]:
         """The webhooks of the tenant."""
         yield from self._list("/api/webhooks/tenant", "webhooks")
 
     def audit(self, begin: date, end: date) -> Iterator[ListPage]:
-        """What was done in the tenant from one day to another, page by page, in whatever order the service has."""
-        days = (("startDate", begin.isoformat()), ("endDate", end.isoformat()))
+        """What was done in the tenant from the beginning of one day to the beginning of another, page by page, in
+        whatever order the service has."""
+        days = (("startDate", f"{begin.isoformat()}T00:00:00Z"), ("endDate", f"{end.isoformat()}T00:00:00Z"))
         yield from self._pages("/api/audit-events/", "events", days, _AUDIT_PER_PAGE)
 
     def one(self, path: str) -> Row | None:
@@ -118,7 +142,7 @@ class Calls:
                 method,
                 self.client.url(path),
                 headers={"Accept": self._accept},
-                body=None if body is None else orjson.dumps(body),
+                body=None if body is None else canonical(body),
                 media_type="application/json" if body is not None else "",
                 repeatable=repeatable or method in ("PUT", "PATCH", "DELETE"),
             )
@@ -148,6 +172,20 @@ class Calls:
             return ListPage(found, str(after) if more else None, total)
 
         yield from pages(page, path)
+
+
+def _history(answer: Answer, project: str) -> tuple[list[Row], int | None]:
+    """A page of decisions in a project, and how many there are of them in all."""
+    histories = answer.members().get("predicateHistoryPerProject") or []
+    found, total = list[Row](), None
+    for one in histories if isinstance(histories, list) else [None]:
+        told = one.get("predicates") or [] if isinstance(one, Mapping) else None
+        if not isinstance(one, Mapping) or not isinstance(told, list):
+            raise ServiceStrange(where=answer.where, why="not-an-object")
+        if str(one.get("projectId")) == project:
+            found += [each for each in told if isinstance(each, Mapping)]
+            total = one["totalCount"] if isinstance(one.get("totalCount"), int) else total
+    return found, total
 
 
 def code_of(fault: ServiceRefused) -> str:

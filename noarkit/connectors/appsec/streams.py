@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from noarkit.connectors.appsec.calls import Calls
@@ -25,6 +26,7 @@ from noarkit.connectors.appsec.trail import TOLD_ABOUT, is_decided
 from noarkit.connectors.canonical import canonical, fingerprint, redacted, without_secrets
 from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem, Window
+from noarkit.connectors.readable import readable_page
 from noarkit.errors import ItemUnreadable, ServiceRefused, ServiceStrange
 from noarkit.events import Event, Listener
 
@@ -164,10 +166,12 @@ class Scans:
             "not_fetched": ", ".join(lacking),
         }
         # what a scan may lack stands last, so that places never shift
-        documents.insert(3 if self._settings.reports else 2, Made("scan.json", _JSON, canonical(told)))
+        place = min(len(documents), 3 if self._settings.reports else 2)
+        documents[place:place] = [Made("scan.json", _JSON, canonical(told)), _page(fields, told)]
         if standing:
             documents.append(Made("policy.json", _JSON, canonical(without_secrets(standing))))
-        return Item("scans", key, fields, moment(row.get("updatedAt")), tuple(documents), kind="scan")
+        made = tuple(_titled(document, fields) for document in documents)
+        return Item("scans", key, fields, moment(row.get("updatedAt")), made, kind="scan")
 
     def _documents(self, row: Row, findings: list[Finding], summary: Row) -> list[Made]:
         scan = str(row.get("id"))
@@ -202,6 +206,42 @@ class Scans:
         if not self._settings.policies:
             return {}
         return self._papers.evaluation(str(row.get("projectId")), str(row.get("id")))
+
+
+_PAPER_TITLES = {
+    "report.pdf": "Rapport",
+    "results.json": "Funn",
+    "results.sarif": "Funn som SARIF",
+    "scan.json": "Opplysninger om skanningen",
+    "sbom.cdx.json": "Komponentliste",
+    "policy.json": "Vurdering etter regler",
+    "scan.txt": "Skanningen i klartekst",
+}
+
+
+def _titled(document: Made, fields: Mapping[str, object]) -> Made:
+    """A document of a scan by what it is, of what, and when."""
+    title = f"{_PAPER_TITLES.get(document.name, document.name)}: {fields['title']}"
+    created = fields["created"]
+    return replace(document, title=title, created=str(created) if created else None)
+
+
+def _page(fields: Mapping[str, object], told: Mapping[str, object]) -> Made:
+    """A scan for a person: what was scanned, how it went, and how much was found, by engine."""
+    page = {
+        "Prosjekt": fields["project"],
+        "Gren": fields["branch"],
+        "Tidspunkt": fields["created"],
+        "Status": fields["status"],
+        "Startet av": fields["initiator"],
+        "Innsjekking": fields["commit"],
+        "Motorer": fields["engines"],
+        "Funn": fields["count"],
+        "Funn etter alvorlighet": fields["severities"],
+        "Ikke hentet": fields["not_fetched"],
+        "Alle opplysninger": told,
+    }
+    return readable_page("scan", f"Sikkerhetsskanning {fields['title']}", page)
 
 
 def scanned(row: Row) -> Scanned:

@@ -18,6 +18,7 @@ from noarkit.connectors.appsec.states import FORGOTTEN_AFTER, WITH_FINDINGS, Key
 from noarkit.connectors.canonical import canonical, fingerprint, without_secrets
 from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem, Window
+from noarkit.connectors.readable import readable_page
 from noarkit.errors import ServiceDenied, ServiceFault, ServiceRefused, ServiceStrange
 
 UNDECIDED = frozenset({"", "NONE", "TO_VERIFY"})
@@ -199,8 +200,12 @@ class Audit:
             "count": len(rows),
             "created": f"{day}T00:00:00Z",
         }
-        document = Made(f"revisjonslogg {day}.json", _JSON, canonical(rows))
-        return Item("audit", self._key("audit", day), fields, moment(f"{day}T00:00:00Z"), (document,), kind="audit")
+        title = f"Revisjonslogg {day}"
+        document = Made(f"revisjonslogg {day}.json", _JSON, canonical(rows), f"{title}, data")
+        page = readable_page(f"revisjonslogg {day}", title, {"Hendelser": list(rows)})
+        return Item(
+            "audit", self._key("audit", day), fields, moment(f"{day}T00:00:00Z"), (document, page), kind="audit"
+        )
 
 
 def reason(fault: ServiceFault) -> str:

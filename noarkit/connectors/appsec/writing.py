@@ -21,6 +21,10 @@ from noarkit.errors import ServiceAway, ServiceBroken, ServiceFault, ServiceRefu
 
 EVENTS = ("scan_completed_successfully", "scan_failed", "scan_partial", "project_created")
 _PLACES = {"projects": "/api/projects", "applications": "/api/applications", "scans": "/api/scans"}
+_WRITABLE = {
+    "projects": ("name", "groups", "repoUrl", "mainBranch", "origin", "tags", "criticality", "applicationIds"),
+    "applications": ("name", "description", "criticality", "rules", "tags"),
+}
 _QUEUE_FULL = "142"
 _UPLOADS = 5
 _ORDERS = 8
@@ -65,8 +69,10 @@ def retrieve(calls: Calls, kind: str, one: str) -> Told | None:
 
 
 def update(calls: Calls, kind: str, one: str, told: Told) -> None:
-    """Changes a project or an application."""
-    calls.write("PUT", _one(kind, one), told)
+    """Changes a project or an application. The service replaces it whole: what is not told stays as it was read."""
+    known = retrieve(calls, kind, one) or {}
+    kept = {name: known[name] for name in _WRITABLE[kind] if known.get(name) is not None}
+    calls.write("PUT", _one(kind, one), {**kept, **told})
 
 
 def delete(calls: Calls, kind: str, one: str) -> None:
@@ -111,23 +117,26 @@ def upload(calls: Calls, data: bytes) -> str:
 
 
 def upload_parts(calls: Calls, path: Path, part_bytes: int) -> str:
-    """Uploads a large zip in parts, one of them in memory at a time; the name to give in an order. What was begun and
-    fails is called off."""
+    """Uploads a large zip in parts, one of them in memory at a time; the address to name in an order, which is that of
+    the first part. What was begun and fails is called off."""
     begun = calls.write("POST", "/api/uploads/start-multipart-upload", {"fileSize": path.stat().st_size})
     named = {"objectName": begun["objectName"], "UploadID": begun["UploadID"]}
     parts: list[Told] = []
+    first = ""
     try:
         with path.open("rb") as file:
             while data := file.read(part_bytes):
                 told = {**named, "partNumber": len(parts) + 1}
-                _, tag = _sent(calls, "/api/uploads/multipart-presigned", told, "presignedURL", data)
+                url, tag = _sent(calls, "/api/uploads/multipart-presigned", told, "presignedURL", data)
+                first = first or url
                 parts.append({"eTag": tag, "partNumber": len(parts) + 1})
         calls.write("POST", "/api/uploads/complete-multipart-upload", {**named, "partList": parts})
     except (ServiceFault, OSError):
         with suppress(ServiceFault):  # what made it fail is told
-            calls.write("POST", "/api/uploads/abort-multipart-upload", named)
+            # the service's own clients write it in either way
+            calls.write("POST", "/api/uploads/abort-multipart-upload", {**named, "uploadID": begun["UploadID"]})
         raise
-    return str(begun["objectName"])
+    return first
 
 
 def start(calls: Calls, order: Order, clock: Clock) -> Told:
@@ -203,12 +212,12 @@ def _sent(calls: Calls, place: str, told: Told, member: str, data: bytes) -> tup
 
 
 def _put(calls: Calls, url: str, data: bytes) -> str:
-    """Puts bytes at a signed address, and answers with their tag."""
+    """Puts bytes at a signed address, and answers with their tag as it stands, quotes too."""
     client = calls.client
     answer = client.wire.send(Request("PUT", url, body=data, media_type="application/octet-stream"))
     if answer.status >= 300:
         raise client.fault(Request("PUT", url), answer)
-    return answer.headers.get("etag", "").strip('"')
+    return answer.headers.get("etag", "")
 
 
 def _place(kind: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Literal
 
 import httpx
 import orjson
@@ -20,6 +21,7 @@ NOTHING = 204
 PER_PAGE = 200
 _HEAVY = 3
 _EXPIRED = "EXPIRED_VALUE"
+_NOT_COUNTED = ("OAUTH_SCOPE_MISMATCH", "NO_PERMISSION", "FEATURE_NOT_ENABLED")
 _CODE = re.compile("[A-Z][A-Z0-9_]{0,79}")
 _LIMIT = re.compile(r"\blimit\s+(\d{1,9})", re.IGNORECASE)
 
@@ -45,23 +47,41 @@ class Calls:
 
     def fields(self, module: str) -> Sequence[Row]:
         """The fields of a module."""
-        return self._rows(self.get("/settings/fields", ("module", module), ("type", "all")), "fields")
+        params = (("module", module), ("type", "all"), ("include", "allowed_permissions_to_update"))
+        return self._rows(self.get("/settings/fields", *params), "fields")
 
-    def count(self, module: str) -> int:
-        """How many records a module has."""
-        found = self.get(f"/{module}/actions/count").members().get("count")
-        return int(str(found)) if str(found).isdigit() else 0
+    def count(self, module: str) -> int | None:
+        """How many records a module has; None where this user may read them but not have them counted."""
+        try:
+            found = self.get(f"/{module}/actions/count").members().get("count")
+        except ServiceDenied as fault:
+            if fault.data.get("code_there") not in _NOT_COUNTED:
+                raise
+            return None
+        return int(str(found)) if str(found).isdigit() else None
 
     def page(
-        self, path: str, fields: Sequence[str], cursor: str | None, since: datetime | None = None, *, order: bool = True
+        self, path: str, fields: Sequence[str], cursor: str | None, order: Literal["asc", "desc"] | None = "asc"
     ) -> Page:
-        """A page of a list: by token where there is one. Oldest change first where `order`."""
+        """A page of a list: by token where there is one, oldest change first, or newest, or as it comes."""
         params = [("fields", ",".join(fields)), ("per_page", str(PER_PAGE))]
-        if order:
-            params += [("sort_by", "Modified_Time"), ("sort_order", "asc")]
+        if order is not None:
+            params += [("sort_by", "Modified_Time"), ("sort_order", order)]
+        return self._page(path, params, cursor, None)
+
+    def deleted_page(self, module: str, cursor: str | None, since: datetime) -> Page:
+        """A page of what was deleted since. It has numbers alone: what lies beyond two thousand cannot be reached."""
+        return self._page(f"/{module}/deleted", [("type", "all"), ("per_page", str(PER_PAGE))], cursor, since)
+
+    def by_ids(self, module: str, fields: Sequence[str], ids: Sequence[str]) -> Sequence[Row]:
+        """Those of some records that are there, in whatever order; no more of them than one call takes."""
+        params = (("fields", ",".join(fields)), ("ids", ",".join(ids)))
+        return self._rows(self.get(f"/{module}", *params), "data")
+
+    def _page(self, path: str, params: Sequence[tuple[str, str]], cursor: str | None, since: datetime | None) -> Page:
         if cursor is not None:
             name, _, value = cursor.partition("=")
-            params.append((name, value))
+            params = [*params, (name, value)]
         headers = {} if since is None else {"If-Modified-Since": since.isoformat(timespec="seconds")}
         asked = Request("GET", self.client.url(f"{self._root}{path}"), tuple(params), headers)
         answer = self.client.ask(asked)
@@ -83,9 +103,9 @@ class Calls:
         asked = Request("POST", url, body=body, media_type="application/json", repeatable=True, cost=cost)
         return self._rows(self.client.ask(asked), "data")
 
-    def emails(self, module: str, record_id: str, index: str | None) -> Page:
-        """Ten emails of a record."""
-        params = (("index", index),) if index else ()
+    def emails(self, module: str, record_id: str, owner: str, index: str | None) -> Page:
+        """Ten emails of a record, as its owner sees them."""
+        params = (("owner_id", owner), *((("index", index),) if index else ()))
         answer = self.get(f"/{module}/{record_id}/Emails", *params)
         if answer.status == NOTHING:
             return Page((), None)
@@ -94,9 +114,9 @@ class Calls:
         following = str(info["next_index"]) if more and isinstance(info, Mapping) and info.get("next_index") else None
         return Page(self._rows(answer, "Emails"), following)
 
-    def email(self, module: str, record_id: str, message_id: str) -> Row | None:
+    def email(self, module: str, record_id: str, owner: str, message_id: str) -> Row | None:
         """An email with its body; None where this user may not see it."""
-        found = self._rows(self.get(f"/{module}/{record_id}/Emails/{message_id}"), "Emails")
+        found = self._rows(self.get(f"/{module}/{record_id}/Emails/{message_id}", ("owner_id", owner)), "Emails")
         return found[0] if found else None
 
     def begin_bulk(self, module: str, fields: Sequence[str], token: str | None) -> str:

@@ -82,7 +82,6 @@ def _told(channel: Agreed) -> dict[str, object]:
         "notify_url": channel.url,
         "events": list(channel.events),
         "token": channel.secret.reveal(),
-        "notify_on_related_action": True,
     }
     if channel.ends is not None:
         told["channel_expiry"] = channel.ends.isoformat(timespec="seconds")

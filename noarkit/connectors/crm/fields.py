@@ -1,29 +1,62 @@
-"""Which fields of a module are read, and whether they are the ones that were read before."""
+"""Which fields of a module are read, what they are called, and which of them names a record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from noarkit.connectors.paging import Row
 
 A_CALL = 50
+A_CALL_SIGNS = 1_000  # of names or ids in one parameter, commas counted
 _ALWAYS = ("id", "Modified_Time", "Created_Time")
+_TITLES = ("Deal_Name", "Subject", "Full_Name", "Vendor_Name", "Product_Name", "Name", "Last_Name", "Account_Name")
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a module that can be read, those that the service itself calls private, and the type of each."""
+    """The fields of a module that can be read, those that the service itself calls private, and the type of each; the
+    field that names a record, and what each is called where people see it."""
 
     names: tuple[str, ...]
     private: frozenset[str]
     shape: Mapping[str, str]
+    title: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def batches(self) -> list[tuple[str, ...]]:
-        """Names for calls that take no more than fifty; each has the id and the time of change."""
-        rest = [name for name in self.names if name not in _ALWAYS]
-        room = A_CALL - len(_ALWAYS)
-        return [(*_ALWAYS, *rest[begin : begin + room]) for begin in range(0, max(len(rest), 1), room)]
+        """Names for calls that take no more than fifty, and no longer ones; each has the id and the time of change."""
+        rest = (name for name in self.names if name not in _ALWAYS)
+        room, signs = A_CALL - len(_ALWAYS), A_CALL_SIGNS - len(",".join(_ALWAYS))
+        found = [(*_ALWAYS, *batch) for batch in parted(rest, room, signs)]
+        return found or [_ALWAYS]
+
+    def titles(self) -> tuple[str, ...]:
+        """The fields that may name a record, the module's own first."""
+        return (*((self.title,) if self.title else ()), *(name for name in _TITLES if name in self.names))
+
+    def some(self, wanted: Sequence[str]) -> Fields:
+        """Only those that are wanted, and those that tell a record's time."""
+        names = tuple(name for name in self.names if name in wanted and name not in _ALWAYS)
+        return Fields((*_ALWAYS, *names), self.private, self.shape, self.title, self.labels)
+
+
+def parted(words: Iterator[str], most: int = A_CALL_SIGNS, signs: int = A_CALL_SIGNS) -> Iterator[tuple[str, ...]]:
+    """Words in lots: so many each, and no longer than so many characters where commas stand between them.
+
+    >>> list(parted(iter(["a", "bb", "ccc", "d"]), signs=5))
+    [('a', 'bb'), ('ccc', 'd')]
+    """
+    lot: list[str] = []
+    length = 0
+    for word in words:
+        if lot and (len(lot) == most or length + len(word) > signs):
+            yield tuple(lot)
+            lot, length = [], 0
+        lot.append(word)
+        length += len(word) + 1
+    if lot:
+        yield tuple(lot)
 
 
 def readable(found: Sequence[Row]) -> Fields:
@@ -32,7 +65,13 @@ def readable(found: Sequence[Row]) -> Fields:
     names = tuple(str(row["api_name"]) for row in kept)
     private = frozenset(str(row["api_name"]) for row in kept if _is_private(row))
     shape = {str(row["api_name"]): str(row.get("data_type", "")) for row in kept}
-    return Fields(names, private, shape)
+    title = next((str(row["api_name"]) for row in kept if row.get("display_field") is True), "")
+    labels = {str(row["api_name"]): _label(row) for row in kept}
+    return Fields(names, private, shape, title, labels)
+
+
+def _label(row: Row) -> str:
+    return str(row.get("display_label") or row.get("field_label") or row["api_name"])
 
 
 def _is_readable(row: Row) -> bool:

@@ -1,25 +1,29 @@
-"""Lists of records: by page and token as far as tokens reach, by keyset where only changes are wanted, in bulk where
-they are many. Records with more fields than a call takes are read in batches and put together."""
+"""Lists of records: by page and token as far as tokens reach, by keyset where only changes are wanted, by a bulk read's
+ids where they are many. Whichever way, a record is read as lists tell it, with the names of what it points to; one with
+more fields than a call takes is read in batches and put together."""
 
 from __future__ import annotations
 
 import csv
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from noarkit.connectors.ahead import ahead
+from noarkit.connectors.ahead import ahead, in_order
 from noarkit.connectors.crm.calls import Calls, busy, is_expired
-from noarkit.connectors.crm.fields import Fields
+from noarkit.connectors.crm.fields import Fields, parted
 from noarkit.connectors.paging import Page, Row, Seen, pages, rows
 from noarkit.errors import PackageFault, ServiceBroken, ServiceRefused, ServiceStrange
 from noarkit.safe.digest import buffered
 from noarkit.safe.unpack import UnpackLimits, members
 
+A_LOT = 100
 _KEYSET_ROWS = 2_000
+_FIRST_ROWS = 200  # as many as cost one credit: mostly few have changed
+_PAGES_REACH = 100_000
 _BULK_WAITS_S = (1.0, 2.0, 5.0, 10.0, 15.0)
 _BULK_LONGEST_S = 3_600.0
 _DONE, _FAILED = "COMPLETED", ("FAILURE", "FAILED", "SKIPPED")
@@ -33,7 +37,7 @@ def everything(calls: Calls, module: str, fields: Fields, where: str) -> Iterato
         for attempt in range(3):
             try:
                 found = _advancing(pages(lambda cursor: calls.page(f"/{module}", first, cursor), where), where)
-                for whole in ahead([*_whole(calls, module, page, more)] for page in found):
+                for whole in ahead([*_whole(calls, module, page.rows, more)] for page in found):
                     yield from (row for row in whole if seen.first(str(row["id"])))
                 return
             except ServiceRefused as fault:
@@ -41,30 +45,57 @@ def everything(calls: Calls, module: str, fields: Fields, where: str) -> Iterato
                     raise
 
 
+def all_records(calls: Calls, module: str, fields: Fields, where: str, bulk_from: int) -> Iterator[Row]:
+    """Every record of a module once, the same whichever way it is read: page by page, or by the ids of a bulk read
+    where there are more than pages reach, or more than `bulk_from`."""
+    count = calls.count(module)
+    with Seen() as seen:
+        if count is None or count <= bulk_from:
+            try:
+                yield from (row for row in everything(calls, module, fields, where) if seen.first(str(row["id"])))
+                return
+            except ServiceStrange as fault:
+                if fault.data.get("why") != "list-incomplete" or seen.count < _PAGES_REACH // 2:
+                    raise
+        told = (str(row["id"]) for row in in_bulk(calls, module, fields.some(())))
+        yield from by_ids(calls, module, fields, (one for one in told if seen.first(one)))
+
+
 def changed(calls: Calls, module: str, fields: Fields, since: datetime, until: datetime) -> Iterator[Row]:
     """Records that changed from `since` to before `until`: by keyset, so that no change under way is missed or doubled.
 
-    The keyset gives ids; the records are then read whole.
+    The keyset gives ids; the records are then read whole, as many a call as fit in one.
     """
+    yield from by_ids(calls, module, fields, _changed_ids(calls, module, since, until))
+
+
+def by_ids(calls: Calls, module: str, fields: Fields, ids: Iterator[str]) -> Iterator[Row]:
+    """These records, in the order of their ids; those that are gone meanwhile are passed over."""
+    first, *more = fields.batches()
+
+    def whole(lot: tuple[str, ...]) -> list[Row]:
+        found = {str(row["id"]): row for row in calls.by_ids(module, first, lot)}
+        return [*_whole(calls, module, [found[one] for one in lot if one in found], more)]
+
+    for found in in_order(parted(ids, most=A_LOT), whole):
+        yield from found
+
+
+def _changed_ids(calls: Calls, module: str, since: datetime, until: datetime) -> Iterator[str]:
     last_time, last_id = since, 0
+    size = _FIRST_ROWS
     while True:
-        text = keyset(module, last_time, last_id, until)
-        found = calls.query(text, _KEYSET_ROWS)
-        if not found:
+        found = calls.query(keyset(module, last_time, last_id, until, size), size)
+        yield from (str(row["id"]) for row in found)
+        if len(found) < size:
             return
-        for row in found:
-            record = calls.record(module, str(row["id"]))
-            if record is not None:
-                yield {name: record.get(name) for name in fields.names} | {"id": str(row["id"])}
         moment, number = datetime.fromisoformat(str(found[-1]["Modified_Time"])), int(str(found[-1]["id"]))
         if (moment, number) <= (last_time, last_id):
             raise ServiceStrange(where=f"crm {module}", why="page-again")
-        last_time, last_id = moment, number
-        if len(found) < _KEYSET_ROWS:
-            return
+        last_time, last_id, size = moment, number, _KEYSET_ROWS
 
 
-def keyset(module: str, since: datetime, last_id: int, until: datetime) -> str:
+def keyset(module: str, since: datetime, last_id: int, until: datetime, size: int = _KEYSET_ROWS) -> str:
     """The query for what comes after a record. Criteria are joined pairwise, as the service wants them.
 
     >>> keyset("Deals", datetime(2026, 1, 1, tzinfo=UTC), 7, datetime(2026, 1, 2, tzinfo=UTC)).split(" where ")[0]
@@ -75,12 +106,12 @@ def keyset(module: str, since: datetime, last_id: int, until: datetime) -> str:
     begin, end = (moment.astimezone(UTC).isoformat(timespec="seconds") for moment in (since, until))
     window = f"(Modified_Time >= '{begin}' and Modified_Time < '{end}')"
     beyond = f"(Modified_Time > '{begin}' or id > {last_id})"
-    order = f"order by Modified_Time asc, id asc limit {_KEYSET_ROWS}"
+    order = f"order by Modified_Time asc, id asc limit {size}"
     return f"select id, Modified_Time from {module} where ({window} and {beyond}) {order}"  # noqa: S608  # a name we judged
 
 
 def in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
-    """Every record of a large module, from zipped tables. Look-ups come as ids alone."""
+    """The table of a large module, in parts. Its cells are texts and look-ups ids alone: good for ids, no more."""
     token: str | None = None
     while True:
         job = calls.begin_bulk(module, fields.names, token)
@@ -94,9 +125,22 @@ def in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
 
 
 def deleted(calls: Calls, module: str, since: datetime, where: str) -> Iterator[Row]:
-    """What was deleted since, as the bin tells it."""
-    found = pages(lambda cursor: calls.page(f"/{module}/deleted", ("id",), cursor, since, order=False), where)
-    yield from rows(found, lambda row: str(row.get("id")), where)
+    """What was deleted since, as the bin tells it. Its pages end: what lies beyond is asked for from the last on, and
+    where that leads no further the list is told to be incomplete (`ServiceStrange`)."""
+    with Seen() as seen:
+        while True:
+            last, count = since, seen.count
+            try:
+                for page in pages(lambda cursor, after=last: calls.deleted_page(module, cursor, after), where):  # type: ignore[misc]  # a default binds it
+                    for row in page.rows:
+                        last = max(last, datetime.fromisoformat(str(row["deleted_time"])))
+                        if seen.first(str(row["id"])):
+                            yield row
+                return
+            except ServiceStrange as fault:
+                if fault.data.get("why") != "list-incomplete" or last <= since or seen.count == count:
+                    raise
+                since = last
 
 
 def related(calls: Calls, module: str, record_id: str, name: str, fields: Fields | None) -> Iterator[Row]:
@@ -104,7 +148,7 @@ def related(calls: Calls, module: str, record_id: str, name: str, fields: Fields
     those of its module, where it is one; a record with more than a call takes is read on its own."""
     path = f"/{module}/{record_id}/{name}"
     names, *more = fields.batches() if fields is not None else [("id", "Modified_Time", "Created_Time")]
-    listed = pages(lambda cursor: calls.page(path, names, cursor, order=False), path)
+    listed = pages(lambda cursor: calls.page(path, names, cursor, None), path)
     for row in rows(listed, lambda row: str(row.get("id")), path):
         whole = calls.record(name, str(row["id"])) if more else None
         yield whole if whole is not None else row
@@ -124,24 +168,23 @@ def _advancing(found: Iterator[Page], where: str) -> Iterator[Page]:
         yield page
 
 
-def _whole(calls: Calls, module: str, page: Page, batches: list[tuple[str, ...]]) -> Iterator[Row]:
-    """The rows of a page with the fields of the other batches. A record that changed in between is read on its own."""
-    if not batches or not page.rows:
-        yield from page.rows
+def _whole(calls: Calls, module: str, found: Sequence[Row], batches: list[tuple[str, ...]]) -> Iterator[Row]:
+    """Rows with the fields of the other batches. A record that changed in between is read on its own."""
+    if not batches or not found:
+        yield from found
         return
-    ids = [str(row["id"]) for row in page.rows]
+    ids = [str(row["id"]) for row in found]
     more: dict[str, dict[str, object]] = {one: {} for one in ids}
     moved: set[str] = set()
-    times = {str(row["id"]): row.get("Modified_Time") for row in page.rows}
+    times = {str(row["id"]): row.get("Modified_Time") for row in found}
     for batch in batches:
-        for begin in range(0, len(ids), 100):
-            cursor = f"ids={','.join(ids[begin : begin + 100])}"
-            for row in calls.page(f"/{module}", batch, cursor, order=False).rows:
+        for lot in parted(iter(ids), most=A_LOT):
+            for row in calls.by_ids(module, batch, lot):
                 one = str(row["id"])
                 more.setdefault(one, {}).update(row)
                 if row.get("Modified_Time") != times.get(one):
                     moved.add(one)
-    for row in page.rows:
+    for row in found:
         one = str(row["id"])
         again = calls.record(module, one) if one in moved else None
         yield again if again is not None else {**row, **more[one]}

@@ -12,7 +12,7 @@ KEYS = frozenset(
     {"api_url", "accounts_url", "client_id", "client_secret", "refresh_token", "auth_prefix", "api_version", "org_id",
      "modules", "skip_modules", "rates", "parallel", "credits_most", "credits_floor", "bulk_from", "write_modules",
      "mcp_urls", "mcp_write", "mcp_tools", "mcp_auth_prefix", "mcp_auth", "mcp_scopes", "redirect_url", "scopes",
-     "title_fields", "content_hosts"}
+     "title_fields", "content_hosts", "sweep_days", "related_modules", "closed_states", "contact_roles"}
 )  # fmt: skip
 # the least that reads what is archived; the prefix is a service's own and may be set with `scopes`
 SCOPES = (
@@ -27,8 +27,10 @@ SCOPES = (
     "files.READ",
     "users.READ",
     "org.READ",
+    "securesearch.READ",  # the search service's, for counting; without it lists are read page by page
 )
-TITLES = ("Deal_Name", "Subject", "Account_Name", "Full_Name", "Vendor_Name", "Name", "Last_Name")
+RELATED = ("Quotes", "Sales_Orders", "Purchase_Orders", "Invoices", "Tasks", "Calls", "Events")
+CLOSED = ("closed", "lukket", "avsluttet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,9 @@ class CrmSettings:
     credits_floor: int
     bulk_from: int
     titles: tuple[str, ...]
+    related: tuple[str, ...]
+    closed: tuple[str, ...]
+    contact_roles: bool
 
 
 def read(to: Connection) -> CrmSettings:
@@ -72,5 +77,8 @@ def read(to: Connection) -> CrmSettings:
         credits_most=most or None,
         credits_floor=int(to.number("credits_floor", 500)),
         bulk_from=int(to.number("bulk_from", 100_000)),
-        titles=to.texts("title_fields", TITLES),
+        titles=to.texts("title_fields"),
+        related=to.texts("related_modules", RELATED),
+        closed=tuple(state.casefold() for state in to.texts("closed_states", CLOSED)),
+        contact_roles=to.flag("contact_roles"),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from noarkit.connectors.crm.calls import Calls
 from noarkit.connectors.crm.fields import Fields
 from noarkit.connectors.paging import Row, pages, rows
 from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem
+from noarkit.connectors.readable import readable_page
 from noarkit.errors import NoarkitError, ServiceBroken, ServiceRefused
 from noarkit.graph.entity import Content
 from noarkit.safe.scratch import scratch
@@ -40,19 +42,31 @@ class Cases:
         )
 
     def add(self, module: str, facts: Mapping[str, object], *, fresh: bool) -> None:
-        """A case; `fresh` where it changed within the window."""
+        """A case; `fresh` where it changed within the window, or something tells that what hangs on it did."""
         row = (facts["id"], module, json.dumps(facts), not facts["closed"], fresh)
         self._db.execute("INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?)", row)
+
+    def touch(self, record_id: str) -> None:
+        """Something that hangs on a case changed, so the rest of it may have changed too."""
+        self._db.execute("UPDATE held SET fresh = 1 WHERE id = ?", (record_id,))
 
     def facts(self, record_id: str) -> dict[str, object] | None:
         """What is known of a case."""
         row = self._db.execute("SELECT facts FROM held WHERE id = ?", (record_id,)).fetchone()
         return json.loads(row[0]) if row else None
 
-    def to_visit(self) -> Iterator[dict[str, object]]:
-        """Cases whose papers may have changed: those that are open, and those that changed themselves."""
-        query = "SELECT facts FROM held WHERE open OR fresh ORDER BY module, id"
-        for (facts,) in self._db.execute(query):
+    def parent_of(self, record: Row) -> dict[str, object] | None:
+        """The case that a record points to by one of its look-ups; None where it points to none that is read."""
+        for value in record.values():
+            if isinstance(value, Mapping) and (case := self.facts(str(value.get("id")))) is not None:
+                return case
+        return None
+
+    def to_visit(self, *, sweep: bool) -> Iterator[dict[str, object]]:
+        """Cases whose papers may have changed: those that are open, and closed ones that something tells of; all of
+        them with `sweep`."""
+        query = "SELECT facts FROM held WHERE open OR fresh OR ? ORDER BY module, id"
+        for (facts,) in self._db.execute(query, (sweep,)):
             yield json.loads(facts)
 
     def close(self) -> None:
@@ -60,50 +74,98 @@ class Cases:
         self._db.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a tenant's records are read: fields that name them before others, states that are final, calls at once."""
+
+    tenant: str
+    titles: tuple[str, ...]
+    closed: tuple[str, ...]
+    parallel: int
+    contact_roles: bool = False
+
+
+_WITH_ROLES, ROLES = "Deals", "Contact_Roles"
+_OF_A_ROLE = ("Full_Name", "Contact_Role")
+
+
 class Papers:
     """Makes items of what a tenant's records and papers are."""
 
-    def __init__(self, calls: Calls, tenant: str, titles: Sequence[str], parallel: int) -> None:
+    def __init__(self, calls: Calls, reading: Reading, *, keys_only: bool = False) -> None:
         self._calls = calls
-        self._tenant = tenant
-        self._titles = titles
-        self._parallel = parallel
+        self._reading = reading
+        self._keys_only = keys_only
 
     def key(self, *parts: object) -> str:
         """A key of the service's own ids."""
-        return ":".join(quote(str(part), safe="") for part in (self._tenant, *parts))
+        return ":".join(quote(str(part), safe="") for part in (self._reading.tenant, *parts))
 
-    def facts(self, module: str, record: Row) -> dict[str, object]:
-        """What things that hang on a record need to know of it."""
-        title = next((str(record[name]) for name in self._titles if record.get(name)), f"{module} {record['id']}")
-        state = str(record.get("Stage") or record.get("Status") or "")
+    def facts(self, module: str, record: Row, fields: Fields, *, asks: bool = False) -> dict[str, object]:
+        """What things that hang on a record need to know of it. With `asks` also who has a role in it, where that is
+        wanted: the service tells that of one record at a time."""
+        state = name_of(record.get("Stage") or record.get("Status"))
         return {
             "id": str(record["id"]),
             "key": self.key(module, record["id"]),
             "module": module,
-            "title": title,
+            "title": self._title(module, record, fields),
             "created": _utc(record.get("Created_Time")),
             "owner": name_of(record.get("Owner")),
+            "owner_id": _id_of(record.get("Owner")) or _id_of(record.get("Created_By")),
             "party": name_of(record.get("Account_Name")),
+            "contacts": self._contacts(module, record, asks=asks and self._reading.contact_roles),
             "state": state,
-            "closed": state.casefold().startswith(("closed", "lukket", "avsluttet")),
+            "closed": state.casefold().startswith(self._reading.closed),
             "number": str(record.get("Contract_Number") or record.get("Case_Number") or ""),
-            "tags": [name_of(tag) for tag in _list(record.get("Tag"))],
+            "tags": [name for tag in _tags(record.get("Tag")) if (name := name_of(tag))],
         }
 
-    def record(self, stream: str, module: str, record: Row, fields: Fields) -> Item:
-        """A record: its canonical snapshot, and the case it is."""
-        facts = self.facts(module, record)
-        clean = without_secrets({name: value for name, value in record.items()})
-        snapshot = Made(f"{module} {record['id']}.json", "application/json", canonical(clean))
-        return Item(
-            stream,
-            f"{facts['key']}:snapshot",
-            {"case": facts, "data": clean, "private": _held(record, fields.private), "title": facts["title"]},
-            _moment(record.get("Modified_Time")),
-            made=(snapshot,),
-            kind="record",
+    def record(self, stream: str, record: Row, fields: Fields, facts: Mapping[str, object]) -> Item:
+        """A record: a page to read and its canonical snapshot, and the case it is."""
+        return self._snapshot(stream, f"{facts['key']}:snapshot", record, fields, facts)
+
+    def _contacts(self, module: str, record: Row, *, asks: bool) -> list[str]:
+        """The persons of a record: its contact, and those who have a role in it."""
+        found = [name_of(record.get("Contact_Name"))]
+        if asks and module == _WITH_ROLES:
+            path = f"/{module}/{record['id']}/{ROLES}"
+            listed = pages(lambda cursor: self._calls.page(path, _OF_A_ROLE, cursor, None), path)
+            found += [name_of(row.get("Full_Name")) for row in rows(listed, _id, path)]
+        return [name for name in dict.fromkeys(found) if name]
+
+    def related(self, stream: str, record: Row, fields: Fields, case: Mapping[str, object]) -> Item:
+        """A record that hangs on a case: a quote, an invoice, a task."""
+        key = f"{case['key']}:{quote(stream, safe='')}:{quote(str(record['id']), safe='')}"
+        return self._snapshot(stream, key, record, fields, case)
+
+    def _snapshot(self, stream: str, key: str, record: Row, fields: Fields, case: Mapping[str, object]) -> Item:
+        title = self._title(stream, record, fields)
+        clean = without_secrets(dict(record))
+        named = clean if isinstance(clean, Mapping) else {}
+        shown = {each: named.get(each) for each in fields.names}
+        name = f"{stream} {record['id']}"
+        made = (
+            readable_page(name, title, shown, fields.labels),
+            Made(f"{name}.json", "application/json", canonical(clean)),
         )
+        told: dict[str, object] = {
+            "case": dict(case),
+            "module": stream,
+            "data": clean,
+            "private": _held(record, fields.private),
+            "title": title,
+            "created": _utc(record.get("Created_Time")),
+            "author": name_of(record.get("Owner")),
+        }
+        kind = "record" if key.endswith(":snapshot") else "related"
+        return Item(stream, key, told, _moment(record.get("Modified_Time")), made=made, kind=kind)
+
+    def _title(self, module: str, record: Row, fields: Fields) -> str:
+        """What a record is called: by the fields that were chosen, else by the one that names the module's records."""
+        chosen = (name_of(record.get(name)) for name in (*self._reading.titles, fields.title) if name)
+        plain = (str(value) for name in fields.titles() if isinstance(value := record.get(name), str))
+        return next((" ".join(text.split()) for text in (*chosen, *plain) if text.strip()), f"{module} {record['id']}")
 
     def note(self, note: Row, case: Mapping[str, object]) -> Item:
         """A note as a text."""
@@ -124,16 +186,17 @@ class Papers:
         """The attachments of a case. One that is a link elsewhere has no bytes: what is known of it is taken."""
         path = f"/{case['module']}/{case['id']}/Attachments"
         try:
-            listed = pages(lambda cursor: self._calls.page(path, ATTACHMENT_FIELDS, cursor, order=False), path)
+            listed = pages(lambda cursor: self._calls.page(path, ATTACHMENT_FIELDS, cursor, None), path)
             return [self._attachment(row, case) for row in rows(listed, _id, path)]
         except _KEPT_FOR_ITEMS as fault:
             return [_not_fetched("Attachments", f"{case['key']}:attachments", fault)]
 
     def emails(self, case: Mapping[str, object]) -> Sequence[ServiceItem]:
         """The emails of a case that were sent or came; drafts and what is to be sent later are not archived."""
-        path = f"/{case['module']}/{case['id']}/Emails"
+        module, record, owner = str(case["module"]), str(case["id"]), str(case["owner_id"])
+        path = f"/{module}/{record}/Emails"
         try:
-            listed = pages(lambda cursor: self._calls.emails(str(case["module"]), str(case["id"]), cursor), path)
+            listed = pages(lambda cursor: self._calls.emails(module, record, owner, cursor), path)
             found = rows(listed, lambda row: str(row.get("message_id")), path)
             return [self._email(row, case) for row in found if not _is_unsent(row)]
         except _KEPT_FOR_ITEMS as fault:
@@ -143,7 +206,7 @@ class Papers:
         self, cases: Iterator[dict[str, object]], ask: Callable[[Mapping[str, object]], Sequence[ServiceItem]]
     ) -> Iterator[ServiceItem]:
         """The papers of many cases, several asked for at once, in the order of the cases."""
-        for found in in_order(cases, ask, self._parallel):
+        for found in in_order(cases, ask, self._reading.parallel):
             yield from found
 
     def _attachment(self, row: Row, case: Mapping[str, object]) -> ServiceItem:
@@ -168,8 +231,10 @@ class Papers:
     def _email(self, row: Row, case: Mapping[str, object]) -> ServiceItem:
         message_id = str(row.get("message_id") or "")
         key = self.key("email", message_id)
+        if self._keys_only:
+            return Item("Emails", key, {}, letters.moment(row), kind="email")
         try:
-            whole = self._calls.email(str(case["module"]), str(case["id"]), message_id)
+            whole = self._calls.email(str(case["module"]), str(case["id"]), str(case["owner_id"]), message_id)
         except _KEPT_FOR_ITEMS as fault:
             return _not_fetched("Emails", key, fault)
         if whole is None:
@@ -190,16 +255,18 @@ class Papers:
         return Item("Emails", key, fields, letters.moment(email), made=(made,), contents=contents, kind="email")
 
     def _enclosure(self, email: Mapping[str, object], one: Mapping[str, object], case: Mapping[str, object]) -> Content:
-        parts = [case["module"], case["id"], email.get("message_id"), one.get("id"), _owner(email)]
+        user = _id_of(email.get("owner")) or case["owner_id"]
+        # the name as the service told it: it is asked for by it
+        parts = [case["module"], case["id"], email.get("message_id"), one.get("id"), user, one.get("name") or ""]
         locator = "enclosure:" + "/".join(quote(str(part), safe="") for part in parts)
         return Content(locator, letters.plain(one.get("name")) or str(one.get("id")), _size(one.get("size")))
 
 
 def name_of(value: object) -> str:
-    """What a look-up or a user is called."""
+    """What a look-up, a user or a tag is called."""
     if isinstance(value, Mapping):
-        return str(value.get("name") or value.get("email") or "")
-    return "" if value is None else str(value)
+        return str(value.get("name") or value.get("email") or "").strip()
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _held(record: Row, names: Collection[str]) -> list[str]:
@@ -219,9 +286,13 @@ def _id(row: Row) -> str:
     return str(row.get("id"))
 
 
-def _owner(email: Mapping[str, object]) -> str:
-    owner = email.get("owner")
-    return str(owner.get("id") or "") if isinstance(owner, Mapping) else ""
+def _id_of(value: object) -> str:
+    return str(value.get("id") or "") if isinstance(value, Mapping) else ""
+
+
+def _tags(value: object) -> Sequence[object]:
+    """Tags stand as objects with a name, or as plain words."""
+    return value if isinstance(value, list) else [one for one in str(value or "").split(";") if one.strip()]
 
 
 def _person(people: Sequence[Mapping[str, object]]) -> dict[str, str]:

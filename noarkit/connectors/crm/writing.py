@@ -1,7 +1,8 @@
 """Writing to a CRM: inserts, updates, upserts and deletions in batches, with a result for each record.
 
 The service knows no idempotency key: an insert whose answer is lost is not sent again, but looked for by a field that
-is unique. Updates, upserts by such a field and deletions may be sent twice. Workflows of the service are not set off.
+is unique. Updates, upserts by such a field and deletions may be sent twice. Inserts and changes set off no workflows of
+the service; for deletions it offers no such choice.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import islice
 from typing import Literal
 
 from noarkit.connectors.crm.calls import Calls
+from noarkit.connectors.crm.fields import parted
 from noarkit.connectors.port import WrittenBack
 from noarkit.connectors.wire import Answer
 from noarkit.errors import ServiceAway, ServiceBroken, ServiceRefused, ServiceStrange
@@ -59,16 +61,16 @@ def upsert(calls: Calls, module: str, records: Iterable[Told], unique: Sequence[
 
 def delete(calls: Calls, module: str, ids: Iterable[str]) -> Iterator[Written]:
     """Puts records in the bin."""
-    for begin, batch in _batches([{"id": one} for one in ids]):
-        joined = ",".join(str(one["id"]) for one in batch)
-        answer = calls.delete(f"/{module}", ("ids", joined), ("wf_trigger", "false"))
-        yield from _written(answer, begin, len(batch))
+    begin = 0
+    for lot in parted(iter(ids), most=A_CALL):
+        yield from _written(calls.delete(f"/{module}", ("ids", ",".join(lot))), begin, len(lot))
+        begin += len(lot)
 
 
 def write_values(calls: Calls, module: str, field: str, values: Mapping[str, str]) -> Iterator[WrittenBack]:
     """Writes a value into a field of each of up to a hundred records, but where it stands there already."""
-    asked = calls.page(f"/{module}", ("id", field), f"ids={','.join(values)}", order=False)
-    standing = {str(row.get("id")): row.get(field) for row in asked.rows}
+    rows = (row for lot in parted(iter(values)) for row in calls.by_ids(module, ("id", field), lot))
+    standing = {str(row.get("id")): row.get(field) for row in rows}
     for one in values:
         if one not in standing:
             yield WrittenBack(module, one, "refused", "not-there")

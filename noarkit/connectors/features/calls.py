@@ -3,13 +3,12 @@ its own, paced by the service's two windows; `keys` and the people of segments h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from urllib.parse import quote
 
-import orjson
-
+from noarkit.connectors.canonical import canonical
 from noarkit.connectors.client import Client
 from noarkit.connectors.paging import Page, Row, Seen, pages, rows
 from noarkit.connectors.wire import Answer, Method, Request
@@ -52,7 +51,8 @@ class Calls:
 
     def definitions(self, kind: str) -> Iterator[Row]:
         """Every definition of a kind, archived ones too, in the service's own order."""
-        more = (("includeArchiveMetadata", "true"),) if kind == "gates" else ()
+        archived = (("includeArchiveMetadata", "true"), ("includeArchived", "true"))
+        more = archived if kind == "gates" else ()
         yield from self._list(f"/{kind}/list" if kind == "metrics" else f"/{kind}", more)
 
     def definition(self, kind: str, one: str) -> Row | None:
@@ -61,17 +61,24 @@ class Calls:
         return None if answer.status in _NOT_THERE else _one(answer)
 
     def versions(self, kind: str, one: str) -> Iterator[Row]:
-        """All versions of a definition, whole."""
-        yield from self._list(f"/{kind}/{_part(one)}/versions", key="version")
+        """All versions of a definition, whole; none where the service does not keep them."""
+        yield from self._kept(f"/{kind}/{_part(one)}/versions", key="version")
 
     def reviews(self, kind: str, one: str) -> Iterator[Row]:
-        """The reviews of a definition, newest first."""
-        yield from self._list(f"/{kind}/{_part(one)}/reviews", key="review_id")
+        """The reviews of a definition, newest first; none where the service is too old to have any."""
+        yield from self._kept(f"/{kind}/{_part(one)}/reviews", key="review_id")
 
-    def pulse(self, experiment: str, group: str) -> Row | None:
-        """What an experiment found out about a group; None where it keeps nothing."""
-        path = f"/experiments/{_part(experiment)}/pulse_results/{_part(group)}"
-        answer = self._get(path, accepts=_NOT_THERE)
+    def _kept(self, path: str, key: str) -> Iterator[Row]:
+        try:
+            yield from self._list(path, key=key)
+        except ServiceRefused as fault:
+            if fault.data.get("status") not in _NOT_THERE:
+                raise
+
+    def pulse(self, experiment: str, control: str, group: str) -> Row | None:
+        """What an experiment found out about a group beside its control; None where it keeps nothing."""
+        path, compared = f"/experiments/{_part(experiment)}/pulse_results", (("control", control), ("test", group))
+        answer = self._get(path, compared, accepts=_NOT_THERE)
         return None if answer.status in _NOT_THERE else _one(answer)
 
     def audit(self, begin: date | None, end: date) -> Iterator[Row]:
@@ -96,13 +103,15 @@ class Calls:
         """One thing of the console."""
         return _one(self._get(path))
 
-    def write(self, method: Method, path: str, body: Row | None = None, *, repeatable: bool = False) -> Row:
+    def write(
+        self, method: Method, path: str, body: Row | Sequence[object] | None = None, *, repeatable: bool = False
+    ) -> Row:
         """A change; what is there afterwards. It is not sent again where its fate is unknown, unless that is safe."""
         asked = Request(
             method,
             self.writing.url(_ROOT + path),
             headers=self._headers,
-            body=None if body is None else orjson.dumps(body),
+            body=None if body is None else canonical(body),
             media_type="application/json" if body is not None else "",
             repeatable=repeatable,
         )

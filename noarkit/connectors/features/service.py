@@ -73,7 +73,7 @@ class Features:
     def introduce(self) -> Introduction:
         """Tries the connection."""
         project, company = self.calls.project(), self.calls.company()
-        account = " / ".join(str(one["name"]) for one in (company, project) if one.get("name"))
+        account = " / ".join(str(one) for one in (company.get("companyName"), project.get("id")) if one)
         return Introduction(self.tenant, account)
 
     def streams(self) -> tuple[Stream, ...]:

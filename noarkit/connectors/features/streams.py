@@ -11,6 +11,7 @@ something tells that there may be news.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
@@ -29,9 +30,10 @@ from noarkit.connectors.features.definitions import (
 from noarkit.connectors.features.known import Known, Remembered
 from noarkit.connectors.paging import Row, Seen
 from noarkit.connectors.port import Deleted, Item, Made, NotFetched, ServiceItem, Window
+from noarkit.connectors.readable import readable_page
 from noarkit.errors import ServiceBroken, ServiceRefused, ServiceStrange
 
-VERSIONED = frozenset({"gates", "dynamic_configs"})
+VERSIONED = frozenset({"gates", "dynamic_configs", "experiments"})
 REVIEWED = ("gates", "dynamic_configs", "experiments")
 _ENDED = frozenset({"rejected", "committed"})
 _JSON = "application/json"
@@ -163,7 +165,8 @@ class Book:
             "data": found.data,
         }
         key = self.key(kind, found.id, found.tail)
-        return Item(found.kind, key, fields, found.changed, (document,), kind="version")
+        made = _with_page(document, str(fields["title"]), found.data)
+        return Item(found.kind, key, fields, found.changed, made, kind="version")
 
     def _decision(self, found: State, told: Row) -> Iterator[ServiceItem]:
         decided = moment(told.get("decisionTime"))
@@ -173,7 +176,8 @@ class Book:
             for name in ("decisionTime", "decisionReason", "launchedGroupID", "groups", "hypothesis", "status")
         }
         made = [Made(f"beslutning {found.id}.json", _JSON, canonical(data))]
-        pulse = self._calls.pulse(found.id, group) if group else None
+        control = _text(told.get("controlGroupID"))
+        pulse = self._calls.pulse(found.id, control, group) if group and control and group != control else None
         if pulse is not None:
             made.append(Made(f"resultat {found.id} {group}.json", _JSON, canonical(self._manner.kept(pulse))))
         fields = {
@@ -186,7 +190,10 @@ class Book:
             "data": data,
         }
         key = self.key("experiment", found.id, "decision", told["decisionTime"])
-        yield Item("experiments", key, fields, decided, tuple(made), kind="decision")
+        title = str(fields["title"])
+        results = [replace(one, title=f"{title}, resultat") for one in made[1:]]
+        documents = (*_with_page(made[0], title, data)[:1], *results, *_with_page(made[0], title, data)[1:])
+        yield Item("experiments", key, fields, decided, documents, kind="decision")
 
     def _review(self, kind: str, told: Row, review: Row) -> Item:
         data, made = self._manner.kept(review), moment(review.get("created_at"))
@@ -200,7 +207,8 @@ class Book:
             "data": data,
         }
         document = Made(f"gjennomgang {review['review_id']}.json", _JSON, canonical(data))
-        return Item("reviews", self.key("review", review["review_id"]), fields, made, (document,), kind="review")
+        documents = _with_page(document, str(fields["title"]), data)
+        return Item("reviews", self.key("review", review["review_id"]), fields, made, documents, kind="review")
 
     def _entry(self, told: Row, when: datetime | None) -> Item:
         data = self._manner.kept(told)
@@ -215,19 +223,22 @@ class Book:
             "data": data,
         }
         document = Made(f"endring {told['id']}.json", _JSON, canonical(data))
-        return Item("audit", self.key("audit", told["id"]), fields, when, (document,), kind="audit")
+        documents = _with_page(document, str(fields["title"]), data)
+        return Item("audit", self.key("audit", told["id"]), fields, when, documents, kind="audit")
 
     def _gone(self, told: Row, when: datetime | None, window: Window) -> Iterator[Deleted]:
         """What the log says is deleted, was never listed to us, and is not there any more. What was archived there only
         is still there, and what was listed to us is missed by the list itself."""
-        what, _, act = str(told.get("actionType") or "").rpartition("_")
-        name = str(told.get("name") or "")
-        if act != "deleted" or what not in _KINDS or not name:
+        name, kinds = str(told.get("name") or ""), deleted_kinds(str(told.get("actionType") or ""))
+        if not name or not kinds or any(self._is_there(kind, name) for kind in kinds):
             return
-        kind = _KINDS[what]
-        if self._known.named(kind, name) is None and self._calls.definition(kind, name) is None:
-            self._known.gone(kind, name, window.until)
-            yield Deleted(kind, self.key(what, name, "deleted"), when)
+        kind = kinds[0]
+        self._known.gone(kind, name, window.until)
+        yield Deleted(kind, self.key(SINGULAR[kind], name, "deleted"), when)
+
+    def _is_there(self, kind: str, name: str) -> bool:
+        """Whether we were shown one of that name, or the service still has it."""
+        return self._known.named(kind, name) is not None or self._calls.definition(kind, name) is not None
 
     def _fields(self, kind: str, one: str, told: Row) -> dict[str, object]:
         """What a definition is, for the folder of it: nothing that its next version may say otherwise but its name."""
@@ -245,6 +256,22 @@ class Book:
         }
 
 
+# What the log calls the deletion of a kind; gates, configs and segments share a word.
+_SHARED = {"config": ("gates", "dynamic_configs", "segments"), "autotune_experiment": ("autotunes",)}
+
+
+def deleted_kinds(action: str) -> tuple[str, ...]:
+    """The kinds that an action of the log may have deleted: `gate_delete`, `config_delete`, `delete_layer`.
+
+    >>> deleted_kinds("layer_delete"), deleted_kinds("gate_create")
+    (('layers',), ())
+    """
+    head, _, tail = action.partition("_")
+    begin, _, end = action.rpartition("_")
+    what = begin if end in ("delete", "deleted") else tail if head == "delete" else ""
+    return _SHARED.get(what) or ((_KINDS[what],) if what in _KINDS else ())
+
+
 _TITLES = {
     "gate": "Funksjonsbryter",
     "dynamic_config": "Dynamisk oppsett",
@@ -256,6 +283,12 @@ _TITLES = {
     "holdout": "Kontrollutvalg",
     "metric": "Måltall",
 }
+
+
+def _with_page(document: Made, title: str, data: object) -> tuple[Made, ...]:
+    """A snapshot and, beside it, the page that a person reads."""
+    page = readable_page(document.name.removesuffix(".json"), title, data if isinstance(data, Mapping) else {"": data})
+    return replace(document, title=f"{title}, data"), page
 
 
 def _is_due(found: State, window: Window) -> bool:

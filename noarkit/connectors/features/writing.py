@@ -12,16 +12,15 @@ from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from urllib.parse import quote
 
-import orjson
-
 from noarkit.connectors.access.tokens import KeyPass, Style
+from noarkit.connectors.canonical import canonical
 from noarkit.connectors.client import Client
 from noarkit.connectors.features.calls import Calls
 from noarkit.connectors.features.service import Features, open_service
 from noarkit.connectors.features.streams import REVIEWED
 from noarkit.connectors.paging import Row
 from noarkit.connectors.settings import Connection
-from noarkit.connectors.wire import Request
+from noarkit.connectors.wire import Method, Request
 from noarkit.errors import ConfigFault, ServiceAway, ServiceBroken, ServiceRefused, UsageFault
 
 GROUPS = ("gates", "dynamic_configs", "segments", "experiments", "layers", "param_stores", "holdouts", "autotunes")
@@ -29,9 +28,15 @@ READ_ONLY = ("metrics",)
 ACTS = {
     "gates": frozenset({"enable", "disable", "launch", "archive", "unarchive"}),
     "dynamic_configs": frozenset({"enable", "disable", "archive", "unarchive"}),
-    "experiments": frozenset({"start", "reset", "make_decision", "abandon", "archive"}),
+    "experiments": frozenset({"start", "reset", "make_decision", "abandon", "archive", "unarchive"}),
+    "autotunes": frozenset({"start", "reset", "make_decision"}),
     "segments": frozenset({"archive"}),
 }
+_SAID = frozenset({"archive", "make_decision", "abandon"})  # that bear a body, and their opposite for some
+_WITH_BODY = frozenset(
+    {(group, what) for group in ("gates", "dynamic_configs", "experiments", "autotunes") for what in _SAID}
+    | {("gates", "unarchive"), ("dynamic_configs", "unarchive"), ("experiments", "start")}
+)
 MOST_CHECKED = 100
 _CONFIG_PATH = "/v1/get_config"
 
@@ -136,8 +141,14 @@ def create(calls: Calls, group: str, told: Row) -> Row:
 
 
 def update(calls: Calls, group: str, one: str, told: Row, *, whole: bool = False) -> Row:
-    """Changes some members of a definition, or with `whole` all of them. The same change may be sent twice."""
-    return calls.write("POST" if whole else "PATCH", f"/{_known(group)}/{_part(one)}", told, repeatable=True)
+    """Changes some members of a definition, or with `whole` all of them. The same change may be sent twice.
+
+    Of a segment its `rules` are changed, or the `ids` of people on its list; the service changes nothing else of one.
+    """
+    if group == "segments":
+        return _segment(calls, one, told)
+    method: Method = "POST" if whole or group == "param_stores" else "PATCH"
+    return calls.write(method, f"/{_known(group)}/{_part(one)}", told, repeatable=True)
 
 
 def delete(calls: Calls, group: str, one: str) -> None:
@@ -153,7 +164,21 @@ def act(calls: Calls, group: str, one: str, what: str, told: Row | None = None) 
     """What can be done with a definition: a gate is enabled, launched, archived; an experiment is decided."""
     if what not in ACTS.get(_known(group), ()):
         raise UsageFault(what="bad-value", where=what)
-    return calls.write("PUT", f"/{group}/{_part(one)}/{what}", told or {})
+    bodied = (group, what) in _WITH_BODY
+    if told and not bodied:
+        raise UsageFault(what="bad-value", where=what)
+    answer = calls.write("PUT", f"/{group}/{_part(one)}/{what}", dict(told or {}) if bodied else None)
+    return answer or calls.definition(group, one) or {}
+
+
+def _segment(calls: Calls, one: str, told: Row) -> Row:
+    if set(told) == {"ids"}:
+        calls.write("PATCH", f"/segments/{_part(one)}/id_list", told, repeatable=True)
+        return calls.definition("segments", one) or {}
+    rules = told.get("rules")
+    if set(told) != {"rules"} or not isinstance(rules, list):
+        raise UsageFault(what="bad-value", where="segments", do='{"rules": [...]}')
+    return calls.write("POST", f"/segments/{_part(one)}/conditional", rules, repeatable=True)
 
 
 def check(service: Features, gate: str | Sequence[str], user: Row, *, exposed: bool = False) -> Row:
@@ -201,7 +226,7 @@ def _evaluated(service: Features, path: str, told: Mapping[str, object]) -> Row:
         changing.wire, service.settings.http_url, KeyPass(key, service.scrubber, style), changing.pace,
         persistence=changing.persistence, clock=changing.clock,
     )  # fmt: skip
-    asked = Request("POST", client.url(path), body=orjson.dumps(told), media_type="application/json")
+    asked = Request("POST", client.url(path), body=canonical(told), media_type="application/json")
     return client.ask(asked).members()
 
 

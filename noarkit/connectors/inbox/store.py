@@ -17,6 +17,11 @@ from noarkit.errors import JournalFault
 
 KEPT_S = 7 * 86_400.0
 MOST = 1_000_000
+MOST_NAMED = 100_000  # ids that one run asks for by hint; what is beyond them comes with the next sweep
+_NAMED = (
+    "SELECT DISTINCT each.value FROM message, json_each(message.ids) AS each"
+    " WHERE connection = ? AND NOT taken ORDER BY 1 LIMIT ?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +81,12 @@ class Inbox:
         )
         with self._lock:
             rows = self._db.execute(query, (connection,)).fetchall()
+            named = self._db.execute(_NAMED, (connection, MOST_NAMED)).fetchall() if rows else []
         if not rows:
             return None
         events = {str(event): int(count) for event, count, _, _ in rows}
-        return Hints(max(row[2] for row in rows), min(row[3] for row in rows), events)
+        ids = tuple(str(one) for (one,) in named)
+        return Hints(max(row[2] for row in rows), min(row[3] for row in rows), events, ids)
 
     def take(self, connection: str, up_to: int, now_s: float) -> int:
         """What these told is archived; says how many. Those that are too old to come again are forgotten."""

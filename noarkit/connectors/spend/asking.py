@@ -1,13 +1,14 @@
 """What a person asks a spend service for in words.
 
-    REGISTER list · get ID · create · update ID · delete ID · archive ID
+    REGISTER list · get ID · create · update ID · archive ID · delete ID
     jobs list · get ID · items ID · wait ID
     entries get ID
     installation show · activate
 
-A register is one of tag-groups, tags, tax-codes, vendors, companies, employees, subscriptions, marketplace-integrations
-and accounts. What is made or changed stands in what is told beside. A subscription's secret is kept with the connection
-and never shown. Export jobs are read, never started; nothing here moves money.
+A register is one of tag-groups, tags, tax-codes, vendors, companies, employees, subscriptions and accounts. Companies
+and employees are read only; vendors are archived, never deleted; subscriptions are deleted, never archived. What is
+made or changed stands in what is told beside; a tag is made under the group that `groupId` names. A subscription's
+secret is kept with the connection and never shown. Export jobs are read, never started; nothing here moves money.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from noarkit.connectors.canonical import without_secrets
 from noarkit.connectors.inbox import agreed
 from noarkit.connectors.settings import Connection
 from noarkit.connectors.spend import jobs, writing
-from noarkit.connectors.spend.calls import part
+from noarkit.connectors.spend.calls import PLACES, part
 from noarkit.connectors.spend.service import Spend, open_service
 from noarkit.errors import UsageFault
 from noarkit.secrets import Secret
@@ -46,12 +47,12 @@ def _asked(spend: Spend, words: Sequence[str], told: Told) -> Iterable[Told]:
         case ("entries", "get", one):
             return (spend.calls.entry(part(one)),)
         case ("installation", "show"):
-            return (spend.calls.read("/v1/installations/me"),)
+            return (spend.calls.installation(),)
         case ("installation", "activate"):
-            return (spend.calls.write("POST", "/v1/installations/me:activate", {}),)
+            return (spend.calls.installation(activate=True),)
         case ("subscriptions", "create"):
             return (_subscribed(spend, told),)
-        case (register, *rest) if register in writing.PLACES:
+        case (register, *rest) if register in PLACES:
             return _register(spend, register, rest, told)
         case _:
             raise _unknown(words)
@@ -61,7 +62,7 @@ def _register(spend: Spend, register: str, rest: Sequence[str], told: Told) -> I
     calls = spend.calls
     match tuple(rest):
         case ("list",):
-            return calls.register(writing.PLACES[register])
+            return calls.register(register)
         case ("get", one):
             return (writing.retrieve(calls, register, one),)
         case ("create",):

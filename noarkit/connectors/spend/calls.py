@@ -8,8 +8,8 @@ from datetime import datetime
 from urllib.parse import quote
 
 import httpx
-import orjson
 
+from noarkit.connectors.canonical import canonical
 from noarkit.connectors.client import Client
 from noarkit.connectors.paging import Page, Row, pages, rows
 from noarkit.connectors.wire import Answer, Method, Request
@@ -18,6 +18,21 @@ from noarkit.errors import ItemVanished, ServiceDenied, ServiceRefused, ServiceS
 PER_PAGE = 100
 _A_SEARCH = 100
 _RENEW = (403, 410)
+_NOT_THERE = 404
+_NOT_EXPORTED = ("NOT_CREATED", "CREATED", "NOT_EXPORTED", "QUEUED", "EXPORTING")
+_ALL_ACCOUNTS = {"excludeIfAssignedToCategory": False, "excludeIfAssignedToContraAccount": False}
+Params = tuple[tuple[str, str], ...]
+
+PLACES = {
+    "tag-groups": "/v0/tag-groups",
+    "tags": "/v0/tags",
+    "tax-codes": "/v0/tax-codes",
+    "vendors": "/v1/vendors",
+    "companies": "/v1/companies",
+    "employees": "/v2/employees",
+    "subscriptions": "/v1/subscriptions",
+    "accounts": "/v1/chart-of-accounts",
+}
 
 
 class Calls:
@@ -26,6 +41,8 @@ class Calls:
     def __init__(self, client: Client, scope: tuple[str, str]) -> None:
         self.client = client
         self._scope = scope
+        kind, one = scope
+        self.company = one if kind == "company_id" else ""
 
     def introspect(self) -> Mapping[str, object]:
         """Whose key this is."""
@@ -35,19 +52,35 @@ class Calls:
         """Settled entries of a window, oldest first, deleted ones too."""
         window = {"settledAtEnd": _told(until)} | ({"settledAtStart": _told(since)} if since else {})
         body = {"includeDeleted": True, **window}
-        found = self._list("POST", "/v1/accounting-entries:search", body, ("settledAt", "id"))
+        found = self._list("POST", "/v1/accounting-entries:search", body, (self._scope,), ("settledAt", "id"))
+        yield from rows(found, _id, "entries", exact=True)
+
+    def not_exported(self) -> Iterator[Row]:
+        """Every entry that is not exported yet, whenever it was settled."""
+        body = {"includeDeleted": True, "exportStatus": list(_NOT_EXPORTED)}
+        found = self._list("POST", "/v1/accounting-entries:search", body, (self._scope,), ("id",))
         yield from rows(found, _id, "entries", exact=True)
 
     def entry(self, one: str) -> Row:
         """One entry."""
         return self._one(self._ask("GET", f"/v1/accounting-entries/{one}", (("include_deleted", "true"),)))
 
+    def known_entry(self, one: str) -> Row | None:
+        """One entry; None where there is none any more."""
+        try:
+            return self.entry(one)
+        except ServiceRefused as fault:
+            if fault.data.get("status") != _NOT_THERE:
+                raise
+            return None
+
     def receipts(self, entries: Sequence[str]) -> dict[str, list[Row]]:
         """The original receipts of several entries, by entry."""
         found: dict[str, list[Row]] = {one: [] for one in entries}
         for begin in range(0, len(entries), _A_SEARCH):
-            body = {"accountingEntryIds": list(entries[begin : begin + _A_SEARCH]), "fileTypes": ["ORIGINAL"]}
-            listed = self._list("POST", "/v1/accounting-entries/receipts:search", body)
+            wanted = {"accountingEntryIds": list(entries[begin : begin + _A_SEARCH])}
+            body = {"includeDeleted": False, "fileType": "ORIGINAL", **wanted}
+            listed = self._list("POST", "/v1/accounting-entries/receipts:search", body, (self._scope,))
             for row in rows(listed, _id, "receipts", exact=True):
                 if str(row.get("fileType") or "ORIGINAL") == "ORIGINAL":
                     found.setdefault(str(row.get("accountingEntryId")), []).append(row)
@@ -71,9 +104,8 @@ class Calls:
 
     def jobs(self, version: int) -> Iterator[Row]:
         """Every export job, oldest first."""
-        yield from rows(
-            self._list("GET", f"/v{version}/export-jobs", None, ("createdAt", "id")), _id, "jobs", exact=True
-        )
+        found = self._list("GET", f"/v{version}/export-jobs", None, self._of_company("company_id"), ("createdAt",))
+        yield from rows(found, _id, "jobs", exact=True)
 
     def job(self, version: int, job: str) -> Mapping[str, object]:
         """One export job."""
@@ -81,19 +113,52 @@ class Calls:
 
     def job_items(self, version: int, job: str) -> Iterator[Row]:
         """The items of a job, whatever became of it."""
-        found = self._list("GET", f"/v{version}/export-jobs/{job}/items", None)
+        found = self._list("GET", f"/v{version}/export-jobs/{job}/items", None, ())
         yield from rows(found, lambda row: str(row.get("accountingEntryId")), "items", exact=True)
 
-    def register(self, path: str, *, search: bool = False) -> Iterator[Row]:
-        """Everything in a register."""
-        yield from rows(self._list("POST" if search else "GET", path, {} if search else None), _id, path, exact=True)
+    def register(self, name: str) -> Iterator[Row]:
+        """Everything in a register, archived things too. Each is listed as it is published, and not otherwise. Raises
+        `ServiceDenied` for one that our scopes leave out."""
+        place = PLACES[name]
+        match name:
+            case "companies":
+                scope = (self._scope,) if not self.company else ()
+                found = rows(self._list("GET", place, None, scope), _id, place, exact=True)
+                yield from (row for row in found if not self.company or _id(row) == self.company)
+            case "employees":
+                yield from rows(self._list("GET", place, None, self._of_company("companyId")), _id, place, exact=True)
+            case "vendors":
+                for one in self._companies():
+                    listed = self._list("POST", f"{place}:search", {}, (("company_id", one),))
+                    yield from rows(listed, _id, place, exact=True)
+            case "accounts":
+                for one in self._companies():
+                    listed = self._list("POST", f"{place}:search", {"companyId": one, **_ALL_ACCOUNTS}, ())
+                    yield from rows(listed, _id, place, exact=True)
+            case "tax-codes":
+                listed = self._list("POST", f"{place}:search", {}, self._of_company("company_id"))
+                yield from rows(listed, _id, place, exact=True)
+            case "tag-groups":
+                yield from self._page(self._ask("GET", place, (self._scope, ("include_archived", "true")))).rows
+            case "tags":
+                listed = self._list("POST", f"{place}:search", {"includeArchived": True}, (self._scope,))
+                yield from rows(listed, _id, place, exact=True)
+            case _:
+                yield from rows(self._list("GET", place, None, ()), _id, place, exact=True)
+
+    def _companies(self) -> list[str]:
+        """The companies whose books are read."""
+        return [self.company] if self.company else [_id(row) for row in self.register("companies")]
+
+    def _of_company(self, name: str) -> Params:
+        return ((name, self.company),) if self.company else ()
 
     def write(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:
         """A change; what is there afterwards. It is not sent again where its fate is unknown, but for a deletion."""
         asked = Request(
             "PUT" if method == "PUT" else "DELETE" if method == "DELETE" else "POST",
             self.client.url(path),
-            body=None if body is None else orjson.dumps(body),
+            body=None if body is None else canonical(body),
             media_type="application/json" if body is not None else "",
             repeatable=method in ("PUT", "DELETE"),
         )
@@ -104,13 +169,25 @@ class Calls:
         """One thing of a register."""
         return self._one(self._ask("GET", path))
 
+    def installation(self, *, activate: bool = False) -> Mapping[str, object]:
+        """What an integration is here; with `activate`, once it is let in. It is told without an envelope."""
+        path = "/v1/installations/me"
+        if not activate:
+            return self._ask("GET", path).members()
+        return self.client.ask(Request("POST", self.client.url(f"{path}:activate"))).members()
+
     def _list(
-        self, method: str, path: str, body: Mapping[str, object] | None, sort: Sequence[str] = ()
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None,
+        scope: Params,
+        sort: Sequence[str] = (),
     ) -> Iterator[Page]:
         def page(cursor: str | None) -> Page:
-            params = [self._scope, ("limit", str(PER_PAGE))]
+            params = [*scope, ("limit", str(PER_PAGE))]
             for key in sort:
-                params += [("sorting_keys[]", key), ("sorting_order[]", "ASC")]
+                params += [("sorting_keys", key), ("sorting_order", "ASC")]
             if cursor is not None:
                 params.append(("after", cursor))
             return self._page(self._ask(method, path, tuple(params), body))
@@ -135,10 +212,10 @@ class Calls:
         self,
         method: str,
         path: str,
-        params: tuple[tuple[str, str], ...] = (),
+        params: Params = (),
         body: Mapping[str, object] | None = None,
     ) -> Answer:
-        content = None if body is None else orjson.dumps(body)
+        content = None if body is None else canonical(body)
         kind = "application/json" if body is not None else ""
         verb: Method = "POST" if method == "POST" else "GET"
         asked = Request(verb, self.client.url(path), params, body=content, media_type=kind, repeatable=True)

@@ -6,8 +6,8 @@ from noarkit.connectors.paging import Row
 from noarkit.connectors.spend.calls import Calls
 from noarkit.errors import ServiceBusy
 
-# a state that is none of these is waited for, but not for ever: a job ends an hour after its last step
-ENDED = frozenset({"completed", "completed_with_errors", "failed", "expired"})
+# A state that is none of these is waited for, but not for ever: a job ends an hour after its last step, as failed.
+ENDED = frozenset({"completed", "completed_with_errors", "failed"})
 LONGEST_S = 3_900.0
 _WAITS_S = (1.0, 2.0, 5.0, 10.0, 15.0)
 

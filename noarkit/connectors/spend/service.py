@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from urllib.parse import unquote
@@ -73,12 +73,12 @@ class Spend:
     def introduce(self) -> Introduction:
         """Tries the connection."""
         found = self.calls.introspect()
-        company = str(found.get("companyId") or "")
-        if self.settings.company_id and company and company != self.settings.company_id:
+        kind, _, one = str(found.get("subjectURN") or "").rpartition(":")
+        if self.settings.company_id and kind.endswith(":company") and one != self.settings.company_id:
             raise ServiceDenied(where=self.to.where, why="other-company")
-        names = [str(row.get("name")) for row in self.calls.register("/v1/companies")]
         remarks = (Remark("export-version-retires"),) if self.settings.export_version == RETIRING else ()
-        return Introduction(self.tenant, ", ".join(names), (), remarks)
+        rights = tuple(str(found.get("scope") or "").split())
+        return Introduction(self.tenant, ", ".join(self._books.companies()), rights, remarks)
 
     def streams(self) -> tuple[Stream, ...]:
         """Entries with receipts, export jobs, registers."""
@@ -87,8 +87,12 @@ class Spend:
     def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
         """Every item of a stream."""
         if stream.name == "entries":
-            return self._books.entries(window)
-        return self._books.jobs(window, tell) if stream.name == "jobs" else self._books.registers(window)
+            return self._books.entries(window, tell)
+        return self._books.jobs(window, tell) if stream.name == "jobs" else self._books.registers(window, tell)
+
+    def again(self) -> Mapping[str, Sequence[str]]:
+        """The entries that were met and are not final yet."""
+        return {"entries": self._books.not_final()}
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
         """The bytes of a receipt."""

@@ -1,30 +1,52 @@
-"""Registers and subscriptions that are changed on request: made, changed, taken away. Never top-ups, payouts or
-payments, and never export jobs: those belong to the bookkeeping."""
+"""Registers and subscriptions that are changed on request: made, changed, archived, taken away, as far as the service
+lets that be done with each. Never top-ups, payouts or payments, and never export jobs: those belong to the bookkeeping.
+
+The service replaces a thing whole. What is changed is therefore read first, and what was not told stays as it was.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from noarkit.connectors.spend.calls import Calls, part
+from noarkit.connectors.spend.calls import PLACES, Calls, part
 from noarkit.errors import UsageFault
 
-PLACES = {
-    "tag-groups": "/v0/tag-groups",
-    "tags": "/v0/tags",
-    "tax-codes": "/v0/tax-codes",
-    "vendors": "/v1/vendors",
-    "companies": "/v1/companies",
-    "employees": "/v2/employees",
-    "subscriptions": "/v1/subscriptions",
-    "marketplace-integrations": "/v1/marketplace-integrations",
-    "accounts": "/v1/chart-of-accounts",
-}
 CREATED_JOB = "v1.export-job.created"
+# What may be said of a thing that is changed; a register that is not here is read only.
+_WRITABLE = {
+    "tag-groups": ("archived", "code", "metadata", "name"),
+    "tags": ("archived", "code", "name"),
+    "tax-codes": (
+        *("archived", "companyId", "name", "rate", "type", "code"),
+        *("ingoingTaxAccount", "outgoingTaxAccount"),
+    ),
+    "vendors": (
+        *("companyId", "defaultCurrency", "externalId", "name", "state", "code", "country"),
+        *("registrationNumber", "taxRegistrationNumber"),
+    ),
+    "accounts": ("archived", "name", "code", "metadata", "taxCodeExternalId"),
+    "subscriptions": ("endpointUrl", "eventTypes", "customHeaders", "endpointAuth", "status"),
+}
+_OF_A_COMPANY = frozenset({"tax-codes", "vendors", "accounts"})
+_NEVER_ARCHIVED = frozenset({"subscriptions"})
+_NEVER_DELETED = frozenset({"vendors"})
 
 
 def create(calls: Calls, register: str, told: Mapping[str, object]) -> Mapping[str, object]:
-    """Makes one thing of a register."""
-    return calls.write("POST", _place(register), told)
+    """Makes one thing of a register; a tag is made under the group that `groupId` names."""
+    _check(register)
+    whole = dict(told)
+    place = _place(register)
+    if register == "tags":
+        group = str(whole.pop("groupId", ""))
+        place = f"{PLACES['tag-groups']}/{part(group)}/tags"
+    if "archived" in _WRITABLE[register]:
+        whole.setdefault("archived", False)
+    if register in _OF_A_COMPANY and calls.company:
+        whole.setdefault("companyId", calls.company)
+    if register == "accounts" and "code" in whole:
+        whole.setdefault("externalId", whole["code"])
+    return calls.write("POST", place, whole)
 
 
 def retrieve(calls: Calls, register: str, one: str) -> Mapping[str, object]:
@@ -34,16 +56,24 @@ def retrieve(calls: Calls, register: str, one: str) -> Mapping[str, object]:
 
 def update(calls: Calls, register: str, one: str, told: Mapping[str, object]) -> Mapping[str, object]:
     """Changes one thing of a register."""
-    return calls.write("PUT", f"{_place(register)}/{part(one)}", told)
+    _check(register)
+    known = retrieve(calls, register, one)
+    kept = {name: known[name] for name in _WRITABLE[register] if known.get(name) is not None}
+    return calls.write("PUT", f"{_place(register)}/{part(one)}", {**kept, **told})
 
 
 def archive(calls: Calls, register: str, one: str) -> Mapping[str, object]:
     """Takes one thing of a register out of use; what was booked on it stays readable."""
-    return calls.write("PUT", f"{_place(register)}/{part(one)}", {"archived": True})
+    _check(register, but_not=_NEVER_ARCHIVED)
+    if register != "vendors":
+        return update(calls, register, one, {"archived": True})
+    calls.write("POST", f"{_place(register)}/{part(one)}:archive")
+    return retrieve(calls, register, one)
 
 
 def delete(calls: Calls, register: str, one: str) -> None:
-    """Takes one thing of a register away."""
+    """Takes one thing of a register away. Raises `UsageFault` for vendors, which are archived instead."""
+    _check(register, but_not=_NEVER_DELETED)
     calls.write("DELETE", f"{_place(register)}/{part(one)}")
 
 
@@ -57,6 +87,13 @@ def subscribe(calls: Calls, url: str, events: Sequence[str] = (CREATED_JOB,)) ->
     told = {"endpointUrl": url, "eventTypes": list(events), "status": "ACTIVE", "endpointAuth": {"type": "NONE"}}
     one = str(create(calls, "subscriptions", told)["id"])
     return one, str(calls.read(f"{PLACES['subscriptions']}/{part(one)}/secret")["secretKey"])
+
+
+def _check(register: str, but_not: frozenset[str] = frozenset()) -> None:
+    """Raises `UsageFault` for what the service does not let anybody do with a register."""
+    _place(register)
+    if register not in _WRITABLE or register in but_not:
+        raise UsageFault(what="bad-value", where=register)
 
 
 def _place(register: str) -> str:

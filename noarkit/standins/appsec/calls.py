@@ -13,12 +13,18 @@ from urllib.parse import urlsplit
 from starlette.responses import JSONResponse, Response
 
 from noarkit.standins.appsec.data import Record, Store, page_of, sbom, stamp
+from noarkit.standins.appsec.doors import DOORS
 from noarkit.standins.calling import Call
 from noarkit.standins.papers import pdf
+from noarkit.standins.published import Unpublished
 
 _LISTED = {"projects": "projects", "applications": "applications"}
 _QUEUE_FULL = 142
 _MOST_LOCKED = 100
+_PREDICATES_A_PAGE = 100
+# the calls that write of a refusal otherwise than the rest
+_OWN_WORDS = re.compile(r"/api/(results|scan-summary|sast-|kics-|policy_|reports|sca/)")
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
 class Refusal(Exception):
@@ -62,6 +68,9 @@ class Calls:
         self._routes: tuple[tuple[str, re.Pattern[str], Callable[..., Response]], ...] = tuple(
             (method, re.compile(pattern), answering)
             for method, pattern, answering in (
+                ("GET", r"/api/(projects|scans)/tags", self._tags),
+                ("GET", r"/api/projects/last-scan", self._last_scan),
+                ("GET", r"/api/projects/branches", self._branches),
                 ("GET", r"/api/(projects|applications)", self._list),
                 ("POST", r"/api/(projects|applications)", self._make),
                 ("*", r"/api/(projects|applications|scans)/([^/]+)", self._one),
@@ -92,7 +101,11 @@ class Calls:
         )
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`."""
+        """The answer. Raises `Refusal`, and `Unreadable` for what is not as it was published."""
+        try:
+            DOORS.check(call)
+        except Unpublished as error:
+            raise Refusal(error.status, f"no such call: {call.method} {call.path}") from error
         for method, pattern, answering in self._routes:
             found = pattern.fullmatch(call.path)
             if found is not None and method in ("*", call.method):
@@ -105,14 +118,15 @@ class Calls:
         return None if job is None else job["data"]
 
     def _holds_upload(self, url: str) -> bool:
-        """True where something was put at an address that we gave."""
-        return urlsplit(url).path.removeprefix("/store/") in self.uploads or url in self.uploads
+        """True where something was put at an address that we gave; what came in parts is named by that of the first."""
+        return urlsplit(url).path.removeprefix("/store/").removesuffix(".1") in self.uploads
 
     def _list(self, call: Call, table: str) -> Response:
         with self._store.lock:
             found = list(self._store.tables[table].values())
         name = call.text("name")
-        kept = [one for one in found if not name or one["name"] == name]
+        whole = call.queries.get("names", [])
+        kept = [one for one in found if name in one["name"] and (not whole or one["name"] in whole)]
         shown = page_of(kept, call.number("offset", 0), call.number("limit", 20))
         return _json({"totalCount": len(found), "filteredTotalCount": len(kept), table: shown})
 
@@ -124,7 +138,8 @@ class Calls:
         with self._store.lock:
             if any(one["name"] == name for one in self._store.tables[table].values()):
                 raise Refusal(409, "name is taken")
-            made = self._store.put(table, {"criticality": 3, "tags": {}, "applicationIds": [], **told})
+            beside: Record = {"applicationIds": []} if table == "projects" else {}
+            made = self._store.put(table, {"criticality": 3, "tags": {}, **beside, **told})
         if table == "projects":
             self._notify("project_created", {"ID": made["id"]})
         return _json(made, 201)
@@ -138,13 +153,46 @@ class Calls:
             if call.method == "DELETE":
                 del self._store.tables[table][one]
                 return Response(status_code=204)
+            if call.method == "PATCH" and table == "scans":
+                if call.members().get("status") != "Canceled":
+                    raise Refusal(400, "a scan can only be canceled")
+                self._store.finish(one, "Canceled")
+                return Response(status_code=204)
             if call.method in ("PUT", "PATCH"):
-                if table == "scans" and call.members().get("status") == "Canceled":
-                    self._store.finish(one, "Canceled")
-                else:
-                    known |= {**call.members(), "updatedAt": stamp(datetime.now(UTC))}
+                if table == "scans":
+                    raise Refusal(405, "a scan is not replaced")
+                if call.method == "PUT" and not call.members().get("name"):
+                    raise Refusal(400, "name is required")
+                known |= {**call.members(), "updatedAt": stamp(datetime.now(UTC))}
                 return Response(status_code=204)
             return _json(known)
+
+    def _tags(self, call: Call, table: str) -> Response:
+        with self._store.lock:
+            rows = self._store.scans() if table == "scans" else [*self._store.tables["projects"].values()]
+        found: dict[str, list[str]] = {}
+        for row in rows:
+            for name, value in (row.get("tags") or {}).items():
+                found.setdefault(name, [])
+                found[name] += [value] if value not in found[name] else []
+        return _json(found)
+
+    def _last_scan(self, call: Call) -> Response:
+        wanted = [one for told in call.queries.get("project-ids", []) for one in told.split(",")]
+        found: dict[str, Record] = {}
+        for scan in self._store.scans():
+            project = str(scan["projectId"])
+            newer = project not in found or scan["createdAt"] > found[project]["createdAt"]
+            if (not wanted or project in wanted) and newer:
+                found[project] = scan
+        return _json(found)
+
+    def _branches(self, call: Call) -> Response:
+        project = call.text("project-id")
+        found = {str(one["branch"]) for one in self._store.scans() if not project or one["projectId"] == project}
+        part = call.text("branch-name")
+        shown = page_of(sorted(one for one in found if part in one), call.number("offset", 0), call.number("limit", 20))
+        return JSONResponse(shown)
 
     def _join(self, call: Call, one: str) -> Response:
         application = self._store.tables["applications"].get(one)
@@ -211,11 +259,17 @@ class Calls:
         return _json({"scansSummaries": shown, "totalCount": len(shown)})
 
     def _predicates(self, call: Call, engine: str, similarity: str) -> Response:
-        return _json(self._store.trail.predicates(call.text("project-ids"), similarity))
+        told = self._store.trail.predicates(call.text("project-ids"), similarity)
+        offset, limit = call.number("offset", 0), call.number("limit", _PREDICATES_A_PAGE)
+        for one in told["predicateHistoryPerProject"]:
+            one["predicates"] = page_of(one["predicates"], offset, min(limit, _PREDICATES_A_PAGE))
+        return _json(told)
 
     def _evaluation(self, call: Call) -> Response:
         scan = call.text("scanId")
-        if scan not in self._store.tables["scans"] or self._options.get("policies") == "no":
+        if self._options.get("policies") == "no":
+            raise Refusal(401, "not for this role")
+        if scan not in self._store.tables["scans"]:
             raise Refusal(404, "nothing was evaluated")
         return _json(self._store.trail.evaluation(scan))
 
@@ -315,7 +369,8 @@ class Calls:
     def _audit(self, call: Call) -> Response:
         if self._options.get("audit") == "no":
             raise Refusal(403, "not for this role")
-        events = self._store.trail.events(call.text("startDate"), call.text("endDate", "9999"))
+        begin = _moment(call.text("startDate", "0001-01-01T00:00:00Z"))
+        events = self._store.trail.events(begin, _moment(call.text("endDate", "9999-01-01T00:00:00Z")))
         shown = page_of(events, call.number("offset", 0), min(1000, call.number("limit", 100)))
         return _json({"filteredTotalCount": len(events), "_links": {}, "events": shown})
 
@@ -341,9 +396,17 @@ class Calls:
         return int(job["asked"]) > int(self._options.get("job-polls", "2"))
 
 
-def refused(refusal: Refusal, echoed: str = "") -> Response:
-    """A refusal as the service writes it; what was sent may come back in it."""
-    return _json({"message": f"{refusal.message}{echoed}", "type": "ERROR", "code": refusal.code}, refusal.status)
+def refused(refusal: Refusal, echoed: str = "", path: str = "") -> Response:
+    """A refusal as the service writes it, in the way of that call; what was sent may come back in it."""
+    told: Record = {"message": f"{refusal.message}{echoed}", "code": refusal.code}
+    return _json({**told, **({"data": None} if _OWN_WORDS.match(path) else {"type": "ERROR"})}, refusal.status)
+
+
+def _moment(told: str) -> datetime:
+    """A moment as RFC 3339 writes it. Raises `Refusal` for a plain date and all else."""
+    if not _RFC3339.fullmatch(told):
+        raise Refusal(400, f"no date-time: {told}")
+    return datetime.fromisoformat(told)
 
 
 def _hook_shown(one: Record) -> Record:

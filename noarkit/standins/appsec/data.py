@@ -6,12 +6,13 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from noarkit.standins.appsec.trail import Trail
 from noarkit.standins.dice import Dice
 
 Record = dict[str, Any]
+T = TypeVar("T")
 KINDS = ("sast", "sca", "kics", "sscs-secret-detection", "containers")
 HOSTILE = ("</script><script>alert(1)</script>", "a\u2028b\u0000\u202ec", "=cmd|'/c calc'!A1", "Ærlig 𝔘nicode 😀")
 _SPAN_DAYS = 40
@@ -148,7 +149,7 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def page_of(found: list[Record], offset: int, limit: int, *, by_page: bool = False) -> list[Record]:
+def page_of(found: list[T], offset: int, limit: int, *, by_page: bool = False) -> list[T]:
     """Some of a list: `offset` counts rows, or pages of `limit`."""
     begin = offset * limit if by_page else offset
     return found[begin : begin + limit]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from starlette.responses import JSONResponse, Response
 
@@ -56,6 +57,8 @@ def _server(store: Store) -> MCPServer:
         return store.trail.predicates(project_id, similarity_id)
 
     def trigger_scan(project_id: str) -> Json:
+        if project_id not in store.tables["projects"]:
+            raise ToolError(f"404: no such project: {project_id}")
         return store.new_scan(project_id, {})
 
     def change_finding_state(project: str, similarity: str, state: str) -> Json:

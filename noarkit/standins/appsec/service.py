@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
+import math
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from noarkit.standins.serving import Wish
 from noarkit.standins.windows import Windows
 
 _ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_UNENDED = 3  # scans that are under way still
+_FINDINGS_EACH = 10
 _REALM = "/auth/realms/{tenant}/protocol/openid-connect"
 
 
@@ -51,7 +54,7 @@ class AppSec:
     leaked: int = 0
 
     def __post_init__(self) -> None:
-        self.store = Store(self.wish.records, self.wish.seed, self.wish.options)
+        self.store = _store(self.wish)
         terms = Terms("noarkit", secrets.token_urlsafe(24), self.wish.lifetime_s, needs_pkce=True)
         self.issuer = Issuer(terms)
         self.registry = Registry(self.issuer, self.url, self.store.tenant, self.wish.options)
@@ -129,16 +132,16 @@ class AppSec:
             return trouble
         kind, _, token = shown.partition(" ")
         if kind != "Bearer" or not self.issuer.is_good(token):
-            return refused(Refusal(401, "token is not good"), f": {shown}")
+            return refused(Refusal(401, "token is not good"), f": {shown}", call.path)
         wait = self.windows.enter()
         if wait > 0:
-            return JSONResponse({"message": "too many"}, 429, {"Retry-After": f"{wait:.3f}"})
+            return JSONResponse({"message": "too many"}, 429, {"Retry-After": str(math.ceil(wait))})
         try:
             return self.calls.answer(call)
         except Unreadable as wrong:
-            return refused(Refusal(400, str(wrong)), f" (caller {shown})")
+            return refused(Refusal(400, str(wrong)), f" (caller {shown})", call.path)
         except Refusal as refusal:
-            return refused(refusal, f" (caller {shown})")
+            return refused(refusal, f" (caller {shown})", call.path)
 
     async def _consent(self, request: Request) -> Response:
         return agreed(request, self.issuer)
@@ -233,6 +236,14 @@ class AppSec:
         known = {"completed": "scan_completed_successfully", "failed": "scan_failed", "partial": "scan_partial"}
         told = {"scanId": scan, "projectId": one["projectId"], "statusInfo": one["statusDetails"]}
         self.notify(known.get(status.casefold(), "scan_failed"), {**told, "branch": one["branch"]})
+
+
+def _store(wish: Wish) -> Store:
+    """A store of so many findings; or, where records are to be archivable, of so many scans that have ended."""
+    if not wish.archivable or "scans" in wish.options:
+        return Store(wish.records, wish.seed, wish.options)
+    scans = wish.records + _UNENDED
+    return Store(scans * _FINDINGS_EACH, wish.seed, {**wish.options, "scans": str(scans)})
 
 
 def standin(url: str, wish: Wish) -> AppSec:

@@ -70,12 +70,12 @@ class Trail:
             number = len(self._done)
             self._done.append(self._event(Dice(self._seed, "done", number), f"{day}T12:00:00.{number:06d}Z", what))
 
-    def events(self, begin: str, end: str) -> list[Record]:
-        """What was done from one day to another, newest first. Both days are in it."""
+    def events(self, begin: datetime, end: datetime) -> list[Record]:
+        """What was done from one moment to another, newest first."""
         found = []
         for back in range(self._days):
             day = self._begun - timedelta(days=back)
-            if not begin <= day.date().isoformat() <= end:
+            if not begin.date() <= day.date() <= end.date():
                 continue
             for place in range(self._a_day):
                 dice = Dice(self._seed, "audit", day.date(), place)
@@ -83,8 +83,9 @@ class Trail:
                 resource, _ = dice.among("what", _ACTIONS)
                 found.append(self._event(dice, _stamp(at), resource))
         with self._lock:
-            found += [one for one in self._done if begin <= str(one["eventDate"])[:10] <= end]
-        return sorted(found, key=lambda one: str(one["eventDate"]), reverse=True)
+            found += self._done
+        within = [one for one in found if begin <= datetime.fromisoformat(one["eventDate"]) <= end]
+        return sorted(within, key=lambda one: str(one["eventDate"]), reverse=True)
 
     def evaluation(self, scan: str) -> Record:
         """How a scan stands by the policies; at first that is still being found out."""

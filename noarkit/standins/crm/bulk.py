@@ -15,7 +15,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from noarkit.standins.calling import Call
-from noarkit.standins.crm.data import Store, user
+from noarkit.standins.crm.data import Store, by_name, user
 from noarkit.standins.crm.refusal import Refusal
 
 _ROWS = 200_000
@@ -66,9 +66,15 @@ class Bulk:
         with self._lock:
             job = _Job(self._store.new_id(), module, tuple(asked.get("fields") or names), begin, self._store.now())
             self._jobs[job.id] = job
-        details = {"id": job.id, "operation": "read", "state": "ADDED", "created_by": user(0), "created_time": job.made}
+        details = {
+            "id": job.id,
+            "operation": "read",
+            "state": "ADDED",
+            "created_by": by_name(user(0)),
+            "created_time": job.made,
+        }
         made = {"status": "success", "code": "ADDED_SUCCESSFULLY", "message": "added", "details": details}
-        return JSONResponse({"data": [made]}, 201)
+        return JSONResponse({"data": [made], "info": {}}, 201)
 
     def _state(self, job: _Job) -> Response:
         job.asked += 1
@@ -77,7 +83,22 @@ class Bulk:
             state = "FAILURE"
         if self._fate == "never":
             state = "IN PROGRESS"
-        told: dict[str, object] = {"id": job.id, "operation": "read", "state": state, "created_time": job.made}
+        place = self._store.holdings[job.module].module.place
+        told: dict[str, object] = {
+            "id": job.id,
+            "operation": "read",
+            "state": state,
+            "query": {
+                "module": {"api_name": job.module, "id": str(4_150_868_000_000_000_000 + place)},
+                "fields": list(job.fields),
+                "page": job.begin // self._rows + 1,
+            },
+            "created_by": by_name(user(0)),
+            "created_time": job.made,
+            "file_type": "csv",
+            "Attachment_Source__s": "custom_file",
+            "File_Id__s": None,
+        }
         if state == "COMPLETED":
             total = len(self._store.holdings[job.module].ordered())
             more = total > job.begin + self._rows

@@ -37,6 +37,13 @@ def user(number: int) -> Record:
     return {"id": str(_ID_BASE + 900_000_000 + number), "name": f"{given} {family}", "email": f"u{number}@crm.example"}
 
 
+def by_name(value: object) -> object:
+    """A user by id and name alone, where that is how one is told; anything else as it is."""
+    if isinstance(value, Mapping) and "email" in value:
+        return {"id": value["id"], "name": value["name"]}
+    return value
+
+
 @dataclass(slots=True)
 class Holdings:
     """One module's records."""
@@ -140,6 +147,8 @@ class Store:
         self.extra_notes: dict[str, Record] = {}
         self._notes: tuple[tuple[int, ...], list[NotePlace]] | None = None
         self.extra_files: dict[str, bytes] = {}
+        self.extra_papers: dict[str, list[tuple[Record, bytes]]] = {}
+        self.extra_letters: dict[str, list[Record]] = {}
 
     def new_id(self) -> str:
         """An id that nothing has."""
@@ -161,6 +170,13 @@ class Store:
             holdings.put(record_id, whole)
             return whole
 
+    def stir(self, module: str, record_id: str) -> None:
+        """Something happens around a record: its time of last activity moves, its time of change does not."""
+        with self.lock:
+            holdings = self.holdings[module]
+            record = holdings.get(record_id) or {}
+            holdings.put(record_id, {**record, "Last_Activity_Time": self.now()})
+
     def reshape(self, module: str, fields: Mapping[str, str | None]) -> None:
         """Somebody changes the fields of a module: adds one, gives it another type, or takes it away (None)."""
         with self.lock:
@@ -181,8 +197,8 @@ class Store:
                 "display_name": str(was.get(holdings.module.title, "")),
                 "type": "recycle",
                 "deleted_time": self.now(),
-                "deleted_by": by,
-                "created_by": was.get("Created_By"),
+                "deleted_by": by_name(by),
+                "created_by": by_name(was.get("Created_By")),
             }
             holdings.delete(record_id, tombstone)
             return True
@@ -201,7 +217,7 @@ class Store:
             "id": self._note_id(deal_id, place),
             "Note_Title": dice.among("title", MATTERS) if dice.chance("titled", 70) else None,
             "Note_Content": dice.text("content", 1 + dice.number("length", 4)),
-            "Parent_Id": {"module": {"api_name": self.module_of(deal_id)}, "id": deal_id, "name": "…"},
+            "Parent_Id": self.parent(deal_id),
             "Owner": writer,
             "Created_By": writer,
             "Modified_By": writer,
@@ -210,6 +226,14 @@ class Store:
             "$attachments": None,
             "$state": "save",
         }
+
+    def parent(self, record_id: str) -> Record:
+        """A record as the notes on it name it."""
+        name = self.module_of(record_id)
+        module = self.holdings[name].module
+        record = self.holdings[name].get(record_id) or {}
+        api = {"api_name": name, "id": str(_ID_BASE + module.place)}
+        return {"module": api, "id": record_id, "name": str(record.get(module.title) or "…")}
 
     def note_order(self) -> list[NotePlace]:
         """Every note there is, oldest change first: what is needed to make it."""
@@ -251,13 +275,13 @@ class Store:
                 {
                     "id": attachment_id,
                     "File_Name": f"{dice.among('matter', MATTERS)} {place + 1}.{ending}",
-                    "Size": None if linked else str(len(self.attachment(record_id, attachment_id) or b"")),
+                    **({} if linked else {"Size": str(len(self.attachment(record_id, attachment_id) or b""))}),
                     "Created_Time": made,
                     "Modified_Time": made,
                     "Owner": writer,
                     "Created_By": writer,
                     "Modified_By": writer,
-                    "Parent_Id": {"id": record_id, "name": "…"},
+                    "Parent_Id": {"id": record_id, "name": self.parent(record_id)["name"]},
                     "$file_id": attachment_id,
                     "$type": "Link" if linked else "Attachment",
                     "$link_url": "https://files.example.org/shared/1" if linked else None,
@@ -265,10 +289,45 @@ class Store:
                     "$se_module": self.module_of(record_id),
                 }
             )
-        return found
+        return found + [row for row, _ in self.extra_papers.get(record_id, ())]
+
+    def attach(self, record_id: str, name: str, data: bytes) -> str:
+        """Adds an attachment. The record itself does not change by that, nor does its time of change."""
+        made, writer, attachment_id = self.now(), user(1), self.new_id()
+        row: Record = {
+            "id": attachment_id,
+            "File_Name": name,
+            "Size": str(len(data)),
+            "Created_Time": made,
+            "Modified_Time": made,
+            "Owner": writer,
+            "Created_By": writer,
+            "Modified_By": writer,
+            "Parent_Id": {"id": record_id, "name": self.parent(record_id)["name"]},
+            "$file_id": attachment_id,
+            "$type": "Attachment",
+            "$link_url": None,
+            "$attachment_type": 1,
+            "$se_module": self.module_of(record_id),
+        }
+        with self.lock:
+            self.extra_papers.setdefault(record_id, []).append((row, data))
+        return attachment_id
+
+    def receive(self, record_id: str, subject: str, content: str) -> str:
+        """An email comes in on a record. The record itself does not change by that."""
+        email = {**self.email(record_id, 0), "message_id": f"extra{self.new_id()}", "subject": subject, "sent": False}
+        now = self.now()
+        with self.lock:
+            more = {"time": now, "sent_time": now, "has_attachment": False, "content": content}
+            self.extra_letters.setdefault(record_id, []).append({**email, **more})
+        return str(email["message_id"])
 
     def attachment(self, record_id: str, attachment_id: str) -> bytes | None:
         """The bytes of an attachment; None where there is none."""
+        for row, data in self.extra_papers.get(record_id, ()):
+            if row["id"] == attachment_id:
+                return data
         place = int(attachment_id) - int(record_id) * 10 - 6 if attachment_id.isdigit() else -1
         if not 0 <= place < self._amount(record_id, "attachments", 2):
             return None
@@ -278,7 +337,9 @@ class Store:
 
     def emails(self, record_id: str) -> list[Record]:
         """The emails of a deal or case, without their bodies."""
-        return [self.email(record_id, place) for place in range(self._amount(record_id, "emails", 4))]
+        extra = self.extra_letters.get(record_id, ())
+        plain = [{name: value for name, value in one.items() if name != "content"} for one in extra]
+        return [self.email(record_id, place) for place in range(self._amount(record_id, "emails", 4))] + plain
 
     def email(self, record_id: str, place: int) -> Record:
         """One email, without its body."""
@@ -295,22 +356,26 @@ class Store:
             "subject": ("SV: " if place else "") + dice.among("subject", MATTERS),
             "from": us if sent else other,
             "to": [other if sent else us],
-            "cc": [{"user_name": None, "email": "arkiv@crm.example"}] if dice.chance("cc", 20) else None,
+            "cc": [{"user_name": None, "email": "arkiv@crm.example"}] if dice.chance("cc", 20) else [],
             "time": when,
             "sent_time": when,
             "sent": sent,
             "read": True,
-            "status": [{"type": "sent"}],
+            "status": [{"type": "sent", "bounced_time": None, "bounced_reason": None}],
             "source": "crm",
             "owner": {"id": ours["id"], "name": ours["name"]},
             "has_attachment": dice.chance("attached", 30),
-            "thread_id": None,
-            "summary": None,
-            "linked_record": {"id": record_id, "module": self.module_of(record_id)},
+            "has_thread_attachment": False,
+            "thread_id": dice.uuid("thread"),
+            **dict.fromkeys(("summary", "activity_info", "intent", "sentiment_info", "emotion")),
+            "linked_record": self.parent(record_id),
         }
 
     def letter(self, record_id: str, message_id: str) -> Record | None:
         """An email with its body and what hangs on it."""
+        for one in self.extra_letters.get(record_id, ()):
+            if one["message_id"] == message_id:
+                return {**one, "mail_format": "text", "attachments": []}
         for place, email in enumerate(self.emails(record_id)):
             if email["message_id"] == message_id:
                 dice = Dice(self.seed, "email", record_id, place)
@@ -321,7 +386,7 @@ class Store:
                     **email,
                     "content": f"<html><body><p>{text}</p></body></html>" if html else text,
                     "mail_format": "html" if html else "text",
-                    "attachments": [{"id": one[0], "name": one[1], "size": len(one[2])} for one in files],
+                    "attachments": [{"id": one[0], "name": one[1], "size": str(len(one[2]))} for one in files],
                 }
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -12,10 +13,10 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from noarkit.standins.calling import Call
-from noarkit.standins.crm import query
-from noarkit.standins.crm.data import Holdings, Record, Store, user
-from noarkit.standins.crm.refusal import Refusal
-from noarkit.standins.crm.shapes import Module
+from noarkit.standins.crm import describing, query
+from noarkit.standins.crm.data import Holdings, Record, Store, by_name, user
+from noarkit.standins.crm.refusal import LONGEST, Refusal, bounded, known_names
+from noarkit.standins.crm.shapes import USERS, Module
 from noarkit.standins.crm.watching import Watching
 
 NOTHING = 204
@@ -25,6 +26,11 @@ _BY_TOKEN = 100_000
 _MOST_FIELDS = 50
 _MOST_WRITTEN = 100
 _TOKEN_LIFE_S = 86_400
+_READ_ONLY = frozenset({"org", "users", "settings"})
+_LISTED_BY = (
+    "fields", "territory_id", "ids", "cvid", "per_page", "page", "page_token", "sort_order", "sort_by", "converted",
+    "include_child", "approved", "uid", "startDateTime", "endDateTime",
+)  # fmt: skip
 
 
 class Records:
@@ -37,10 +43,13 @@ class Records:
     def answer(self, call: Call) -> Response:
         """The answer. Raises `Refusal`."""
         parts = call.path.removeprefix("/crm/v8/").strip("/").split("/")
+        if parts[0] in _READ_ONLY and call.method != "GET":
+            raise Refusal("INVALID_REQUEST_METHOD", 405, "the request method is not supported here")
         if parts[0] == "org":
             return JSONResponse({"org": [{"zgid": self._store.org_id, "company_name": "Fjord Utvikling AS"}]})
         if parts[0] == "users":
-            return JSONResponse({"users": [user(number) for number in range(12)], "info": {"more_records": False}})
+            info = {"per_page": 200, "count": USERS, "page": 1, "more_records": False}
+            return JSONResponse({"users": [user(number) for number in range(USERS)], "info": info})
         if parts[0] == "settings":
             return self._settings(parts[1:], call)
         if parts[0] == "coql" and call.method == "POST":
@@ -70,12 +79,15 @@ class Records:
             wanted = [module for module in self._modules() if len(parts) < 2 or module.name == parts[1]]
             if not wanted:
                 raise Refusal("INVALID_MODULE")
-            return JSONResponse({"modules": [_module(module) for module in wanted]})
-        if parts[:1] == ["fields"]:
+            return JSONResponse({"modules": [describing.module(one) for one in wanted]})
+        if parts[:1] in (["fields"], ["related_lists"]):
+            known_names(call, "module", "type", "include", "layout_id", "status")
             found = next((module for module in self._modules() if module.name == call.query.get("module")), None)
             if found is None:
-                raise Refusal("INVALID_MODULE")
-            return JSONResponse({"fields": [_field(found, name, kind) for name, kind in found.all_fields]})
+                raise Refusal("INVALID_MODULE" if "module" in call.query else "REQUIRED_PARAM_MISSING")
+            if parts == ["related_lists"]:
+                return JSONResponse({"related_lists": describing.related_lists(found)})
+            return JSONResponse({"fields": [describing.field(found, name, kind) for name, kind in found.all_fields]})
         raise Refusal("INVALID_URL_PATTERN", 404)
 
     def _many(self, holdings: Holdings, call: Call) -> Response:
@@ -83,6 +95,9 @@ class Records:
             return self._write(holdings, call)
         if call.method == "DELETE":
             return self._delete(holdings, call)
+        if call.method != "GET":
+            raise Refusal("INVALID_REQUEST_METHOD", 405, "the request method is not supported here")
+        known_names(call, *_LISTED_BY)
         fields = _fields(call.query)
         with self._store.lock:
             order = self._ordered(holdings, call)
@@ -98,7 +113,7 @@ class Records:
         return JSONResponse({"data": data, "info": page.info(len(rows), more)})
 
     def _ordered(self, holdings: Holdings, call: Call) -> list[str]:
-        ids = call.query.get("ids")
+        ids = bounded(call, "ids")
         if ids:
             return [one for one in ids.split(",") if holdings.get(one) is not None]
         order = holdings.ordered()
@@ -125,6 +140,7 @@ class Records:
         return Response(status_code=NOTHING) if record is None else JSONResponse({"data": [record]})
 
     def _deleted(self, holdings: Holdings, call: Call) -> Response:
+        known_names(call, "type", "page", "per_page")
         since = call.headers.get("if-modified-since")
         found = sorted(holdings.deleted.values(), key=lambda one: str(one["deleted_time"]))
         if since:
@@ -137,7 +153,9 @@ class Records:
         rows = found[page.begin : page.begin + page.size]
         if not rows:
             return Response(status_code=NOTHING)
-        return JSONResponse({"data": rows, "info": page.info(len(rows), len(found) > page.begin + page.size)})
+        info = page.info(len(rows), len(found) > page.begin + page.size)
+        told = {name: info[name] for name in ("per_page", "count", "page", "more_records")}
+        return JSONResponse({"data": rows, "info": told})
 
     def _query(self, call: Call) -> Response:
         try:
@@ -171,7 +189,8 @@ class Records:
         check = told.get("duplicate_check_fields") or []
         results = [self._written(holdings, one, record_id, call.method, check if upsert else None) for one in data]
         bad = sum(one["status"] == "error" for one in results)
-        status = 207 if 0 < bad < len(results) else 400 if bad else 200 if call.method == "PUT" else 201
+        good = 200 if call.method == "PUT" or upsert else 201
+        status = 207 if 0 < bad < len(results) else 400 if bad else good
         return JSONResponse({"data": results}, status)
 
     def _written(
@@ -202,7 +221,7 @@ class Records:
             "code": "SUCCESS",
             "status": "success",
             "message": "record added" if was is None else "record updated",
-            "details": {name: whole.get(name) for name in names},
+            "details": {name: by_name(whole.get(name)) for name in names} | {"$approval_state": "approved"},
         }
         if check is not None:
             done |= {"action": operation, "duplicate_field": check[0] if was and check else None}
@@ -217,7 +236,8 @@ class Records:
         return ""
 
     def _delete(self, holdings: Holdings, call: Call) -> Response:
-        ids = [one for one in call.query.get("ids", "").split(",") if one]
+        known_names(call, "ids")
+        ids = [one for one in bounded(call, "ids").split(",") if one]
         if not ids or len(ids) > _MOST_WRITTEN:
             raise Refusal("INVALID_DATA", 400, "ids")
         return self._deletes(holdings, ids)
@@ -247,7 +267,8 @@ class _Page:
     @classmethod
     def asked(cls, asked: Mapping[str, str], fields: Sequence[str]) -> _Page:
         size = min(_LONGEST_PAGE, max(1, int(asked.get("per_page", "200"))))
-        key = json.dumps([size, sorted(fields), asked.get("sort_by"), asked.get("sort_order"), asked.get("cvid")])
+        same_asked = [size, sorted(fields), asked.get("sort_by"), asked.get("sort_order"), asked.get("cvid")]
+        key = hashlib.sha256(json.dumps(same_asked).encode()).hexdigest()[:8]
         token = asked.get("page_token")
         if token is None:
             number = max(1, int(asked.get("page", "1")))
@@ -266,11 +287,11 @@ class _Page:
 
     def info(self, count: int, more: bool) -> dict[str, object]:
         end = self.begin + self.size
-        token = base64.urlsafe_b64encode(json.dumps([end, time.time(), self._key]).encode()).decode()
+        token = base64.urlsafe_b64encode(json.dumps([end, int(time.time()), self._key]).encode()).decode()
         return {
             "per_page": self.size,
             "count": count,
-            "page": self._number,
+            "page": self._number or self.begin // self.size + 1,
             "sort_by": "id",
             "more_records": more and end < _BY_TOKEN,
             "next_page_token": token if more and end < _BY_TOKEN else None,
@@ -283,13 +304,15 @@ def _fields(asked: Mapping[str, str]) -> tuple[str, ...]:
     fields = tuple(name for name in asked.get("fields", "").split(",") if name)
     if not fields:
         raise Refusal("REQUIRED_PARAM_MISSING", 400, "fields", {"param_name": "fields"})
-    if len(fields) > _MOST_FIELDS:
+    if len(fields) > _MOST_FIELDS or len(asked["fields"]) > LONGEST:
         raise Refusal("LIMIT_EXCEEDED", 400, "fields", {"limit": _MOST_FIELDS})
     return fields
 
 
 def _chosen(record: Mapping[str, object], fields: Sequence[str]) -> Record:
-    return {"id": record.get("id"), **{name: record.get(name) for name in fields}}
+    people = ("Owner", "Created_By", "Modified_By")  # nobody stands there as nothing, never as null
+    found = {name: record.get(name) for name in fields if name not in people or record.get(name) is not None}
+    return {"id": record.get("id"), **found}
 
 
 def _members(body: bytes) -> Mapping[str, Any]:
@@ -308,40 +331,3 @@ def _moment(holdings: Holdings, record_id: str) -> datetime:
 
 def _bad(code: str, details: Mapping[str, object]) -> dict[str, Any]:
     return {"code": code, "status": "error", "message": code.casefold().replace("_", " "), "details": dict(details)}
-
-
-def _module(module: Module) -> dict[str, object]:
-    return {
-        "id": str(4_150_868_000_000_000_000 + module.place),
-        "api_name": module.name,
-        "module_name": module.name,
-        "singular_label": module.name.rstrip("s"),
-        "plural_label": module.name,
-        "generated_type": module.generated,
-        "api_supported": module.api_supported,
-        "viewable": True,
-        "creatable": True,
-        "editable": True,
-        "deletable": True,
-        "visible": True,
-        "per_page": 10,
-        "sequence_number": module.place,
-    }
-
-
-def _field(module: Module, name: str, kind: str) -> dict[str, object]:
-    return {
-        "id": str(4_150_868_000_000_100_000 + module.place * 1_000 + len(name)),
-        "api_name": name,
-        "field_label": name.replace("_", " "),
-        "display_label": name.replace("_", " "),
-        "data_type": kind,
-        "json_type": "jsonobject" if "lookup" in kind else "string",
-        "visible": True,
-        "virtual_field": False,
-        "view_type": {"view": True, "edit": True, "create": True},
-        "display_type": -1,
-        "custom_field": name.startswith("Extra_") or name == "Archive_Id",
-        "private": {"type": "High"} if name in module.private else None,
-        "crypt": None,
-    }

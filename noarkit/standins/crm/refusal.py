@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from noarkit.standins.calling import Call
+
+LONGEST = 1_024
+
 
 class Refusal(Exception):
     """A code, a status, and what more there is to say."""
@@ -16,3 +20,27 @@ class Refusal(Exception):
         self.status = status
         self.message = message or code.casefold().replace("_", " ")
         self.details = details
+
+
+def known_names(call: Call, *names: str) -> None:
+    """Raises `Refusal` for a parameter that is not published for a call."""
+    unknown = sorted(call.query.keys() - set(names))
+    if unknown:
+        raise Refusal("INVALID_DATA", 400, "unknown parameter", {"param_name": unknown[0]})
+
+
+def needed(call: Call, *names: str) -> None:
+    """Raises `Refusal` where a call lacks one of its parameters."""
+    missing = next((name for name in names if not call.query.get(name)), None)
+    if missing is not None:
+        raise Refusal(
+            "REQUIRED_PARAM_MISSING", 400, "one of the expected parameters is missing", {"param_name": missing}
+        )
+
+
+def bounded(call: Call, name: str) -> str:
+    """A parameter that may be so long and no longer; empty where it is not given. Raises `Refusal`."""
+    value = call.query.get(name, "")
+    if len(value) > LONGEST:
+        raise Refusal("LIMIT_EXCEEDED", 400, f"{name} is too long", {"param_name": name, "maximum_length": LONGEST})
+    return value

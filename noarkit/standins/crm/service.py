@@ -51,7 +51,8 @@ class Crm:
 
     def __post_init__(self) -> None:
         self.store = Store(self.wish.records, self.wish.seed)
-        self.issuer = Issuer(Terms("standin-client", secrets.token_urlsafe(24), self.wish.lifetime_s))
+        terms = Terms("standin-client", secrets.token_urlsafe(24), self.wish.lifetime_s, refreshes_in_ten_minutes=10)
+        self.issuer = Issuer(terms)
         self.windows = Windows(self.wish.limits if self.wish.limits is not None else ())
         self.watching = Watching()
         self.credits = int(self.wish.options.get("credits", "1000000"))
@@ -152,9 +153,8 @@ class Crm:
             self.issuer.known(form.get("client_id", ""), form.get("client_secret", ""))
             told = issued(self.issuer, form)
         except Refused as refusal:
-            # this service says no with 200, but for too many requests
-            status = 400 if refusal.error == "Access Denied" else 200
-            return JSONResponse({"error": refusal.error, "error_description": refusal.description}, status)
+            # this service says no with 200
+            return JSONResponse({"error": refusal.error, "error_description": refusal.description})
         return JSONResponse({**told, "api_domain": self.url, "scope": _SCOPES})
 
     async def _revoke(self, request: Request) -> Response:
@@ -167,6 +167,10 @@ class Crm:
             "change": self._change,
             "fields": lambda told: self.store.reshape(told["module"], told["fields"]),
             "note": self._note,
+            "attach": self._attach,
+            "mail": self._mail,
+            "consent": lambda told: {"refresh_token": self.issuer.first_refresh_token()},
+            "stir": lambda told: self.store.stir(told["module"], told["id"]),
         }
         return switches(self.control, verbs, self._counts)
 
@@ -183,7 +187,7 @@ class Crm:
             "id": note_id,
             "Note_Title": told.get("title"),
             "Note_Content": told.get("content", ""),
-            "Parent_Id": {"module": {"api_name": "Deals"}, "id": told["deal"], "name": "…"},
+            "Parent_Id": self.store.parent(told["deal"]),
             "Owner": writer,
             "Created_By": writer,
             "Modified_By": writer,
@@ -191,6 +195,12 @@ class Crm:
             "Modified_Time": now,
             "$state": "save",
         }
+
+    def _attach(self, told: Told) -> None:
+        self.store.attach(told["deal"], told["name"], str(told.get("content", "")).encode())
+
+    def _mail(self, told: Told) -> None:
+        self.store.receive(told["deal"], told["subject"], str(told.get("content", "")))
 
     def _counts(self) -> dict[str, object]:
         return {

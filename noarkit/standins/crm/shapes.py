@@ -83,19 +83,28 @@ def _contact(dice: Dice, number: int, held: Among) -> dict[str, object]:
 def _deal(dice: Dice, number: int, held: Among) -> dict[str, object]:
     # accounts and contacts are a tenth and a fifth of the deals, and rolled from the same seed
     account = dice.number("account", max(1, held.count // 10))
+    contact = dice.number("contact", max(1, held.count // 5))
     name = Dice(held.seed, "Accounts", account).company("name")
     stage = dice.among("stage", _STAGES)
     return {
         "Deal_Name": f"{dice.among('matter', MATTERS)} – {name}",
         "Account_Name": _look_up(ACCOUNTS, account, name),
-        "Contact_Name": _look_up(CONTACTS, dice.number("contact", max(1, held.count // 5)), "Kontakt"),
+        "Contact_Name": _look_up(CONTACTS, contact, " ".join(Dice(held.seed, "Contacts", contact).person("name"))),
         "Stage": stage,
         "Amount": dice.number("amount", 5_000_000) + dice.number("cents", 100) / 100,
         "Closing_Date": (BEGIN + timedelta(days=dice.number("closing", 900))).date().isoformat(),
         "Description": dice.text("description", 2) if dice.chance("described", 60) else None,
         "Contract_Number": f"K-{number:06}",
         "Archive_Id": None,
+        "Last_Activity_Time": None,
     }
+
+
+def _some_deal(dice: Dice, deals: int, seed: int) -> dict[str, object]:
+    number = dice.number("deal", deals)
+    theirs = Dice(seed, "Deals", number)
+    name = Dice(seed, "Accounts", theirs.number("account", max(1, deals // 10))).company("name")
+    return _look_up(DEALS, number, f"{theirs.among('matter', MATTERS)} – {name}")
 
 
 def _case(dice: Dice, number: int, held: Among) -> dict[str, object]:
@@ -125,6 +134,36 @@ def _product(dice: Dice, number: int, held: Among) -> dict[str, object]:
     }
 
 
+def _lead(dice: Dice, number: int, held: Among) -> dict[str, object]:
+    given, family = dice.person("name")
+    company = dice.company("company")
+    return {
+        "First_Name": given,
+        "Last_Name": family,
+        "Full_Name": f"{given} {family}",
+        "Company": company,
+        "Email": mail_of(given, family, company),
+        "Lead_Status": dice.among("status", ("Not Contacted", "Contacted", "Lost Lead")),
+    }
+
+
+def _campaign(dice: Dice, number: int, held: Among) -> dict[str, object]:
+    return {
+        "Campaign_Name": f"Kampanje {number + 1}",
+        "Status": dice.among("status", ("Planning", "Active", "Complete")),
+    }
+
+
+def _activity(dice: Dice, number: int, held: Among) -> dict[str, object]:
+    deals = int(held.count / held.module.share)
+    return {
+        "Subject": dice.among("matter", MATTERS),
+        "Description": dice.text("description", 1),
+        "What_Id": _some_deal(dice, max(1, deals), held.seed),
+        "$se_module": "Deals",
+    }
+
+
 def _order(dice: Dice, number: int, held: Among) -> dict[str, object]:
     # there is one for each ten or so deals, and it hangs on one of them
     deals = int(held.count / held.module.share)
@@ -132,11 +171,13 @@ def _order(dice: Dice, number: int, held: Among) -> dict[str, object]:
         "Subject": dice.among("matter", MATTERS),
         "Number": f"{held.module.name[0]}-{number:05}",
         "Grand_Total": dice.number("total", 900_000) + dice.number("cents", 100) / 100,
-        "Deal_Name": _look_up(DEALS, dice.number("deal", max(1, deals)), "Avtale"),
+        "Deal_Name": _some_deal(dice, max(1, deals), held.seed),
     }
 
 
 _ORDER = (("Subject", "text"), ("Number", "text"), ("Grand_Total", "currency"), ("Deal_Name", "lookup"))
+
+_ACTIVITY = (("Subject", "text"), ("Description", "textarea"), ("What_Id", "lookup"))
 
 ACCOUNTS = Module(
     "Accounts",
@@ -184,6 +225,7 @@ DEALS = Module(
         ("Description", "textarea"),
         ("Contract_Number", "text"),
         ("Archive_Id", "text"),
+        ("Last_Activity_Time", "datetime"),
         *((f"Extra_{number:02}", "text") for number in range(1, 51)),  # more than one call can name
     ),
     _deal,
@@ -230,5 +272,28 @@ PURCHASE_ORDERS = Module("Purchase_Orders", 11, 0.05, "Subject", _ORDER, _order)
 INVOICES = Module("Invoices", 12, 0.1, "Subject", _ORDER, _order)
 LOCKED = Module("Locking_Information__s", 7, 0.0, "Name", (("Name", "text"),), _inspection, generated="default")
 
+LEADS = Module(
+    "Leads",
+    13,
+    0.1,
+    "Full_Name",
+    (
+        ("First_Name", "text"),
+        ("Last_Name", "text"),
+        ("Full_Name", "text"),
+        ("Company", "text"),
+        ("Email", "email"),
+        ("Lead_Status", "picklist"),
+    ),
+    _lead,
+    private=("Email",),
+)
+CAMPAIGNS = Module(
+    "Campaigns", 14, 0.05, "Campaign_Name", (("Campaign_Name", "text"), ("Status", "picklist")), _campaign
+)
+TASKS = Module("Tasks", 15, 0.2, "Subject", (*_ACTIVITY, ("Due_Date", "date")), _activity)
+CALLS = Module("Calls", 16, 0.1, "Subject", (*_ACTIVITY, ("Call_Type", "picklist")), _activity)
+
 INVENTORY = (PRODUCTS, QUOTES, SALES_ORDERS, PURCHASE_ORDERS, INVOICES)
-MODULES = (ACCOUNTS, CONTACTS, DEALS, CASES, VENDORS, INSPECTIONS, LOCKED, *INVENTORY)
+HANGING = (*INVENTORY, TASKS, CALLS)
+MODULES = (ACCOUNTS, CONTACTS, DEALS, CASES, VENDORS, INSPECTIONS, LOCKED, *HANGING, LEADS, CAMPAIGNS)

@@ -38,13 +38,14 @@ class Watching:
                 gone = [one for one in ids if self._channels.pop(one, None) is not None]
                 if not gone:
                     raise Refusal("INVALID_DATA", 400, "channel_ids")
-                return JSONResponse({"watch": [_done(one, []) for one in gone]})
+                return JSONResponse({"watch": [_ended(one) for one in gone]})
             watches = json.loads(call.body or b"{}").get("watch")
             if not isinstance(watches, list) or not watches:
                 raise Refusal("MANDATORY_NOT_FOUND", 400, "watch")
             results = [self._set(one, call.method) for one in watches]
         bad = sum(one["status"] == "error" for one in results)
-        return JSONResponse({"watch": results}, 207 if 0 < bad < len(results) else 400 if bad else 201)
+        good = 201 if call.method == "POST" else 200
+        return JSONResponse({"watch": results}, 207 if 0 < bad < len(results) else 400 if bad else good)
 
     def happened(self, module: str, operation: str, ids: Sequence[str], fields: Sequence[str]) -> None:
         """Tells every channel that watches for it."""
@@ -83,10 +84,8 @@ class Watching:
     def _listed(self, call: Call) -> Response:
         wanted = call.query.get("channel_id")
         found = [one for one in self._channels.values() if wanted in (None, str(one["channel_id"]))]
-        if not found:
-            return Response(status_code=204)
         shown = [{name: value for name, value in one.items() if name != "token"} for one in found]
-        return JSONResponse({"watch": shown, "info": {"count": len(found), "more_records": False}})
+        return JSONResponse({"watch": shown, "info": {"count": len(found), "page": 1, "more_records": False}})
 
     def _set(self, told: Mapping[str, Any], method: str) -> dict[str, Any]:
         channel_id = str(told.get("channel_id") or "")
@@ -144,6 +143,11 @@ def _done(channel_id: str, events: Sequence[str], expiry: str = "") -> dict[str,
         for one in events
     ]
     return {"code": "SUCCESS", "status": "success", "message": "done", "details": {"events": told}}
+
+
+def _ended(channel_id: str) -> dict[str, Any]:
+    details = {"resource_uri": "/crm/v8/actions/watch", "resource_id": "1", "channel_id": channel_id}
+    return {"code": "SUCCESS", "status": "success", "message": "done", "details": details}
 
 
 def _wrong(code: str, name: str) -> dict[str, Any]:

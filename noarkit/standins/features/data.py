@@ -10,10 +10,11 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from noarkit.standins.dice import BEGIN, Dice, mail_of
-from noarkit.standins.features.shapes import KINDS, VERSIONED, of_kind, slug
+from noarkit.standins.features.shapes import KINDS, VERSIONED, of_kind, only_its_own, slug
 
 Record = dict[str, Any]  # what JSON holds
 REVIEWED = ("gates", "dynamic_configs", "experiments")
+_REVIEW_SHOWN = ("gates", "experiments")  # on the definition itself
 SINGULAR = {
     "gates": "gate", "dynamic_configs": "dynamic_config", "experiments": "experiment", "layers": "layer",
     "segments": "segment", "param_stores": "param_store", "autotunes": "autotune", "holdouts": "holdout",
@@ -80,7 +81,7 @@ class Store:
         self.reads += 1
         found = {**versions[-1], **_restless(kind, self.reads)}
         waiting = [review for review in self.reviews(kind, one) if review["status"] == "pending"]
-        if waiting:
+        if waiting and kind in _REVIEW_SHOWN:
             told = waiting[0]
             found["activeReview"] = {"reviewID": told["review_id"], "reviewStatus": "pending", "description": ""}
         return found
@@ -102,19 +103,25 @@ class Store:
     def _rolled(self, kind: str, number: int, version: int) -> Record:
         dice = Dice(self.seed, kind, number)
         made = dice.moment("created", 900)
-        creator, modifier = person(dice, "creator"), person(dice, f"modifier{version}")
         changed = made + timedelta(days=7 * version, seconds=dice.number(f"second{version}", 3_600))
-        one = slug(self.seed, kind, number)
+        return self._shaped(kind, slug(self.seed, kind, number), dice, version, (millis(made), millis(changed)))
+
+    def _shaped(self, kind: str, one: str, dice: Dice, version: int, times: tuple[int, int]) -> Record:
+        """A definition with all that its kind is told with; `times` are when it was made and last changed."""
+        creator, modifier = person(dice, "creator"), person(dice, f"modifier{version}")
         shared: Record = {
             "id": one,
             "name": one,
             "description": dice.text("description", 2),
             "idType": "userID",
-            "createdTime": millis(made),
+            "createdTime": times[0],
             "creatorID": creator["id"],
             "creatorName": creator["name"],
             "creatorEmail": creator["email"],
             "lastModifierID": modifier["id"],
+            "lastModifiedTime": times[1],
+            "lastModifierName": modifier["name"],
+            "lastModifierEmail": modifier["email"],
             "tags": [dice.among("tag", ("kjerne", "forsøk", "drift"))],
             "targetApps": dice.among("app", ("nettsted", ["nettsted", "mobil"], [])),
             "holdoutIDs": [],
@@ -123,25 +130,19 @@ class Store:
             "owner": {"ownerID": creator["id"], "ownerType": "USER", "ownerName": creator["name"],
                       "ownerEmail": creator["email"]},
         }  # fmt: skip
-        if kind != "param_stores":
-            shared |= {
-                "lastModifiedTime": millis(changed),
-                "lastModifierName": modifier["name"],
-                "lastModifierEmail": modifier["email"],
-            }
-        if kind not in VERSIONED:
-            del shared["version"]
-        return {**shared, **of_kind(kind, dice, version, millis(changed))}
+        if kind == "metrics":
+            shared["owner"]["name"] = creator["name"]
+        return {**only_its_own(kind, shared), **of_kind(kind, dice, version, times[1]), **_restless(kind, version)}
 
     def put(self, kind: str, one: str, told: Mapping[str, Any], who: str = "Konsollen") -> Record:  # Any: of JSON
         """Makes or changes a definition: a new version, and an entry of the audit log."""
         with self.lock:
             versions = list(self.versions(kind, one))
             now = millis(datetime.now(UTC))
-            last = versions[-1] if versions else {"id": one, "name": one, "createdTime": now, **_empty(kind)}
-            found = {**last, **told, "id": one, "lastModifiedTime": now, "lastModifierName": who}
-            if kind == "param_stores":
-                del found["lastModifiedTime"]
+            new = {**self._shaped(kind, one, Dice(self.seed, kind, one), 0, (now, now)), **_empty(kind)}
+            last = versions[-1] if versions else new
+            changed = only_its_own(kind, {**told, "lastModifiedTime": now, "lastModifierName": who})
+            found = {**last, **changed, "id": one}
             if kind in VERSIONED:
                 found["version"] = int(last.get("version") or 0) + 1
             self.changed[(kind, one)] = [*versions, found] if kind in VERSIONED else [found]
@@ -232,7 +233,7 @@ def _entry(
         "id": _AUDIT.format(number),
         "name": name,
         "changeLog": f"{action} {name}",
-        "actionType": f"{SINGULAR[kind]}_{action}",
+        "actionType": _action(kind, action),
         "date": f"{_DAYS[when.weekday()]} {_MONTHS[when.month - 1]} {when.day:02d} {when.year}",
         "time": f"{when:%H:%M:%S} GMT+0000 (Coordinated Universal Time)",
         "updatedBy": who["name"],
@@ -242,6 +243,13 @@ def _entry(
         "tags": [],
         "targetAppIDs": [],
     }
+
+
+def _action(kind: str, action: str) -> str:
+    """What the log calls an action: `gate_create`, `config_delete`, `autotune_experiment_delete`."""
+    done = {"created": "create", "updated": "update", "deleted": "delete"}[action]
+    shared = {"gates": "config", "dynamic_configs": "config", "segments": "config", "autotunes": "autotune_experiment"}
+    return f"{shared.get(kind, SINGULAR[kind]) if done == 'delete' else SINGULAR[kind]}_{done}"
 
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -262,13 +270,20 @@ def _number(one: str) -> int | None:
 def _restless(kind: str, reads: int) -> Record:
     """What changes without anybody changing it."""
     if kind == "gates":
-        return {"checksPerHour": 1_000 + reads, "typeReason": f"{reads} checks"}
+        return {"checksPerHour": 1_000 + reads, "typeReason": _REASONS[reads % len(_REASONS)]}
     if kind == "experiments":
-        return {"healthChecks": [{"name": "exposures", "value": reads}], "healthCheckStatus": "PASSING"}
+        check = {"name": "exposures", "description": f"{reads} of them", "status": "PASSED"}
+        return {"healthChecks": [check], "healthCheckStatus": "PASSED"}
     return {"count": 10 + reads} if kind == "segments" else {}
+
+
+_REASONS = ("NONE", "STALE_PROBABLY_LAUNCHED", "STALE_ALL_TRUE")
 
 
 def _empty(kind: str) -> Record:
     if kind == "gates":
         return {"isEnabled": True, "status": "In Progress", "rules": []}
-    return {"status": "setup"} if kind == "experiments" else {}
+    if kind == "experiments":
+        undecided = {"decisionTime": None, "decisionReason": None, "launchedGroupID": None}
+        return {"status": "setup", "startTime": None, "endTime": None, **undecided}
+    return {"rules": []} if kind in ("dynamic_configs", "segments") else {}

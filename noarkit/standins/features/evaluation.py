@@ -32,26 +32,45 @@ class Evaluation:
             return self._check(call.members())
         if call.path == "/get_config":
             return self._config(call.members())
-        if call.path in ("/webhooks/event_webhook", "/log_event"):
-            if not call.members().get("event"):
-                raise Refusal(400, "event is required")
+        if call.path == "/webhooks/event_webhook":
+            told = call.members()
+            _needs(told, "event", "user")
             self.events += 1
             return JSONResponse({"success": True}, 202)
+        if call.path == "/log_event":
+            return self._logged(call.members())
         raise Refusal(404, "Not found")
 
+    def _logged(self, told: dict[str, Any]) -> Response:  # Any: what JSON holds
+        """Events in a batch, as clients of applications send them, each with its name and its user."""
+        events = told.get("events")
+        if not isinstance(events, list) or not events:
+            raise Refusal(400, "events is required")
+        for one in events:
+            if not isinstance(one, dict) or not one.get("eventName"):
+                raise Refusal(400, "eventName is required")
+        self.events += len(events)
+        return JSONResponse({"success": True}, 202)
+
     def _check(self, told: dict[str, Any]) -> Response:  # Any: what JSON holds
-        names = [str(name) for name in told.get("gateNames") or [told.get("gateName")]]
+        _needs(told, "user")
+        if isinstance(told.get("gateNames"), list) and told["gateNames"]:
+            names = [str(name) for name in told["gateNames"]]
+        else:
+            _needs(told, "gateName")
+            names = [str(told["gateName"])]
         self._exposed(told, names, "gate_exposure")
         found = {name: self._gate(name) for name in names}
         return JSONResponse(found if told.get("gateNames") else found[names[0]])
 
     def _config(self, told: dict[str, Any]) -> Response:  # Any: what JSON holds
-        name = str(told.get("configName"))
+        _needs(told, "configName", "user")
+        name = str(told["configName"])
         config, experiment = self._store.get("dynamic_configs", name), self._store.get("experiments", name)
         self._exposed(told, [name], "config_exposure" if config else "experiment_exposure")
         groups = (experiment or {}).get("groups") or [{}]
         value = config["defaultValue"] if config and "defaultValue" in config else groups[0].get("parameterValues", {})
-        return JSONResponse({"name": name, "value": value, "rule_id": "default", "group": None})
+        return JSONResponse({"name": name, "value": value, "rule_id": "default", "group_name": None})
 
     def _exposed(self, told: dict[str, Any], names: list[str], event: str) -> None:  # Any: what JSON holds
         self.checks += 1
@@ -71,3 +90,10 @@ class Evaluation:
         found = self._store.get(kind, name.removeprefix(_SEGMENT))
         value = bool(found and found.get("isEnabled", kind == "segments"))
         return {"name": name, "value": value, "rule_id": "default", "group_name": None}
+
+
+def _needs(told: dict[str, Any], *names: str) -> None:  # Any: what JSON holds
+    """Raises `Refusal` for a member that must be there and is not."""
+    lacking = [name for name in names if told.get(name) in (None, "")]
+    if lacking:
+        raise Refusal(400, f"{lacking[0]} is required")

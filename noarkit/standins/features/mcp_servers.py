@@ -79,7 +79,9 @@ class _Desk:
         self, path: str, queries: dict[str, list[str]] | None = None, *, method: str = "GET", body: Json | None = None
     ) -> Json:
         try:
-            answer = self.calls.answer(Call(method, path, queries or {}, {}, json.dumps(body or {}).encode()))
+            answer = self.calls.answer(
+                Call(method, path, queries or {}, {}, b"" if body is None else json.dumps(body).encode())
+            )
         except Refusal as refusal:
             raise ToolError(f"{refusal.status}: {refusal.message}") from refusal
         found: Json = json.loads(bytes(answer.body))

@@ -9,14 +9,40 @@ from noarkit.standins.dice import Dice
 KINDS = (
     "gates", "dynamic_configs", "experiments", "layers", "segments", "param_stores", "autotunes", "holdouts", "metrics",
 )  # fmt: skip
-VERSIONED = ("gates", "dynamic_configs")
-_NAMES = ("ny_innlogging", "enkelt_skjema", "søknadshjelp", "rask_betaling", "mørkt_utseende", "varsel_sms", "kart_v2")
+VERSIONED = ("gates", "dynamic_configs", "experiments")
+# letters beyond ASCII are no part of a name there
+_NAMES = ("ny_innlogging", "enkelt_skjema", "soknadshjelp", "rask_betaling", "morkt_utseende", "varsel_sms", "kart_v2")
+_PERSON = ("creatorID", "creatorName", "creatorEmail", "lastModifierID", "lastModifierName", "lastModifierEmail")
+_TIMES = ("createdTime", "lastModifiedTime")
+# what each kind does not have of what the others share
+_WITHOUT = {
+    "layers": ("owner",),
+    "segments": ("owner",),
+    "autotunes": ("owner",),
+    "holdouts": ("owner",),
+    "metrics": ("creatorID", "holdoutIDs", "idType", "targetApps", "version"),
+    "param_stores": (
+        *_PERSON[1:3], *_PERSON[4:], _TIMES[1], "holdoutIDs", "idType", "owner", "tags", "targetApps", "version",
+    ),
+}  # fmt: skip
+_APPS_LISTED = ("segments", "autotunes", "holdouts")
 Record = dict[str, Any]  # what JSON holds
 
 
 def slug(seed: int, kind: str, number: int) -> str:
     """The id of a definition that was rolled."""
     return f"{Dice(seed, kind, number).among('name', _NAMES)}_{number}"
+
+
+def only_its_own(kind: str, told: Record) -> Record:
+    """What a definition of a kind is told with, of all that there could be."""
+    found = {name: told[name] for name in told if name not in _WITHOUT.get(kind, ())}
+    if kind not in VERSIONED:
+        found.pop("version", None)
+    apps = found.get("targetApps")
+    if kind in _APPS_LISTED and isinstance(apps, str):
+        found["targetApps"] = [apps]
+    return found
 
 
 def of_kind(kind: str, dice: Dice, version: int, changed: int) -> Record:
@@ -37,14 +63,37 @@ def of_kind(kind: str, dice: Dice, version: int, changed: int) -> Record:
         return {"isImplicitLayer": False, "parameters": [{"name": "farge", "type": "string", "defaultValue": "grå"}]}
     if kind == "segments":
         type_ = dice.among("type", ("id_list", "rule_based"))
-        return {"type": type_, "rules": [] if type_ == "id_list" else [_rule(dice, version, True)]}
+        rules = [] if type_ == "id_list" else [_rule(dice, version, True)]
+        return {"type": type_, "isEnabled": True, "rules": rules}
     if kind == "param_stores":
-        return {"displayName": "Parametre", "parameters": {"tekst": {"type": "static", "value": "Hei"}}}
+        return {"displayName": "Parametre", "parameters": [_TEXT]}
     if kind == "holdouts":
-        return {"passPercentage": 5, "gateIDs": [], "experimentIDs": [], "layerIDs": [], "isGlobal": False}
+        ids: Record = {"gateIDs": [], "experimentIDs": [], "layerIDs": []}
+        return {"passPercentage": 5, "isEnabled": True, "isGlobal": False, "targetingGateID": None, **ids}
     if kind == "autotunes":
-        return {"isStarted": True, "variants": [{"name": "a"}, {"name": "b"}], "successEvent": "sendt"}
-    return {"directionality": "increase", "type": "ratio", "isVerified": dice.chance("verified", 50)}
+        return _autotune()
+    return {
+        "directionality": "increase",
+        "type": "ratio",
+        "isVerified": dice.chance("verified", 50),
+        "lineage": {"events": ["sendt"], "metrics": []},
+    }
+
+
+_TEXT = {"name": "tekst", "param_type": "string", "ref_type": "static", "value": "Hei"}
+
+
+def _autotune() -> Record:
+    return {
+        "isStarted": True,
+        "variants": [{"id": one, "name": one, "json": {"farge": one}} for one in ("a", "b")],
+        "winner": None,
+        "successEvent": "sendt",
+        "successEventValue": "",
+        "attributionWindow": "1hr",
+        "explorationWindow": "24hr",
+        "winnerThreshold": "95%",
+    }
 
 
 def _gate(dice: Dice, version: int) -> Record:
@@ -89,6 +138,12 @@ def _experiment(dice: Dice, changed: int) -> Record:
         "duration": 28,
         "startTime": changed - 28 * 86_400_000,
         "endTime": changed if decided else None,
+        "layerID": None,
+        "targetingGateID": None,
+        "bonferroniCorrection": False,
+        "defaultConfidenceInterval": "95",
+        "decisionTime": None,
+        "decisionReason": None,
     }
     if decided:
         found |= {"decisionTime": changed, "decisionReason": dice.text("reason", 1), "launchedGroupID": "g2"}

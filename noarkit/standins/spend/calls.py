@@ -13,7 +13,9 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from noarkit.standins.calling import Call
+from noarkit.standins.published import Unpublished
 from noarkit.standins.spend.data import Record, Register, Store
+from noarkit.standins.spend.doors import DOORS, scope_of
 from noarkit.standins.spend.lists import Refusal, in_order, listed, one_of
 
 _PAIRS = ("performedAt", "settledAt", "bookkeepingDate")
@@ -27,12 +29,9 @@ _REGISTERS = {
     "tax-codes": "tax-codes",
     "tag-groups": "tag-groups",
     "tags": "tags",
-    "marketplace-integrations": "integrations",
     "subscriptions": "subscriptions",
 }
-
-
-_VERSIONS = {"employees": "2", "tag-groups": "0", "tags": "0", "tax-codes": "0"}
+ACTIVATED = "ACTIVATED"
 
 
 class Calls:
@@ -44,8 +43,10 @@ class Calls:
         webhook_secrets: dict[str, str],
         signed: Callable[[str, str], str],
         installed: dict[str, str],
+        scopes: frozenset[str] | None = None,
     ) -> None:
         self._store = store
+        self._scopes = scopes
         self._installed = installed
         self._webhook_secrets = webhook_secrets
         self._signed = signed
@@ -63,39 +64,46 @@ class Calls:
             (re.compile(r"/v1/subscriptions/([^/]+)/secret"), self._secret),
             (re.compile(r"/v0/tag-groups/([^/]+)/tags"), self._tags),
             (re.compile(r"/v1/installations/me(:activate)?"), self._installation),
-            (re.compile(r"/v(\d)/([a-z-]+)(?::search)?"), self._register),
-            (re.compile(r"/v(\d)/([a-z-]+)/([^/:]+)"), self._one),
+            (re.compile(r"/v\d/([a-z-]+)(?::search)?"), self._register),
+            (re.compile(r"/v1/vendors/([^/:]+):archive"), self._archive),
+            (re.compile(r"/v\d/([a-z-]+)/([^/:]+)"), self._one),
         )
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`."""
+        """The answer. Raises `Refusal`, `Unreadable`."""
+        try:
+            DOORS.check(call)
+        except Unpublished as unpublished:
+            raise Refusal("NOT_FOUND", unpublished.status) from unpublished
         if call.path == "/v1/introspect":
-            return JSONResponse(
-                {"data": {"companyId": self._store.company_id, "organizationId": self._store.organization_id}}
-            )
-        if self._installed["status"] != "ACTIVE" and not call.path.startswith("/v1/installations/"):
+            return one_of(self._introspection())
+        if self._installed["status"] != ACTIVATED and not call.path.startswith("/v1/installations/"):
             raise Refusal("FORBIDDEN", 403, "the installation is not active")
+        needed = scope_of(call.method, call.path)
+        if needed and self._scopes is not None and needed not in self._scopes:
+            raise Refusal("FORBIDDEN", 403, f"scope {needed} is missing")
         for pattern, answering in self._routes:
             found = pattern.fullmatch(call.path)
             if found is not None:
                 return answering(call, *found.groups())
         raise Refusal("NOT_FOUND", 404)
 
+    def _introspection(self) -> Record:
+        scope = "accounting-entries:read" if self._scopes is None else " ".join(sorted(self._scopes))
+        urn = f"urn:standin:company:{self._store.company_id}"
+        return {"authMethod": "OAUTH2", "clientId": "standin-client", "scope": scope, "subjectURN": urn}
+
     def _search(self, call: Call) -> Response:
         asked = call.members()
-        if "includeDeleted" not in asked:
-            raise Refusal("VALIDATION_FAILED", 400, "includeDeleted is required")
         if not (call.queries.get("company_id") or call.queries.get("organization_id")):
             raise Refusal("PARAMETER_VALIDATION_FAILED", 400, "company_id or organization_id")
         pairs = [name for name in _PAIRS if f"{name}Start" in asked or f"{name}End" in asked]
         if len(pairs) > 1:
             raise Refusal("VALIDATION_FAILED", 400, "one window only")
+        self._of_company(call)
         filters = {name: asked[name] for name in ("exportStatus", "status", "families") if asked.get(name)}
         windows = {name: asked.get(name) for pair in pairs for name in (f"{pair}Start", f"{pair}End")}
-        sorts = {
-            name: call.queries.get(name)
-            for name in ("sorting_keys[]", "sorting_keys", "sorting_order[]", "sorting_order")
-        }
+        sorts = {name: call.queries.get(name) for name in ("sorting_keys", "sorting_order")}
         key = json.dumps([self._store.version, filters, windows, sorts], sort_keys=True)
         with self._store.lock:
             ids = self._found.get(key)
@@ -109,7 +117,7 @@ class Calls:
         return one_of(self._store.entry(one))
 
     def _receipts(self, call: Call, one: str) -> Response:
-        kinds = call.queries.get("file_type") or ["ORIGINAL", "PREVIEW"]
+        kinds = [call.text("file_type")] if call.text("file_type") else ["ORIGINAL", "PREVIEW"]
         shown: dict[str, Record] = {}
         for receipt in self._store.receipts(one):
             for kind in kinds:
@@ -117,11 +125,12 @@ class Calls:
         return listed(list(shown), call.queries, shown.get, default=10)
 
     def _receipt_search(self, call: Call) -> Response:
-        ids = call.members().get("accountingEntryIds") or []
+        asked = call.members()
+        ids, kind = asked.get("accountingEntryIds") or [], asked.get("fileType", "ORIGINAL")
+        if not isinstance(kind, str):
+            raise Refusal("VALIDATION_FAILED", 400, "fileType is one value")
         shown = {
-            str(receipt["id"]): self._shown(one, receipt, "ORIGINAL")
-            for one in ids
-            for receipt in self._store.receipts(one)
+            str(receipt["id"]): self._shown(one, receipt, kind) for one in ids for receipt in self._store.receipts(one)
         }
         return listed(list(shown), call.queries, shown.get, default=10)
 
@@ -136,7 +145,7 @@ class Calls:
     def _jobs(self, call: Call, version: str) -> Response:
         if call.method != "GET":
             raise Refusal("EXPORT_ALREADY_IN_PROGRESS", 409)  # an archiver must not start one
-        wanted = call.queries.get("statuses[]") or call.queries.get("statuses") or []
+        wanted = call.queries.get("statuses") or []
         jobs = {
             str(job["id"]): _job(job, version) for job in self._store.jobs() if not wanted or job["status"] in wanted
         }
@@ -151,17 +160,16 @@ class Calls:
         if call.method != "GET":
             raise Refusal("EXPORT_JOB_STATUS_UNPROCESSABLE", 422)
         job = self._job_of(one)
-        items = {
-            self._store.entry_id(number): _item(self._store.rolled(number), job, version)
-            for number in self._store.job_entries(int(job["number"]))
-        }
+        items = {str(item["accountingEntryId"]): item for item in self._store.job_items(job)}
         return listed(list(items), call.queries, items.get)
 
     def _open_items(self, call: Call, version: str) -> Response:
         job = self._job_of(call.text("job_id"))
         if job["status"] not in ("pending", "in_progress"):
             raise Refusal("EXPORT_JOB_STATUS_UNPROCESSABLE", 422)
-        return self._items(call, version, str(job["id"]))
+        entries = [self._store.entry(str(item["accountingEntryId"])) for item in self._store.job_items(job)]
+        items = {str(entry["id"]): _open_item(entry) for entry in entries if entry is not None}
+        return listed(list(items), call.queries, items.get)
 
     def _job_of(self, one: str) -> Record:
         found = self._store.job_of(one)
@@ -175,33 +183,68 @@ class Calls:
 
     def _tags(self, call: Call, group: str) -> Response:
         register = self._store.registers["tags"]
+        if self._store.registers["tag-groups"].get(group) is None:
+            raise Refusal("NOT_FOUND", 404)
         if call.method == "POST":
             return JSONResponse({"data": register.put({**call.members(), "groupId": group})}, 201)
-        found = {str(tag["id"]): tag for tag in register.all() if tag["groupId"] == group}
+        archived_too = call.text("include_archived") == "true"
+        found = {
+            str(tag["id"]): tag
+            for tag in register.all()
+            if tag["groupId"] == group and (archived_too or not tag["archived"])
+        }
         return listed(list(found), call.queries, found.get)
 
-    def _register(self, call: Call, version: str, name: str) -> Response:
-        register = self._held(version, name)
+    def _register(self, call: Call, name: str) -> Response:
+        register = self._held(name)
         if call.method == "POST" and not call.path.endswith(":search"):
-            return JSONResponse({"data": self._made(name, call.members())}, 201)
-        found = {str(one["id"]): one for one in register.all()}
+            return JSONResponse({"data": self._made(name, call.members())}, 200 if name == "subscriptions" else 201)
+        self._of_company(call)
+        found = {str(one["id"]): one for one in register.all() if self._is_shown(call, name, one)}
+        if name == "tag-groups":
+            return JSONResponse({"data": list(found.values())})
         return listed(list(found), call.queries, found.get)
 
-    def _held(self, version: str, name: str) -> Register:
-        """A register by its own version of the interface; any other has none of that name."""
+    def _is_shown(self, call: Call, name: str, one: Record) -> bool:
+        """Archived tags and groups are left out where nobody asks for them."""
+        if name == "tags":
+            return call.members().get("includeArchived") is True or not one["archived"]
+        return name != "tag-groups" or call.text("include_archived") == "true" or not one["archived"]
+
+    def _of_company(self, call: Call) -> None:
+        """Nobody sees the books of another company. Raises `Refusal`."""
+        asked = call.members() if call.path.endswith(":search") else {}
+        told = (call.text("company_id") or call.text("companyId") or asked.get("companyId")) or self._store.company_id
+        if told != self._store.company_id or call.text("organization_id", "") not in ("", self._store.organization_id):
+            raise Refusal("FORBIDDEN", 403, "another company")
+        if call.path in ("/v0/tag-groups", "/v0/tags:search") and not {"company_id", "organization_id"} & set(
+            call.queries
+        ):
+            raise Refusal("PARAMETER_VALIDATION_FAILED", 400, "company_id or organization_id")
+
+    def _held(self, name: str) -> Register:
         register = self._store.registers.get(_REGISTERS.get(name, ""))
-        if register is None or version != _VERSIONS.get(name, "1"):
+        if register is None:
             raise Refusal("NOT_FOUND", 404)
         return register
 
     def _installation(self, call: Call, verb: str) -> Response:
-        """What an integration is here. Those of partners do nothing before they are activated."""
+        """What an integration is here, without an envelope. Those of partners do nothing before they are activated."""
         if verb:
-            self._installed["status"] = "ACTIVE"
-        return one_of({**self._installed, "companyId": self._store.company_id})
+            self._installed["status"] = ACTIVATED
+        if call.method == "PUT":
+            self._installed["status"] = str(call.members()["status"])
+        return JSONResponse({**self._installed, "metadata": {}})
 
-    def _one(self, call: Call, version: str, name: str, one: str) -> Response:
-        register = self._held(version, name)
+    def _archive(self, call: Call, one: str) -> Response:
+        register = self._store.registers["vendors"]
+        if register.get(one) is None:
+            raise Refusal("NOT_FOUND", 404)
+        register.put({"id": one, "state": "ARCHIVED"})
+        return Response(status_code=204)
+
+    def _one(self, call: Call, name: str, one: str) -> Response:
+        register = self._held(name)
         known = register.get(one)
         if known is None:
             raise Refusal("NOT_FOUND", 404)
@@ -213,12 +256,13 @@ class Calls:
         return one_of(known)
 
     def _made(self, name: str, told: dict[str, Any]) -> Record:
-        needed = {"tag-groups": ("name", "code"), "subscriptions": ("endpointUrl", "eventTypes")}.get(name, ())
-        if any(not told.get(one) for one in needed):
-            raise Refusal("VALIDATION_FAILED", 400, ", ".join(needed))
         if name == "subscriptions":
             told.setdefault("status", "ACTIVE")
-        made = self._store.registers[_REGISTERS[name]].put({"companyId": self._store.company_id, **told})
+        if name == "tag-groups":
+            told = {"metadata": {}, "companyId": self._store.company_id, **told}
+        if name == "vendors":
+            told = {"state": "ACTIVE", **told}
+        made = self._store.registers[_REGISTERS[name]].put(told)
         if name == "subscriptions":
             self._webhook_secrets[str(made["id"])] = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
         return made
@@ -234,10 +278,7 @@ def _fits(entry: Record, asked: Mapping[str, Any], pairs: list[str], filters: Ma
             return False
         when = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
         begin, end = asked.get(f"{name}Start"), asked.get(f"{name}End")
-        if name == "bookkeepingDate":
-            if (begin and str(value) < begin) or (end and str(value) > end):
-                return False
-        elif (begin and when < _moment(begin)) or (end and when >= _moment(end)):
+        if (begin and when < _moment(begin)) or (end and when >= _moment(end)):
             return False
     return True
 
@@ -251,26 +292,18 @@ def _job(job: Record, version: str) -> Record:
     return told if version in ("2", "3") else {name: told[name] for name in ("id", "companyId", "createdAt", "status")}
 
 
-def _file(entry: Record) -> Record:
-    """A file of an item, by an address that is good for whoever has it."""
-    return {"url": f"https://files.example/{entry['id']}?expires=1&signature=s", "type": "image/jpeg", "size": 1}
-
-
-def _item(entry: Record, job: Record, version: str) -> Record:
-    item: Record = {
+def _open_item(entry: Record) -> Record:
+    """An entry as the bookkeeping gets it while an export runs."""
+    value = entry["transactionValue"]
+    amount = {"currency": value["currency"], "value": str(value["minors"])}
+    return {
+        "_links": {},
         "accountingEntryId": entry["id"],
+        "accountingEntryLines": [],
+        "additionalInformation": {"reconciliationId": None},
+        "amount": {"inSupplierCurrency": amount, "inWalletCurrency": amount},
         "companyId": entry["companyId"],
         "date": entry["performedAt"],
         "type": str(entry["family"]).casefold(),
-        "status": "failed" if job["status"] == "failed" else "pending" if job["status"] == "pending" else "successful",
-        "note": entry["note"],
-        "supplier": entry["supplier"],
-        "user": None,
+        "files": [{"url": f"https://files.example/{entry['id']}?signature=s", "type": "image/jpeg", "size": 1}],
     }
-    if version == "3":
-        item |= {
-            "vendor": entry["vendor"],
-            "amount": {"inSupplierCurrency": entry["transactionValue"]},
-            "files": [_file(entry)],
-        }
-    return item

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from noarkit.standins.dice import Dice, mail_of
-from noarkit.standins.papers import PAPERS
+from noarkit.standins.papers import PAPERS as ALL_PAPERS
 
 Record = dict[str, Any]
 FAMILIES = (
@@ -19,6 +19,9 @@ FAMILIES = (
 CURRENCIES = ("NOK", "NOK", "NOK", "EUR", "SEK", "JPY", "ISK", "KWD")
 EMPLOYEES, VENDORS, ACCOUNTS, TAX_CODES, GROUPS, TAGS = 25, 40, 30, 6, 3, 12
 JOB_ENTRIES = 50
+PAPERS = tuple(paper for paper in ALL_PAPERS if paper[0] in ("pdf", "png", "xml"))
+_BOOKED = {"family": "CARD_PURCHASE", "status": "COMPLETED", "exportStatus": "EXPORTED"}
+_LEFT_OUT = ("WALLET", "CASHBACK")
 _FIRST = datetime(2024, 1, 2, 8, 0, tzinfo=UTC)
 _SPAN_S = 700 * 86_400
 _NO_TAG = "00000000-0000-0000-0000-000000000000"
@@ -37,6 +40,7 @@ class Register:
     name: str
     count: int
     roll: Callable[[Dice, int], Record]
+    is_timed: bool = True
     changed: dict[str, Record] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     _rolled: dict[int, Record] = field(default_factory=dict)
@@ -57,7 +61,8 @@ class Register:
         if known is None:
             dice = Dice(self.seed, self.name, number)
             when = told(_FIRST + timedelta(days=number))
-            known = {"id": dice.uuid("id"), "createdAt": when, "updatedAt": when, **self.roll(dice, number)}
+            times = {"createdAt": when, "updatedAt": when} if self.is_timed else {}
+            known = {"id": dice.uuid("id"), **times, **self.roll(dice, number)}
             self._rolled[number] = known
         return known
 
@@ -69,8 +74,9 @@ class Register:
         """Adds or changes one."""
         now = told(datetime.now(UTC))
         known = self.get(str(record.get("id") or "")) or {"id": Dice(self.name, now, len(self.changed)).uuid("new")}
-        whole = {"createdAt": now, **known, **record, "updatedAt": now}
-        whole["id"] = known["id"]
+        whole = {**({"createdAt": now} if self.is_timed else {}), **known, **record, "id": known["id"]}
+        if self.is_timed:
+            whole["updatedAt"] = now
         self.changed[str(whole["id"])] = whole
         return whole
 
@@ -85,8 +91,9 @@ class Store:
     """The whole service. Safe for threads."""
 
     def __init__(self, entries: int, seed: int) -> None:
+        """A store in which at least so many entries are settled, exported, and of families that are archived."""
         self.seed = seed
-        self.count = entries
+        self.count = self._count_for(entries)
         self.lock = threading.RLock()
         self.version = 0
         self._job_numbers: dict[str, int] = {}
@@ -97,16 +104,16 @@ class Store:
         self.added: list[str] = []
         self.extra_receipts: dict[str, list[str]] = {}
         self.job_states: dict[int, str] = {}
+        self.late_jobs: list[tuple[str, list[str]]] = []
         self._places: dict[str, int] = {}
         self.registers = {
-            "companies": Register(seed, "companies", 0, lambda dice, number: {}),
-            "employees": Register(seed, "employees", EMPLOYEES, self._employee),
+            "companies": Register(seed, "companies", 0, lambda dice, number: {}, is_timed=False),
+            "employees": Register(seed, "employees", EMPLOYEES, self._employee, is_timed=False),
             "vendors": Register(seed, "vendors", VENDORS, self._vendor),
-            "accounts": Register(seed, "accounts", ACCOUNTS, self._account),
+            "accounts": Register(seed, "accounts", ACCOUNTS, self._account, is_timed=False),
             "tax-codes": Register(seed, "tax-codes", TAX_CODES, self._tax_code),
             "tag-groups": Register(seed, "tag-groups", GROUPS, self._group),
             "tags": Register(seed, "tags", GROUPS * TAGS, self._tag),
-            "integrations": Register(seed, "integrations", 2, self._integration),
             "subscriptions": Register(seed, "subscriptions", 0, lambda dice, number: {}),
         }
         self.registers["companies"].changed[self.company_id] = {
@@ -114,10 +121,17 @@ class Store:
             "name": dice.company("name"),
             "organizationId": self.organization_id,
             "registrationNumber": dice.organisation_number("org"),
-            "address": {"city": "Bergen", "country": "NO"},
-            "createdAt": told(_FIRST),
-            "updatedAt": told(_FIRST),
+            "address": {"addressLine1": "Torget 1", "postalCode": "5014", "locality": "Bergen", "country": "NO"},
         }
+
+    def _count_for(self, wanted: int) -> int:
+        """How many entries there must be so that enough of them can be archived."""
+        count = archivable = 0
+        while archivable < wanted:
+            dice = Dice(self.seed, "entry", count)
+            archivable += dice.chance("final", 92) and dice.among("family", FAMILIES) not in _LEFT_OUT
+            count += 1
+        return count
 
     def entry_id(self, number: int) -> str:
         """The id of a rolled entry. It bears its place, so that no table of ids is needed."""
@@ -154,15 +168,15 @@ class Store:
         performed = _FIRST + timedelta(seconds=int(_SPAN_S * number / max(self.count, 1)))
         settled = performed + timedelta(days=1 + dice.number("settled", 20))
         final = dice.chance("final", 92)
+        booked = settled.replace(hour=0, minute=0, second=0, microsecond=0)
         return {
             "id": self.entry_id(number),
             "family": dice.among("family", FAMILIES),
             "status": "COMPLETED" if final else "PENDING",
             "exportStatus": "EXPORTED" if final else "NOT_EXPORTED",
             "performedAt": told(performed),
-            "settledAt": told(settled) if final else None,
-            "bookkeepingDate": settled.date().isoformat() if final else None,
             "updatedAt": told(settled),
+            **({"settledAt": told(settled), "bookkeepingDate": told(booked)} if final else {}),
         }
 
     def rolled(self, number: int) -> Record:
@@ -175,22 +189,11 @@ class Store:
         is_bill = family in ("BILL_INVOICE", "CREDIT_NOTE")
         vendor = self.registers["vendors"].rolled(dice.number("vendor", VENDORS))
         account = self.registers["accounts"].rolled(dice.number("account", ACCOUNTS))
-        return {
-            "id": self.entry_id(number),
+        found: Record = {
+            **brief,
             "companyId": self.company_id,
-            "employeeId": None if is_bill else self.registers["employees"].record_id(dice.number("who", EMPLOYEES)),
-            "teamId": None,
-            "family": family,
-            "subFamily": None,
-            "status": brief["status"],
-            "exportStatus": brief["exportStatus"],
-            "reviewStatus": "APPROVED" if brief["settledAt"] else "PENDING",
-            "performedAt": brief["performedAt"],
-            "settledAt": brief["settledAt"],
-            "bookkeepingDate": brief["bookkeepingDate"],
+            "reviewStatus": "OK" if "settledAt" in brief else "NOT_SET",
             "createdAt": brief["performedAt"],
-            "updatedAt": brief["updatedAt"],
-            "deletedAt": None,
             "transactionValue": {"currency": currency, "minors": minors},
             "totalBillValue": {"currency": "NOK", "minors": minors},
             "accountId": account["id"],
@@ -198,19 +201,23 @@ class Store:
             "taxCodeId": self.registers["tax-codes"].record_id(dice.number("tax", TAX_CODES)),
             "tags": self._tags(dice),
             "splitItems": [],
-            "attendees": [{"name": " ".join(dice.person("guest"))}] if dice.chance("guests", 5) else [],
+            "attendees": [self._guest(dice)] if dice.chance("guests", 5) else [],
             "receiptIds": [
                 self._receipt_dice(self.entry_id(number), place).uuid("id") for place in self._receipt_places(number)
             ],
-            "note": dice.text("note", 1) if dice.chance("noted", 50) else None,
-            "supplier": {"name": vendor["name"]} if not is_bill else None,
-            "vendor": {"id": vendor["id"], "name": vendor["name"], "registrationNumber": vendor["registrationNumber"]}
-            if is_bill
-            else None,
-            "invoice": {"invoiceNumber": f"F{number:06}", "invoiceDate": brief["performedAt"][:10]}
-            if is_bill
-            else None,
         }
+        if dice.chance("noted", 50):
+            found["note"] = dice.text("note", 1)
+        if is_bill:
+            supplier = {"externalSupplierId": vendor["externalId"], "cif": vendor["taxRegistrationNumber"]}
+            found["supplier"] = {**supplier, "documentNumber": f"F{number:06}", "documentType": "INVOICE"}
+        else:
+            found["employeeId"] = self.registers["employees"].record_id(dice.number("who", EMPLOYEES))
+            found["merchant"] = {"name": vendor["name"]}
+        return found
+
+    def _guest(self, dice: Dice) -> Record:
+        return {"id": dice.uuid("guest"), "attendableId": dice.uuid("guest-who"), "attendableType": "EMPLOYEE"}
 
     def receipts(self, entry_id: str) -> list[Record]:
         """The receipts of an entry: each an original, with a picture made of it."""
@@ -235,18 +242,30 @@ class Store:
     def change(self, one: str, told_now: Record) -> Record:
         """Changes an entry, or adds one."""
         with self.lock:
-            known = self.entry(one) or {**self.rolled(0), "id": one, "receiptIds": []}
+            known = self.entry(one) or {**self.rolled(0), **_BOOKED, "id": one, "receiptIds": []}
             if self.entry(one) is None:
                 self.added.append(one)
-            whole = {**known, **told_now, "updatedAt": told(datetime.now(UTC))}
+            said = {**known, **told_now, "updatedAt": told(datetime.now(UTC))}
+            whole = {name: value for name, value in said.items() if value is not None}
             self.changed[one] = whole
             self.version += 1
             return whole
 
+    def export(self, ids: Sequence[str]) -> None:
+        """A job takes entries now."""
+        with self.lock:
+            for one in ids:
+                self.change(one, {"exportStatus": "EXPORTED"})
+            self.late_jobs.append((told(datetime.now(UTC)), list(ids)))
+            self._job_numbers = {}
+
     def jobs(self) -> Iterator[Record]:
-        """The export jobs: one for so many final entries."""
-        for number in range(-(-self.count // JOB_ENTRIES)):
+        """The export jobs: one for so many entries, and those that were asked for."""
+        for number in range(self._rolled_jobs() + len(self.late_jobs)):
             yield self.job(number)
+
+    def _rolled_jobs(self) -> int:
+        return -(-self.count // JOB_ENTRIES)
 
     def job_of(self, one: str) -> Record | None:
         """An export job by its id."""
@@ -258,6 +277,8 @@ class Store:
 
     def job(self, number: int) -> Record:
         """One export job."""
+        if number >= self._rolled_jobs():
+            return self._late_job(number)
         dice = Dice(self.seed, "job", number)
         made = _FIRST + timedelta(seconds=int(_SPAN_S * (number + 1) * JOB_ENTRIES / max(self.count, 1)))
         last = number == self.count // JOB_ENTRIES - 1
@@ -266,21 +287,48 @@ class Store:
             if last and self.count > JOB_ENTRIES
             else dice.among("status", ("completed",) * 8 + ("failed", "completed_with_errors"))
         )
-        return {
-            "id": dice.uuid("id"),
-            "companyId": self.company_id,
-            "createdAt": told(made),
-            "createdBy": self.registers["employees"].record_id(0),
-            "startedAt": told(made),
-            "completedAt": None if status in ("pending", "in_progress") else told(made + timedelta(minutes=3)),
+        ended = None if status in ("pending", "in_progress") else told(made + timedelta(minutes=3))
+        reason = ("no account", "missing_configuration") if status == "failed" else (None, None)
+        return self._told_job(number, dice.uuid("id"), told(made), ended, status) | {
             "lastUpdatedAt": told(made + timedelta(minutes=3)),
+            "numberOfItems": len(self.job_entries(number)),
+            "failureReason": reason[0],
+            "failureReasonType": reason[1],
+        }
+
+    def job_items(self, job: Record) -> list[Record]:
+        """What became of each entry of a job."""
+        number = int(job["number"])
+        late = number - self._rolled_jobs()
+        ids = self.late_jobs[late][1] if late >= 0 else [self.entry_id(one) for one in self.job_entries(number)]
+        return [self._job_item(one, job) for one in ids]
+
+    def _job_item(self, one: str, job: Record) -> Record:
+        exported = (self.entry(one) or {}).get("exportStatus") == "EXPORTED"
+        open_ones = {"pending": "pending", "in_progress": "in_progress", "failed": "failed"}
+        status = open_ones.get(str(job["status"]), "successful" if exported else "abandoned")
+        when = {"exportedAt": job["completedAt"]} if status == "successful" else {}
+        return {"accountingEntryId": one, "exportJobId": job["id"], "status": status, "failureReason": None, **when}
+
+    def _late_job(self, number: int) -> Record:
+        made, ids = self.late_jobs[number - self._rolled_jobs()]
+        one = Dice(self.seed, "late-job", number).uuid("id")
+        return self._told_job(number, one, made, made, "completed") | {"lastUpdatedAt": made, "numberOfItems": len(ids)}
+
+    def _told_job(self, number: int, one: str, made: str, ended: str | None, status: str) -> Record:
+        return {
+            "id": one,
+            "companyId": self.company_id,
+            "createdAt": made,
+            "createdBy": self.registers["employees"].record_id(0),
+            "startedAt": made,
+            "completedAt": ended,
             "expiredAt": None,
             "expiresIn": 3_600,
             "isInteractive": False,
-            "numberOfItems": len(self.job_entries(number)),
             "status": status,
-            "failureReason": "no account" if status == "failed" else None,
-            "failureReasonType": "unknown" if status == "failed" else None,
+            "failureReason": None,
+            "failureReasonType": None,
             "vendorBasedBookkeeping": False,
             "number": number,
         }
@@ -313,7 +361,6 @@ class Store:
             "mimeType": mime,
             "sizeInBytes": len(data),
             "source": dice.among("source", ("CAMERA", "EMAIL_FETCHING", "USER")),
-            "ocrDocumentId": None,
             "place": place,
         }
 
@@ -346,8 +393,11 @@ class Store:
             "name": dice.company("name"),
             "code": f"L{number:04}",
             "registrationNumber": dice.organisation_number("org"),
+            "taxRegistrationNumber": dice.organisation_number("org") + "MVA",
+            "externalId": f"{50_000 + number}",
             "country": "NO",
-            "status": "ACTIVE",
+            "defaultCurrency": "NOK",
+            "state": "ARCHIVED" if number % 10 == 9 else "ACTIVE",
         }
 
     def _account(self, dice: Dice, number: int) -> Record:
@@ -355,7 +405,7 @@ class Store:
             "companyId": self.company_id,
             "code": str(4_000 + number * 100),
             "name": f"Konto {4_000 + number * 100}",
-            "externalId": None,
+            "externalId": str(4_000 + number * 100),
             "archived": False,
         }
 
@@ -381,13 +431,5 @@ class Store:
             "groupId": self.registers["tag-groups"].record_id(group),
             "code": f"T{place:02}",
             "name": f"Valg {place + 1}",
-            "archived": False,
-        }
-
-    def _integration(self, dice: Dice, number: int) -> Record:
-        return {
-            "companyId": self.company_id,
-            "name": f"Integrasjon {number + 1}",
-            "status": "ACTIVE",
-            "code": f"I{number}",
+            "archived": place == TAGS - 1,
         }

@@ -42,27 +42,23 @@ def listed(
     chosen = ids[begin : begin + limit]
     more = len(ids) > begin + limit
     data = [record for one in chosen if (record := read(one)) is not None]
-    pagination = {
-        "currentRequestPagination": {
-            "parameters": {},
-            "after": after or None,
-            "before": None,
-            "limit": limit,
-            "offset": begin,
-        },
+    asked_for: dict[str, Any] = {"parameters": {}, "limit": limit}
+    asked_for |= {"after": after} if after else {"offset": begin} if asked.get("offset") else {}
+    pagination: dict[str, Any] = {
+        "currentRequestPagination": asked_for,
         "hasNextPage": more,
         "hasPreviousPage": begin > 0,
-        "startCursor": _cursor(begin) if chosen else None,
-        "endCursor": _cursor(begin + len(chosen)) if chosen else None,
         "total": len(ids),
     }
+    if chosen:
+        pagination |= {"startCursor": _cursor(begin), "endCursor": _cursor(begin + len(chosen))}
     return JSONResponse({"data": data, "pagination": pagination})
 
 
 def in_order(found: Sequence[Record], asked: Mapping[str, list[str]], allowed: Sequence[str]) -> list[Record]:
     """Sorted by the keys that are asked for. Raises `Refusal` for one that is not allowed."""
-    keys = asked.get("sorting_keys[]") or asked.get("sorting_keys") or []
-    orders = asked.get("sorting_order[]") or asked.get("sorting_order") or []
+    keys = asked.get("sorting_keys") or []
+    orders = asked.get("sorting_order") or []
     if len(keys) != len(orders) or not set(keys) <= set(allowed):
         raise Refusal("PARAMETER_VALIDATION_FAILED", 400, "sorting")
     ordered = list(found)

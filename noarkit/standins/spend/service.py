@@ -8,6 +8,7 @@ import hmac
 import json
 import secrets
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,13 +28,13 @@ from noarkit.standins.hooks import Delivery, Hooks
 from noarkit.standins.issuer import Issuer, Refused, Terms
 from noarkit.standins.mcp_consent import Granting
 from noarkit.standins.serving import Wish
-from noarkit.standins.spend.calls import Calls
-from noarkit.standins.spend.data import Store
+from noarkit.standins.spend.calls import ACTIVATED, Calls
+from noarkit.standins.spend.data import Store, told
 from noarkit.standins.spend.lists import Refusal, refused
 from noarkit.standins.windows import Windows
 
 _LIMIT = ((600, 60.0),)
-_ALL = ["GET", "POST", "PUT", "DELETE"]
+_ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _KEYS = ("key", "integrated")  # of one company, or of a partner whose installation is activated first
 _URL_LIFE_S = 86_400.0
 _ANSWER_LOST = 599  # a trouble of this status lets the token be spent, and loses the answer
@@ -42,7 +43,7 @@ _ANSWER_LOST = 599  # a trouble of this status lets the token be spent, and lose
 @dataclass(slots=True)
 class Spend:
     """The stand-in. Options: `auth=key` or `integrated` for an API key, `tokens=jwt`, `url-life=SECONDS` of receipts,
-    `retries=a,b,…` of webhooks."""
+    `scopes="a:read b:read"` where a key has not all of them, `retries=a,b,…` of webhooks."""
 
     url: str
     wish: Wish
@@ -64,7 +65,14 @@ class Spend:
         terms = Terms("standin-client", secrets.token_urlsafe(24), self.wish.lifetime_s, rotates=True, needs_pkce=True)
         terms.signed = self.wish.options.get("tokens") == "jwt"
         integrated = self.wish.options.get("auth") == "integrated"
-        self.installed = {"id": secrets.token_hex(8), "status": "PENDING" if integrated else "ACTIVE"}
+        self.installed = {
+            "id": str(uuid.uuid4()),
+            "applicationId": str(uuid.uuid4()),
+            "resource": f"urn:standin:company:{self.store.company_id}",
+            "status": "PENDING_INTEGRATION" if integrated else ACTIVATED,
+            "createdAt": told(datetime.now(UTC)),
+            "updatedAt": told(datetime.now(UTC)),
+        }
         self.issuer = Issuer(terms)
         self.windows = Windows(self.wish.limits if self.wish.limits is not None else _LIMIT)
         self._refresh_token = self.issuer.first_refresh_token()
@@ -94,7 +102,8 @@ class Spend:
     @property
     def app(self) -> Starlette:
         """The service."""
-        calls = Calls(self.store, self.webhook_secrets, self.signed, self.installed)
+        scopes = frozenset(self.wish.options["scopes"].split()) if "scopes" in self.wish.options else None
+        calls = Calls(self.store, self.webhook_secrets, self.signed, self.installed, scopes)
         routes = [
             Route("/oauth/authorize", self._consent, methods=["GET"]),
             Route("/oauth/token", self._token, methods=["POST"]),
@@ -149,7 +158,7 @@ class Spend:
             return refused("UNAUTHORIZED", 401, "a token never goes in the query")
         if not self._is_known(call.headers.get("authorization", "")):
             return Response(status_code=401)
-        return JSONResponse({"type": "TOO_MANY_REQUESTS"}, 429) if self.windows.enter() > 0 else None
+        return refused("TOO_MANY_REQUESTS", 429) if self.windows.enter() > 0 else None
 
     def _is_known(self, shown: str) -> bool:
         kind, _, value = shown.partition(" ")
@@ -161,8 +170,8 @@ class Spend:
     def _answered(self, answering: Answering, call: Call) -> Response:
         try:
             return self._admitted(call) or answering(call)
-        except Unreadable:
-            return refused("JSON_MAPPING_EXCEPTION", 400, "json mapping exception")
+        except Unreadable as unreadable:
+            return refused("JSON_MAPPING_EXCEPTION", 400, str(unreadable))
         except Refusal as refusal:
             return refused(refusal.kind, refusal.status, refusal.message)
 
@@ -216,6 +225,7 @@ class Spend:
             "change": self._change,
             "receipt": self._late_receipt,
             "job": self._job_told,
+            "export": self._exported,
         }
         return switches(self.control, verbs, self._counts)
 
@@ -232,6 +242,10 @@ class Spend:
         self.store.extra_receipts.setdefault(entry, []).append("late")
         ids = [one["id"] for one in self.store.receipts(entry)]
         self.store.change(entry, {**(self.store.entry(entry) or {}), "receiptIds": ids})
+
+    def _exported(self, told: Told) -> None:
+        """The bookkeeping takes entries now, however long ago they were settled."""
+        self.store.export([str(one) for one in told["entries"]])
 
     def _job_told(self, told: Told) -> None:
         """A job is told of; it may have come to another state."""

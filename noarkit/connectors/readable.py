@@ -1,0 +1,67 @@
+"""A record as a page that a person can read, so that a case file is understood without the service it came from.
+
+    readable_page("Bilag 12", "Bilag: Fjord AS, 2026-01-05", {"supplier": {"name": "Fjord AS"}, "splitItems": []})
+
+Each member is a line, what lies inside is indented, and what says nothing is left out. Names go before ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+
+from noarkit.connectors.port import Made
+
+PLAIN = "text/plain"
+_INDENT = "    "
+_DEEPEST = 20
+_NOTHING: tuple[object, ...] = (None, "", [], {}, ())
+_LOOKUP = frozenset({"id", "name", "email"})
+
+
+def readable_page(name: str, title: str, record: Mapping[str, object], labels: Mapping[str, str] | None = None) -> Made:
+    """The page of a record: its title, then each of its members by its label. The same record gives the same bytes."""
+    lines = [title, "=" * len(title), "", *_lines(record, labels or {}, 0)]
+    data = "\n".join(line.rstrip() for line in lines) + "\n"
+    return Made(f"{name}.txt", PLAIN, data.encode("utf-8", "backslashreplace"), title=title)
+
+
+def _lines(record: Mapping[str, object], labels: Mapping[str, str], depth: int) -> Iterator[str]:
+    for name, value in record.items():
+        if value not in _NOTHING:
+            yield from _member(labels.get(name, str(name)), value, labels, depth)
+
+
+def _member(label: str, value: object, labels: Mapping[str, str], depth: int) -> Iterator[str]:
+    indent = _INDENT * depth
+    plain = _plain(value)
+    if plain is not None:
+        first, *others = plain.splitlines() or [""]
+        yield f"{indent}{label}: {first}"
+        yield from (f"{indent}{_INDENT}{line}" for line in others)
+    elif depth >= _DEEPEST:
+        yield f"{indent}{label}: …"
+    elif isinstance(value, Mapping):
+        yield f"{indent}{label}:"
+        yield from _lines(value, labels, depth + 1)
+    elif isinstance(value, Sequence):
+        yield f"{indent}{label}:"
+        for number, one in enumerate(value, start=1):
+            yield from _member(str(number), one, labels, depth + 1)
+
+
+def _plain(value: object) -> str | None:
+    """What is written on one line, or as a text of its own; None for what has parts."""
+    if isinstance(value, bool):
+        return "ja" if value else "nei"
+    if isinstance(value, str | int | float | Decimal):
+        return str(value)
+    if isinstance(value, Mapping):
+        is_lookup = bool(value.get("name")) and set(value) <= _LOOKUP
+        return str(value["name"]) if is_lookup else None
+    if isinstance(value, Sequence):
+        parts = [_plain(one) for one in value]
+        short = all(part is not None and "\n" not in part for part in parts)
+        joined = ", ".join(str(part) for part in parts)
+        return joined if short and len(joined) <= 100 else None
+    return "" if value is None else str(value)
