@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.changes import write_changes
+from noarkit.extract.changes import ChangeLog, LogFlaw, Written, count_changes, write_changes
 from noarkit.extract.facts import PackageFacts
 from noarkit.extract.hands import Hands
 from noarkit.extract.journal_files import Journalled, JournalPeriod
@@ -24,6 +24,7 @@ from noarkit.packages.noark5 import vsm
 from noarkit.packages.noark5.content import Codes
 from noarkit.packages.noark5.description import DescribedDocument, DescribedFile, Description, description_xml
 from noarkit.packages.noark5.moments import Moments
+from noarkit.packages.noark5.original import GROUP
 from noarkit.packages.noark5.schemas import VsmGroup, vsm_schema
 from noarkit.packages.noark5.spec import (
     ADDML,
@@ -34,6 +35,9 @@ from noarkit.packages.noark5.spec import (
 )
 from noarkit.packages.noark5.write import Tally
 from noarkit.safe.atomic import write_bytes
+
+UNKNOWN = frozenset({"", "ukjent", "unknown"})
+"""Names of creators that say that nobody knows the creator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,17 @@ class Given:
     begun: str
     business: tuple[VsmGroup, ...] = ()
     carry: bool = False
+    change_log: ChangeLog = "from-archive"
+
+    @property
+    def keeps_originals(self) -> bool:
+        """True where the archive may keep elements of an original."""
+        return any(group.id == GROUP for group in self.business)
+
+    @property
+    def declared(self) -> tuple[VsmGroup, ...]:
+        """The groups that the package's own schema declares: not that of originals, which stand in their elements."""
+        return tuple(group for group in self.business if group.id != GROUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +87,15 @@ class Assembled:
     start: str = ""
     end: str = ""
     documents: list[DescribedDocument] = field(default_factory=list)
+    creators: tuple[str, ...] = ()
+    log: LogFlaw | None = None
 
 
 def assemble(places: Places, given: Given, hands: Hands, pause: Callable[[], None]) -> Assembled:
     """Writes all files of the package but the documents, which are there already, and the table of what the form cannot
     say. Where there are `hands`, two of them do other things while the rest write the structure."""
     moments = Moments(given.zone)
-    pen = Pen(places.store, given.codes, given.zone, given.begun, given.carry)
+    pen = Pen(places.store, given.codes, given.zone, given.begun, given.carry, given.keeps_originals)
     bundles = Bundles(places.store)
     try:
         facts = given.facts
@@ -90,7 +107,7 @@ def assemble(places: Places, given: Given, hands: Hands, pause: Callable[[], Non
         with hashed(places.package / f"{STRUCTURE}.xml") as out:
             made = write_structure(bundles, pen, Outlet(out, writers, pause), hands.team.portion)
         told = [_structure(out.sha256, made.tally, given)]
-        with_changes = write_changes(bundles, places.package / f"{CHANGE_LOG}.xml", moments)
+        with_changes = write_changes(bundles, places.package / f"{CHANGE_LOG}.xml", moments, given.change_log)
         if with_changes is not None:
             told.append(_document(CHANGE_LOG, with_changes.sha256, given, [("endring", with_changes.entries)]))
         period = _period(bundles, facts, moments)
@@ -103,11 +120,12 @@ def assemble(places: Places, given: Given, hands: Hands, pause: Callable[[], Non
             made.met,
             made.placed,
             journalled,
-            with_changes.entries if with_changes else 0,
+            with_changes.entries if with_changes and not with_changes.noted else 0,
             made.signs + signs,
             lost,
             *period,
             told,
+            log=_log(bundles, with_changes),
         )
         write_bytes(places.package / f"{DESCRIPTION}.xml", _description(bundles, assembled, given), sync=False)
         return assembled
@@ -115,10 +133,17 @@ def assemble(places: Places, given: Given, hands: Hands, pause: Callable[[], Non
         bundles.close()
 
 
+def _log(bundles: Bundles, written: Written | None) -> LogFlaw | None:
+    """What is to be said of the change log; None where it holds the changes."""
+    if written is not None:
+        return "changes-noted" if written.noted else None
+    return "changes-left-out" if count_changes(bundles) else "no-changes"
+
+
 def _structure(sha256: str, tally: Tally, given: Given) -> DescribedDocument:
     counts = [(name, tally.units[name]) for name in ("mappe", "registrering")]
     more = []
-    if tally.business and given.business:
+    if tally.business and given.declared:
         more.append(DescribedFile(vsm.SCHEMA_FILE, ""))
     if tally.business and given.carry:
         more.append(DescribedFile(vsm.CARRIED_SCHEMA_FILE, ""))
@@ -139,7 +164,7 @@ def _hashed(files: Sequence[DescribedFile], given: Given) -> list[DescribedFile]
 def _own_schema(name: str, given: Given) -> bytes:
     if name == vsm.CARRIED_SCHEMA_FILE:
         return vsm.carried_schema().encode()
-    return vsm_schema(vsm.NAMESPACE, given.business)
+    return vsm_schema(vsm.NAMESPACE, given.declared)
 
 
 def _write_schemas(package: Path, documents: Sequence[DescribedDocument], given: Given) -> None:
@@ -160,6 +185,8 @@ def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[st
         "SELECT min(json_extract(data, '$.f.opprettetDato')), max(coalesce(json_extract(data, '$.f.avsluttetDato'),"
         " json_extract(data, '$.f.opprettetDato'))) FROM unit WHERE kind IN ('F', 'S')"
     ).fetchone()
+    if of_series[0] and of_series[1] and str(of_series[1])[:10] < str(of_series[0])[:10]:
+        of_series = (None, None)  # series that end before they begin tell nothing of a period
     start = facts.start.isoformat() if facts.start else of_series[0] or of_units[0]
     end = facts.end.isoformat() if facts.end else of_series[1] or of_units[1]
     return moments.day(start), moments.day(end)
@@ -172,12 +199,14 @@ def _description(bundles: Bundles, made: Assembled, given: Given) -> bytes:
     for (data,) in bundles.db.execute("SELECT data FROM part WHERE type = 'Arkivskaper' ORDER BY uuid"):
         creators.append(str(orjson.loads(data)["f"].get("arkivskaperNavn", "")))
     facts, tally = given.facts, made.tally
+    named = sorted(name for name in creators if name.strip().lower() not in UNKNOWN)
+    made.creators = tuple(named) or facts.creators  # the archive's own, where it knows any
     files = int(bundles.db.execute("SELECT count(*) FROM version WHERE done = 1").fetchone()[0])
     return description_xml(
         Description(
             title=title,
             description=facts.description,
-            creators=sorted(creators) or facts.creators,
+            creators=made.creators or tuple(sorted(creators)),
             system_type=facts.system_type,
             system_name=facts.system_name,
             start=made.start,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from noarkit.extract.store import Key
 from noarkit.packages.noark5.content import Cleaned, Content, parse
+from noarkit.packages.noark5.original import ABOVE, Original
+from noarkit.packages.noark5.restoring import originals_of
 
 # One text of JSON for a unit: JSON is put together of pieces of JSON, so that nothing is parsed and built again.
 _LINKS = """(SELECT group_concat('{"n":"' || k.name || '","u":"' || k.uuid || '","o":'
@@ -88,6 +91,15 @@ class Bundles:
         sql = _select("R", documents=False).replace("SELECT u.id", "SELECT u.parent", 1)
         for parent, klasse, raw in self.db.execute(f"{sql} WHERE u.type = 'Journalpost' ORDER BY u.sort, u.uuid"):
             yield parent, klasse, parse(raw, self.cleaned)
+
+    def above(self) -> tuple[Original, ...]:
+        """What folders and records keep of the fonds, series and classification systems above them; with the ids of
+        those that are here under the same ones."""
+        here = {uuid for (uuid,) in self.db.execute("SELECT uuid FROM unit WHERE kind IN ('F', 'S', 'C')")}
+        sql = "SELECT CAST(data AS BLOB) FROM unit WHERE kind IN ('M', 'R') AND instr(data, ?) ORDER BY uuid"
+        units = (parse(b'{"o":' + raw + b"}", self.cleaned)["o"] for (raw,) in self.db.execute(sql, (f'"{ABOVE}"',)))
+        found = (one for unit in units for one in originals_of(unit["f"], ABOVE))
+        return tuple(one if one.system_id in here else replace(one, system_id="") for one in found)
 
     def exists(self, parent: Key, kind: str) -> bool:
         """True where there is a unit of a kind with that parent."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from noarkit.archive.administration import Administration
@@ -23,6 +24,7 @@ from noarkit.model.mapping import mapping
 from noarkit.model.xml_model import xml_model
 from noarkit.packages.noark5.changes_read import read_changes
 from noarkit.packages.noark5.content import Codes, xml_text
+from noarkit.packages.noark5.made import NO_CHANGES
 from noarkit.packages.noark5.moments import Moments
 from noarkit.packages.noark5.spec import CHANGE_LOG, WRITTEN_VERSION
 from noarkit.packages.noark5.values import timestamp
@@ -37,16 +39,24 @@ _WITH_UUID = ("unit", "document", "version")
 CHANGED_MEANWHILE = "changed-meanwhile"
 """The fact under which the store remembers that somebody changed something while it was fetched."""
 
+LogFlaw = Literal["no-changes", "changes-noted", "changes-left-out"]
+NO_FLAWS = frozenset({"no-changes", "changes-noted"})
+"""What is said of a change log and does not stand against depositing: there was nothing to tell."""
+
+ChangeLog = Literal["from-archive", "empty-note", "none"]
+"""Which change log a package gets: what the archive tells; the same, or a note where it tells nothing; or none."""
+
 _BATCH = 500
 _TOLD = ("UPDATE", "MOVE")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The file that was written."""
+    """The file that was written; `noted` where its one entry says that there is no change."""
 
     sha256: str
     entries: int
+    noted: bool = False
 
 
 def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Callable[[], None]) -> None:
@@ -185,10 +195,16 @@ def _unit_of(entry: Mapping[str, Json], store: ExtractStore) -> str | None:
     return None
 
 
-def write_changes(bundles: Bundles, path: Path, moments: Moments) -> Written | None:
-    """Writes endringslogg.xml by time and unit; where nothing was changed there is no such file."""
-    count = int(bundles.db.execute("SELECT count(*) FROM change").fetchone()[0])
-    if not count:
+def count_changes(bundles: Bundles) -> int:
+    """How many changes there are to tell."""
+    return int(bundles.db.execute("SELECT count(*) FROM change").fetchone()[0])
+
+
+def write_changes(bundles: Bundles, path: Path, moments: Moments, how: ChangeLog = "from-archive") -> Written | None:
+    """Writes endringslogg.xml by time and unit. Where nothing was changed there is no such file, or one with a note:
+    the schema wants a change, so it is one that leaves the title of the arkiv as it was, on the day it was closed."""
+    count = count_changes(bundles)
+    if how == "none" or not (count or how == "empty-note"):
         return None
     with hashed(path) as out:
         out.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<{CHANGE_LOG} {namespaces(CHANGE_LOG)}>\n'.encode())
@@ -203,8 +219,21 @@ def write_changes(bundles: Bundles, path: Path, moments: Moments) -> Written | N
                     f"<nyVerdi>{_local(new, moments)}</nyVerdi>\n</endring>\n"
                 ).encode()
             )
+        if not count:
+            out.write(_note(bundles, moments).encode())
         out.write(f"</{CHANGE_LOG}>\n".encode())
-    return Written(out.sha256, count)
+    return Written(out.sha256, count or 1, noted=not count)
+
+
+def _note(bundles: Bundles, moments: Moments) -> str:
+    fields = next(unit for _, unit in bundles.units("", "F"))["o"]["f"]
+    title, at = fields.get("tittel"), fields.get("avsluttetDato") or fields.get("opprettetDato")
+    return (
+        f"<endring>\n<referanseArkivenhet>{fields.get('uuid')}</referanseArkivenhet>\n"
+        f"<referanseMetadata>tittel</referanseMetadata>\n<endretDato>{moments.local(str(at))}</endretDato>\n"
+        f"<endretAv>{NO_CHANGES}</endretAv>\n<tidligereVerdi>{title}</tidligereVerdi>\n"
+        f"<nyVerdi>{title}</nyVerdi>\n</endring>\n"
+    )
 
 
 def _local(value: str, moments: Moments) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from noarkit.errors import PackageFault, SourceFault, UsageFault
+from noarkit.errors import ItemNotAFile, PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.payload import Part, Payload, Told, payload_of
+from noarkit.extract.payload import NOT_CARRIED, Part, Payload, Told, payload_of
 from noarkit.packages.dias.order import DiasOrder, Party, read_order
 from noarkit.packages.eark.order import (
     Agent,
@@ -31,6 +31,7 @@ from noarkit.packages.eark.order import submitter as submitting
 from noarkit.packages.eark.spec import Kind
 from noarkit.packages.holding.building import File
 from noarkit.packages.holding.making import Made, Order, make_package
+from noarkit.safe.csv_files import write_csv
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
 BAG, NOARK = "bagit", "noark5"
@@ -38,6 +39,8 @@ TARGETS = ("eark-sip", "eark-aip", "eark-dip", "dias-sip", "dias-aip", BAG, NOAR
 """What anything can be converted to; `noark5` is what lies in a package, taken out of it."""
 PACKED_EXTRACTS = tuple(form for form in TARGETS if form != NOARK)
 _KINDS: Mapping[str, Kind] = MappingProxyType({"eark-sip": "sip", "eark-aip": "aip", "eark-dip": "dip"})
+# a bag holds any other package as it stands; of these it holds what lies in them
+_UNWRAPPED = frozenset({"bagit", "siard"})
 _CONTENT_TYPES = {
     "noark5": ("OTHER", "Noark 5", "Databases"),
     "siard": ("citssiard_v1_0", "", "Databases"),
@@ -57,7 +60,9 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class Converted:
     """The package that was made, of how many files of its source, and the form these came in. `defaults` where it says
-    of its parties only that they are not stated."""
+    of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file: pipes,
+    sockets and devices; of a SIARD archive, what it lacks. `PKG.set-aside.csv` lists them. `as_text` names columns of a
+    database that hold what their types in SIARD cannot, and became texts or bytes."""
 
     package: Path
     source_form: str
@@ -65,6 +70,8 @@ class Converted:
     bytes: int
     resumed: bool
     defaults: bool
+    set_aside: int = 0
+    as_text: tuple[str, ...] = ()
 
 
 def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:
@@ -86,8 +93,25 @@ def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobo
                 raise
             # a load sets one file aside and goes on; a package that lacks a file is none
             raise PackageFault(where=fault.data.get("key"), why=fault.data.get("why"), detail=fault.code) from fault
+    left = _set_aside(payload, wanted.form)
+    if left:
+        rows = ((name, "" if kind == NOT_CARRIED else ItemNotAFile.code, kind) for name, kind in sorted(left.items()))
+        write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
     defaults = wanted.package is None and wanted.form != NOARK
-    return Converted(made.path, payload.form, counted.files, counted.bytes, made.resumed, defaults)
+    aside = len(left)
+    return Converted(made.path, payload.form, counted.files, counted.bytes, made.resumed, defaults, aside)
+
+
+def _set_aside(payload: Payload, form: str) -> Mapping[str, str]:
+    """What the new package does not hold, with its kind; a bag takes other packages whole."""
+    if form == BAG and payload.form not in _UNWRAPPED:
+        return {name: kind for name, kind in payload.set_aside.items() if kind != NOT_CARRIED}
+    return payload.set_aside
+
+
+def set_aside_path(target: Path) -> Path:
+    """Where the list of what was set aside stands."""
+    return target.parent / f"{target.name}.set-aside.csv"
 
 
 class _Counted:
@@ -119,7 +143,7 @@ def _bag(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Made
 
     # what was a bag gets a new one; any other package goes into it whole
     folder = "" if payload.form in ("plain", "bagit", "noark5", "siard") else f"{payload.title}/"
-    told = payload.whole if payload.form not in ("bagit", "siard") else None
+    told = payload.whole if payload.form not in _UNWRAPPED else None
     files = told.files if told is not None else lambda: _together(payload.parts)
     return make_bag(
         (BagFile(folder + name, source, size, stamp) for name, source, size, stamp in files()),

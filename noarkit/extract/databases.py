@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.convert import Converted, Wanted
+from noarkit.extract.convert import Converted, Wanted, set_aside_path
 from noarkit.packages.dias.order import DiasOrder, read_order
 from noarkit.packages.forms import look
+from noarkit.safe.csv_files import write_csv
+from noarkit.safe.scratch import scratch
 
 SIARD, SQLITE = "siard", "sqlite"
 DATABASES = (SIARD, SQLITE)
@@ -31,12 +34,24 @@ def convert_database(
 
 
 def _sqlite(source: Path, target: Path, wanted: Wanted, tell: Listener) -> Converted:
-    from noarkit.packages.siard.sqlite import sqlite_of
+    from noarkit.packages.siard.gaps import RULES, Gap
+    from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
 
     if not source.exists() or look(source, wanted.limits).form != SIARD:
         raise UsageFault(what="not-a-siard", where=str(source))
-    made = sqlite_of(source, target, limits=wanted.limits, tell=tell)
-    return Converted(made.path, SIARD, made.files, made.size_bytes, made.resumed, False)
+    with closing(scratch()) as kept:
+        kept.execute("CREATE TABLE gaps (place, code, why)")
+
+        def keep(gap: Gap) -> None:
+            place = f"{gap.key} {gap.name}".strip()
+            kept.execute("INSERT INTO gaps VALUES (?, ?, ?)", (place, RULES[gap.why], gap.why))
+
+        made = sqlite_of(source, target, SqliteOrder(wanted.limits, gaps=keep), tell=tell)
+        (aside,) = kept.execute("SELECT count(*) FROM gaps").fetchone()
+        if aside:
+            rows = kept.execute("SELECT place, code, why FROM gaps ORDER BY rowid")
+            write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
+    return Converted(made.path, SIARD, made.files, made.size_bytes, made.resumed, False, aside)
 
 
 def _siard(source: str, target: Path, wanted: Wanted, connections: Connections | None, tell: Listener) -> Converted:
@@ -45,7 +60,9 @@ def _siard(source: str, target: Path, wanted: Wanted, connections: Connections |
 
     with live_source(_address(source), _facts(read_order(wanted.package)), connections=connections) as database:
         made = write_siard(database, target, SiardOrder(), tell=tell)
-    return Converted(made.path, "database", made.files, made.size_bytes, made.resumed, wanted.package is None)
+        fallen = database.as_text
+    defaults = wanted.package is None
+    return Converted(made.path, "database", made.files, made.size_bytes, made.resumed, defaults, as_text=fallen)
 
 
 def _address(source: str) -> str:

@@ -21,10 +21,10 @@ def deliver(archive: Archive, target: Path, wanted: Wanted, terms: Terms, *, tel
 
     Raises what `extract` and `convert` raise.
     """
-    if os.path.lexists(target):
-        raise UsageFault(what="exists", where=str(target))
     work = delivery_folder(target)
-    held, known = work / NOARK, work / "extracted.json"
+    if os.path.lexists(target) and not (work / "extracted.json").is_file():
+        raise UsageFault(what="exists", where=str(target))
+    held, known, named = work / NOARK, work / "extracted.json", work / "named"
     work.mkdir(parents=True, exist_ok=True)
     if known.is_file():
         told = json.loads(known.read_text("utf-8"))
@@ -34,7 +34,9 @@ def deliver(archive: Archive, target: Path, wanted: Wanted, terms: Terms, *, tel
         extracted = extract(archive, held, terms, tell=tell)
         told = {**asdict(extracted), "package": "", "report": _beside(target, extracted.report)}
         write_text(known, json.dumps(told))
-    convert(held, target, wanted, tell=tell)
+    if not named.is_file():
+        convert(held, target, wanted, tell=tell)
+        write_text(named, "")
     for report in work.glob(f"{NOARK}.*"):
         report.replace(target.parent / _beside(target, report))
     shutil.rmtree(work, ignore_errors=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -13,21 +11,20 @@ import orjson
 
 from noarkit.extract.carried import lost_fields
 from noarkit.packages.noark5.content import Thing
-from noarkit.safe.atomic import writing
+from noarkit.safe.csv_files import write_csv
 
 
 def write_table(db: sqlite3.Connection, path: Path) -> dict[str, int]:
     """Every field of every object that has one and that the form cannot tell; counts by type and field."""
     counts: Counter[str] = Counter()
-    with writing(path, sync=False) as file:
-        text = io.TextIOWrapper(file, "utf-8", newline="")
-        table = csv.writer(text)
-        table.writerow(("type", "uuid", "field", "value"))
+
+    def rows() -> Iterator[tuple[str, str, str, str]]:
         for thing, uuid in _things(db):
             for name, value in lost_fields(thing):
                 counts[f"{thing['t']}.{name}"] += 1
-                table.writerow((thing["t"], uuid, name, value))
-        text.detach()
+                yield thing["t"], uuid, name, value
+
+    write_csv(path, ("type", "uuid", "field", "value"), rows(), mode=0o644, sync=False)
     return dict(counts)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from noarkit.extract.account import Seen
 from noarkit.extract.assemble import Assembled
+from noarkit.extract.changes import NO_FLAWS
 from noarkit.extract.rows import LEFT_OUT
 from noarkit.extract.store import ExtractStore
 from noarkit.model.mapping import mapping
@@ -48,7 +49,7 @@ def write_report(store: ExtractStore, target: Path, made: Assembled, said: Said)
 def _whole(store: ExtractStore, made: Assembled, said: Said) -> dict[str, object]:
     return {
         "format": _FORMAT,
-        "depositable": not [flaw for flaw in said.flaws if flaw != "no-changes"],
+        "depositable": not set(said.flaws) - NO_FLAWS,
         "flaws": list(said.flaws),
         "as_seen_by": asdict(said.seen),
         "open_units": dict(said.open_units),
@@ -71,6 +72,7 @@ def _whole(store: ExtractStore, made: Assembled, said: Said) -> dict[str, object
             "posts_outside_case_files": made.journalled.outside_cases,
             "posts_without_parties": made.journalled.without_parties,
         },
+        "originals": {"restored": made.tally.restored.values, "left_out": made.tally.restored.left_out},
         "changes": {
             "entries": made.changes,
             "left_out": _changes_left_out(store),

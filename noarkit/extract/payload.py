@@ -10,32 +10,37 @@ What is packed is read where it lies, file by file in the order in which they li
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from noarkit.errors import PackageFault, TooLarge, UnsafeMember
+from noarkit.errors import PackageFault, TooLarge, UnsafeMember, UsageFault
+from noarkit.extract.left_out import left_out
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.dias.held import open_held
-from noarkit.packages.forms import Form, Found, look
+from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.building import File
 from noarkit.packages.holding.located import locator_of
 from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stored, open_storage
+from noarkit.packages.marks import Form
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
 from noarkit.safe.paths import inside
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.safe.workplace import own_folder
+from noarkit.sources.files.folders import kind_of
 
 Content = Literal["noark5", "siard", "files"]
 _REPRESENTATIONS = "representations"
 _DATA = "data"
 _CONTENT = "content"
+NOT_CARRIED = "not-carried"
 _MOST_TOLD = 10_000
 _KINDS_TOLD: Mapping[str, Literal["descriptive", "other", "documentation"]] = {
     "metadata/descriptive": "descriptive",
@@ -52,11 +57,22 @@ _TOLD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Files that belong together under a name. `files` may be asked for again."""
+    """Files that belong together under a name. `files` may be asked for again. `where` is the place they lie in, of
+    which `takes` says what belongs to them."""
 
     name: str
     content: Content
     files: Callable[[], Iterator[File]]
+    where: str = ""
+    takes: Callable[[str], bool] = bool  # every name is one
+
+    def covers(self, root: str, name: str) -> bool:
+        """True where a file of the package at `root` is one of these, or holds them."""
+        full = f"{root}/{name}"
+        if not self.where.startswith(f"{root}/") and self.where != root:
+            return name.endswith(".tar")  # they lie in an archive file of the package
+        above = f"{self.where}/"
+        return full.startswith(above) and self.takes(full.removeprefix(above))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +87,15 @@ class Told:
 @dataclass(frozen=True, slots=True)
 class Payload:
     """What is to be carried over. `form` is what it came in, `title` what the place is called; `told` are descriptions
-    that other forms have a place for, too."""
+    that other forms have a place for, too; `set_aside` is what stands in a folder and is no file, with its kind, and
+    what stands in a package and belongs to nothing that it holds."""
 
     form: Form
     title: str
     parts: tuple[Part, ...]
     whole: Part
     told: tuple[Told, ...] = ()
+    set_aside: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextmanager
@@ -87,6 +105,8 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
         found = look(path, limits)
     except OSError as error:
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
+    if not path.is_dir() and not path.is_file():
+        raise UsageFault(what="not-a-file", where=str(path))
     with ExitStack() as stack:
         if path.is_file() and found.form in ("plain", "siard"):
             kind: Content = "siard" if found.form == "siard" else "files"
@@ -97,9 +117,16 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
             found = replace(found, form="plain")  # unpacked, it is a folder of files like any other
         storage = _storage(found, path, limits)
         stack.callback(storage.close)
+        if found.form == "plain":
+            aside = dict(_no_files(storage))
+            one = Part(_part_name("files"), "files", partial(_files, storage, lambda name: name not in aside))
+            yield Payload("plain", found.root.name, (one,), one, set_aside=aside)
+            return
         parts = tuple(_parts(found.form, storage, _Opening(stack, limits)))
         whole = _part("", "files", _wrapped(found, path, storage))
-        yield Payload(found.form, found.root.name, parts, whole, tuple(_told(found.form, storage)))
+        covering = [partial(part.covers, storage.where) for part in parts]
+        aside = dict.fromkeys(left_out(found.form, storage, covering), NOT_CARRIED)
+        yield Payload(found.form, found.root.name, parts, whole, tuple(_told(found.form, storage)), aside)
 
 
 def _storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
@@ -251,7 +278,18 @@ def _is_content(name: str) -> bool:
 
 
 def _part(name: str, kind: Content, storage: Storage, wanted: Callable[[str], bool] = _any) -> Part:
-    return Part(name or _part_name(kind), kind, partial(_files, storage, wanted))
+    return Part(name or _part_name(kind), kind, partial(_files, storage, wanted), storage.where, wanted)
+
+
+def _no_files(storage: Storage) -> Iterator[tuple[str, str]]:
+    """Pipes, sockets and devices of a folder, which have no content to carry over, with the kind of each."""
+    if storage.folder is None:
+        return
+    for stored in storage.files():
+        if stored.odd and stored.odd != "link":
+            mode = (storage.folder / stored.name).lstat().st_mode
+            if not stat.S_ISDIR(mode):  # a folder that cannot be read may hold anything: that is for `_files` to refuse
+                yield stored.name, kind_of(mode)
 
 
 def _part_name(kind: Content) -> str:

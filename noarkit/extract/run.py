@@ -13,7 +13,7 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,10 +23,10 @@ from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, RunLocked,
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract import account, not_in_form
 from noarkit.extract.assemble import Assembled, Given, Places, assemble
-from noarkit.extract.changes import CHANGED_MEANWHILE, fetch_changes, merge_kept
+from noarkit.extract.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
 from noarkit.extract.codes import read_codes
 from noarkit.extract.documents import fetch_documents
-from noarkit.extract.facts import PackageFacts
+from noarkit.extract.facts import SYSTEM_NAME, PackageFacts
 from noarkit.extract.fetch import fetch
 from noarkit.extract.hands import Hands, Team
 from noarkit.extract.links import fetch_links
@@ -35,9 +35,10 @@ from noarkit.extract.selection import Selection, resolve
 from noarkit.extract.store import FILE_NAME, ExtractStore
 from noarkit.packages.noark5.packing import is_packed, pack
 from noarkit.packages.noark5.schemas import VsmField, VsmGroup
-from noarkit.safe.atomic import sweep, sync_folder
+from noarkit.safe.atomic import sweep, sync_folder, write_text
 
 _PACKAGE = "package"
+_NAMING = "naming.json"
 _OPEN = (
     "SELECT type, count(*) FROM (SELECT type FROM unit WHERE open = 1 UNION ALL"
     " SELECT 'Dokument' FROM document WHERE open = 1) GROUP BY type ORDER BY type"
@@ -59,6 +60,7 @@ class Terms:
     include_open: bool = False
     carry: bool = False
     kept_log: Path | None = None
+    change_log: ChangeLog = "from-archive"
     zone: str = "Europe/Oslo"
     account: str = ""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -68,7 +70,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is."""
+    """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
+    `warnings` are what our own validator found in it, None where it was not asked. `beside` is how many values of
+    records stand in the table beside the package alone, None where the package carries what it can of them."""
 
     package: Path
     report: Path
@@ -79,11 +83,14 @@ class Extracted:
     changes: int
     defaults: int
     flaws: tuple[str, ...]
+    errors: int | None = None
+    warnings: int | None = None
+    beside: int | None = None
 
     @property
     def depositable(self) -> bool:
         """True where nothing stands against depositing it; that nothing was ever changed does not."""
-        return not set(self.flaws) - {"no-changes"}
+        return not set(self.flaws) - NO_FLAWS and not self.errors
 
 
 def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = nobody) -> Extracted:
@@ -92,16 +99,18 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
     Raises `NotDepositable` for open units (unless included) and for schemas that are not the official ones,
     `ChecksumDiffers` for a file that is not what the archive says, `UsageFault` where `target` is there already.
     """
-    if os.path.lexists(target):
-        raise UsageFault(what="exists", where=str(target))
-    schemas = schema_set(terms.schemas)
     work = work_folder(target)
     package = work / _PACKAGE
+    last = work / target.name if is_packed(target) else package
+    if os.path.lexists(target):
+        return _tidied(target, last, terms)
+    schemas = schema_set(terms.schemas)
     try:
         package.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigFault(where=str(work), why=error.strerror or "unreadable") from error
     with Hands(terms.team) as hands, _locked(work), ExtractStore(work / FILE_NAME) as store:
+        (work / _NAMING).unlink(missing_ok=True)
         for folder in (work, package, *package.glob("*/*")):
             if folder.is_dir():
                 sweep(folder)
@@ -109,7 +118,8 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         begun = store.remember("begun", terms.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
         seen = run.fetched()
         run.check_open()
-        given = Given(terms.facts, run.codes, schemas, terms.zone, begun, _business(run.administration), terms.carry)
+        business = _business(run.administration)
+        given = Given(terms.facts, run.codes, schemas, terms.zone, begun, business, terms.carry, terms.change_log)
         tell(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
         fetch_documents(archive, store, package, tell=tell, pause=terms.pause)
         tell(Event("assembling", {"where": str(target)}))
@@ -117,14 +127,34 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         made = assemble(places, given, hands, terms.pause)
         flaws = _flaws(run, made, official=schemas.official)
         report = not_in_form.write_report(store, target, made, not_in_form.Said(seen, flaws, run.open_units()))
-        extracted = _extracted(store, target, report, made, flaws)
-    tell(Event("naming", {"where": str(target)}))
+        beside = None if terms.carry else sum(made.lost.values())
+        extracted = replace(_extracted(store, target, report, made, flaws), beside=beside)
     if is_packed(target):
-        pack(package, work / target.name)
-    _give_name(work / target.name if is_packed(target) else package, target)
+        pack(package, last)
+    told = {**asdict(extracted), "package": str(target), "report": str(report)}
+    write_text(work / _NAMING, json.dumps({"selection": dict(terms.selection.told), "extracted": told}))
+    tell(Event("naming", {"where": str(target)}))
+    _give_name(last, target)
     shutil.rmtree(work, ignore_errors=True)
     tell(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(made.tally.units)}))
     return extracted
+
+
+def _tidied(target: Path, last: Path, terms: Terms) -> Extracted:
+    """The package of a call that was killed between its last step, the naming, and the tidying up.
+
+    Raises `UsageFault` where `target` is anything else.
+    """
+    work = last.parent
+    note = work / _NAMING
+    if note.is_file() and not os.path.lexists(last):
+        found = json.loads(note.read_text("utf-8"))
+        if found["selection"] == json.loads(json.dumps(dict(terms.selection.told))):
+            told = found["extracted"]
+            shutil.rmtree(work, ignore_errors=True)
+            paths = {"package": target, "report": Path(told["report"])}
+            return Extracted(**{**told, **paths, "flaws": tuple(told["flaws"])})
+    raise UsageFault(what="exists", where=str(target))
 
 
 def work_folder(target: Path) -> Path:
@@ -198,8 +228,14 @@ def _flaws(run: _Run, made: Assembled, *, official: bool) -> tuple[str, ...]:
         found.append("own-schemas")
     if run.store.fact(CHANGED_MEANWHILE) is not None:
         found.append("changed-meanwhile")
-    if not made.changes:
-        found.append("no-changes")
+    if run.terms.facts.system_name == SYSTEM_NAME:
+        found.append("system-unnamed")
+    if not made.creators:
+        found.append("creator-unknown")
+    if made.journalled.outside_cases:
+        found.append("posts-outside-cases")
+    if made.log is not None:
+        found.append(made.log)
     return tuple(found)
 
 

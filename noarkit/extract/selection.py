@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
+from noarkit.archive.paging import pages
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import PackageFault, UsageFault
@@ -19,6 +20,7 @@ from noarkit.model import metamodel
 FOLDERS = "AbstraktMappe"
 RECORDS = "AbstraktRegistrering"
 
+_SHOWN = 20
 _LITERAL = re.compile(r"'((?:[^']|'')*)'|\b\d{4}-\d{2}-\d{2}\b|(?<![\w@.])-?\d+\b|\b(?:true|false|null)\b")
 _WORDS: Mapping[str, Parameter] = {"true": True, "false": False, "null": None}
 
@@ -117,7 +119,24 @@ def _fonds(archive: Archive, selection: Selection, series: SavedObject | None) -
         return _named(archive, "Arkiv", selection.arkiv, "tittel")
     if series is not None:
         return _one(archive, Query("Arkiv", "id = @i", {"@i": _number(series.links["refArkiv"])}, limit=2), "refArkiv")
-    return _one(archive, Query("Arkiv", limit=2), "Arkiv")
+    found = all_fonds(archive, most=_SHOWN + 1)
+    if len(found) > 1:
+        told = [f"noarkit extract -o PKG --arkiv {one.id} ({one.fields.get('tittel', '')})" for one in found[:_SHOWN]]
+        told += ["…"] * (len(found) > _SHOWN)
+        raise PackageFault(where="Arkiv", why="several-fonds", commands="; ".join(told))
+    if not found:
+        raise PackageFault(where="Arkiv", why="no-fonds")
+    return found[0]
+
+
+def all_fonds(archive: Archive, *, most: int | None = None) -> list[SavedObject]:
+    """Every fonds of an archive, or `most` of them, by ascending id."""
+    found: list[SavedObject] = []
+    for page in pages(archive, Query("Arkiv")):
+        found += page.objects
+        if most is not None and len(found) >= most:
+            break
+    return sorted(found, key=lambda one: (len(one.id), one.id))[:most]
 
 
 def _named(archive: Archive, kind: str, name: str, field_name: str) -> SavedObject:

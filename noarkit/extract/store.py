@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from noarkit.errors import DiskFull, JournalFault
+from noarkit.safe.disk import is_full
 
 FILE_NAME = "fetched.db"
 _FORMAT = "1"
@@ -93,6 +94,8 @@ class ExtractStore:
                 self._make()
         except sqlite3.Error as error:
             self.db.close()
+            if is_full(error, path.parent):
+                raise DiskFull(where=str(path)) from error
             raise JournalFault(where=str(path), why=str(error)) from error
 
     def close(self) -> None:
@@ -158,7 +161,7 @@ class ExtractStore:
             yield
             self.db.execute("COMMIT")
         except sqlite3.OperationalError as error:
-            if "full" in str(error):
+            if is_full(error, self.path.parent):
                 raise DiskFull(where=str(self.path)) from error
             raise JournalFault(where=str(self.path), why=str(error)) from error
 

@@ -26,13 +26,15 @@ _OTHERS = 2
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """What writing needs: the store, and the words that are not in it. `begun` is when the extract was started."""
+    """What writing needs: the store, and the words that are not in it. `begun` is when the extract was started,
+    `originals` is True where the archive keeps elements of an original in its business-specific metadata."""
 
     store: Path
     codes: Codes
     zone: str
     begun: str
     carry: bool
+    originals: bool = False
 
     def writer(self) -> Writer:
         """A writer of units."""
@@ -89,6 +91,8 @@ class _StructureWork:
 def write_structure(bundles: Bundles, pen: Pen, outlet: Outlet, size: int) -> Written:
     """Writes arkivstruktur.xml; with the hands that the outlet has, portions of `size` records are theirs."""
     writer = pen.writer()
+    if pen.originals:
+        writer.originals = bundles.above()
     walk = StructureWalk(bundles, writer, outlet.write, outlet if outlet.hands else None, size)
     for hand in outlet.hands:
         hand.begin(StructureMaking(pen))

@@ -5,30 +5,29 @@ look(Path("delivery.bin"))     Found(form="eark", packed="zip", root=Path("deliv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 from noarkit.errors import NoarkitError
 from noarkit.packages.dias.located import is_delivery
+from noarkit.packages.marks import HEAD_BYTES, MARKS, Form, Seen, judged
+from noarkit.safe.paths import has_file, has_folder
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
 
-Form = Literal["noark5", "eark", "dias", "bagit", "siard", "plain"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 # The gravest first: a bag may hold any of the others, and a DIAS or E-ARK package a Noark 5 extract.
-_MARKS: tuple[tuple[Form, tuple[str, ...]], ...] = (
-    ("bagit", ("bagit.txt",)),
-    ("dias", ("dias-mets.xml",)),
-    ("eark", ("METS.xml", "mets.xml", "Mets.xml")),
-    ("siard", ("header/metadata.xml",)),
-    ("noark5", ("arkivuttrekk.xml", "arkivstruktur.xml", "content/arkivuttrekk.xml", "content/arkivstruktur.xml")),
-)
+_ORDER: tuple[Form, ...] = ("bagit", "dias", "eark", "siard", "noark5")
+_SURE: tuple[Form, ...] = ("bagit", "dias", "eark")
 # a SIARD archive that is unpacked, and the Danish variant, which is a folder by nature
 _SIARD_FOLDERS = (("header/metadata.xml", "content"), ("Indices/tableIndex.xml", "Tables"))
-_DEEPEST = 1 + max(mark.count("/") + 1 for _, marks in _MARKS for mark in marks)
-_SURE: frozenset[Form] = frozenset({"bagit", "dias", "eark"})
+_IN_A_FOLDER: tuple[Form, ...] = ("bagit", "dias", "eark", "noark5")
+_DEEPEST = 1 + max(mark.count("/") + 1 for mark in MARKS)
+_MOST_TOP_FOLDERS = 16
+"""A package may lie in one folder of an archive file, with a few others beside it; one of many files has thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,12 @@ def look(path: Path, limits: UnpackLimits = LIMITS) -> Found:
     packed = form_of(path)
     if packed is None:
         return Found("dias" if is_delivery(path) else "plain", None, path)
-    return Found(_form_of_names(_names(path, limits)), packed, path)
+    return Found(_form_of_members(path, limits), packed, path)
+
+
+def is_extract(folder: Path) -> bool:
+    """True where a folder is the top of a Noark 5 extract."""
+    return _marked(folder, ("noark5",)) is not None
 
 
 def _look_in_folder(folder: Path) -> Found:
@@ -65,7 +69,7 @@ def _look_in_folder(folder: Path) -> Found:
             return Found(form, None, inner[0])
     if is_delivery(folder) or _is_lone_dias(entries):
         return Found("dias", None, folder)
-    if any((folder / mark).is_file() and (folder / beside).is_dir() for mark, beside in _SIARD_FOLDERS):
+    if any(has_file(folder, mark) and has_folder(folder, beside) for mark, beside in _SIARD_FOLDERS):
         return Found("siard", None, folder)
     return Found("plain", None, folder)
 
@@ -80,28 +84,43 @@ def _is_lone_dias(entries: list[Path]) -> bool:
         return False  # whatever it is, it is told when it is read
 
 
-def _marked(folder: Path) -> Form | None:
-    for form, marks in _MARKS:
-        if form != "siard" and any((folder / mark).is_file() for mark in marks):
-            return form
-    return None
+def _marked(folder: Path, forms: tuple[Form, ...] = _IN_A_FOLDER) -> Form | None:
+    marks = [mark for mark in MARKS if has_file(folder, mark)]
+    if not marks:
+        return None
+    seen = Seen()
+    for mark in marks:
+        seen.note(mark, partial(_head, folder / mark))
+    with suppress(OSError):  # as far as we may look
+        for entry in folder.iterdir():
+            seen.note(entry.name)
+    return judged(seen, forms)
 
 
-def _names(path: Path, limits: UnpackLimits) -> Iterator[tuple[str, ...]]:
-    for member, _ in members(path, limits=limits):
-        if len(member.parts) <= _DEEPEST:
-            yield member.parts
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError:
+        return b""  # it is told by who reads it
 
 
-def _form_of_names(names: Iterable[tuple[str, ...]]) -> Form:
-    """The form that files of these names make: marks stand at the root, or in the one folder below it."""
-    found: set[Form] = set()
-    for parts in names:
-        for form, marks in _MARKS:
-            # a siard file has no folder around it
-            places = {"/".join(parts)} if form == "siard" else {"/".join(parts), "/".join(parts[1:])}
-            if not places.isdisjoint(marks):
-                found.add(form)
-                if form in _SURE:
-                    return form
-    return next((form for form, _ in _MARKS if form in found), "plain")
+def _form_of_members(path: Path, limits: UnpackLimits) -> Form:
+    """The form of an archive file: marks stand at its root, or in a folder there."""
+    root, below = Seen(), dict[str, Seen]()
+    for member, content in members(path, limits=limits):
+        parts = member.parts
+        top = below.get(parts[0])
+        if top is None and len(parts) > 1 and len(below) < _MOST_TOP_FOLDERS:
+            top = below[parts[0]] = Seen()
+        near = parts[:_DEEPEST]
+        head = partial(content.read, HEAD_BYTES) if near == parts else None
+        root.note("/".join(near), head)
+        if top is not None:
+            top.note("/".join(near[1:]), head if "/".join(near) not in MARKS else None)
+        sure = judged(root, _SURE) or (judged(top, _SURE) if top is not None else None)
+        if sure is not None:
+            return sure
+    # a siard file has no folder around it
+    found = [judged(root, _ORDER), *(judged(one, _IN_A_FOLDER) for one in below.values())]
+    return next((form for form in _ORDER if form in found), "plain")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 from noarkit.errors import PackageFault, SourceGone, TooLarge, UsageFault
@@ -18,6 +19,7 @@ from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.forms import look
 from noarkit.packages.holding.storage import Below, open_storage
 from noarkit.packages.noark5.held import extract_in
+from noarkit.safe.paths import nothing_at
 from noarkit.safe.unpack import LIMITS, form_of, members
 from noarkit.sources.bag import KIND as BAG
 from noarkit.sources.bag import BagSource
@@ -27,7 +29,7 @@ from noarkit.sources.dias import KIND as DIAS
 from noarkit.sources.dias import DiasSource, find_dias
 from noarkit.sources.eark import KIND as EARK
 from noarkit.sources.eark import find_eark, reopen_eark
-from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files import FilePolicy, FileTree, outlook
 from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
 from noarkit.sources.files.names import path_of
 from noarkit.sources.package import DEFAULT_ZONE, ExtractSource, find_extract
@@ -60,7 +62,7 @@ def opener(finders: Iterable[Finder]) -> OpenSource:
                 return source
         if _SCHEME.match(where) and not os.path.lexists(where):
             raise UsageFault(what="unknown-source", where=where)
-        raise SourceGone(where=where, why="ENOENT")
+        raise nothing_at(where)
 
     return open_source
 
@@ -82,11 +84,27 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
     return find
 
 
-def open_source(where: str) -> Source:
+def open_source(where: str, kind: str | None = None) -> Source:
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
-    what a reader that somebody registered finds there (`mine:PLACE`). A sealed bundle is none: `UsageFault`."""
+    what a reader that somebody registered finds there (`mine:PLACE`). A sealed bundle is none: `UsageFault`.
+
+    `kind`, one of `PLACES`, says what a path is to be read as, whatever it looks like: files, or a package of a form.
+    """
     no_plain_source(where)
+    if kind is not None:
+        return opener([partial(_find_kind, kind)])(where)
     return opener([find_database, find_package, _find_extract_below, find_reader, file_finder()])(where)
+
+
+def _find_kind(kind: str, where: str) -> Source | None:
+    """What a path is when read as this kind. Raises `UsageFault` where it cannot be."""
+    path = Path(where)
+    if not path.exists():
+        return None
+    found = PLACES[kind](where) if kind in PLACES else None
+    if found is None:
+        raise UsageFault(what="not-this-kind", where=where, do=kind)
+    return found
 
 
 def reopen(identity: SourceIdentity) -> Source:
@@ -169,7 +187,16 @@ def _in_bag(path: Path, depth: int) -> Source:
 
 
 def _extract(identity: SourceIdentity) -> Source:
-    return _there(ExtractSource(Path(identity.where), str(identity.settings.get("zone") or DEFAULT_ZONE)), identity)
+    zone = str(identity.settings.get("zone") or DEFAULT_ZONE)
+    settings, accepted = identity.settings, identity.settings.get("accepted")
+    source = ExtractSource(
+        Path(identity.where),
+        zone,
+        take_incomplete=settings.get("take_incomplete") is True,
+        carry=settings.get("carry") is not False,
+        accepted=[str(one) for one in accepted] if isinstance(accepted, list) else (),
+    )
+    return _there(source, identity)
 
 
 def _there(source: Source, identity: SourceIdentity) -> Source:
@@ -185,4 +212,17 @@ def _is_mail(path: Path) -> bool:
     except OSError:
         return False  # the source will say why it cannot be read
     ext = path.suffix.lower().lstrip(".")
+    if ext == "msg":
+        return head.startswith(outlook.SIGNATURE)
     return looks_like_mailbox(head) or (ext == "eml" and looks_like_mail(head, ext))
+
+
+PLACES: Mapping[str, Finder] = {
+    "files": file_finder(),
+    "noark5": find_extract,
+    "eark": find_eark,
+    "dias": find_dias,
+    "bagit": lambda where: _in_bag(Path(where), 0),
+    "siard": find_siard,
+}
+"""What a path can be said to be, whatever it looks like, and what reads it then."""

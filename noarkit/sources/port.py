@@ -37,6 +37,7 @@ class Groundwork:
     counted as none."""
 
     entities: tuple[Entity, ...]
+    notes: tuple[Note, ...] = ()
 
 
 SourceItem = SourceRecord | SetAside | Skipped | Groundwork

@@ -9,6 +9,7 @@ from pathlib import Path
 from noarkit.errors import PackageFault
 from noarkit.events import Listener, nobody
 from noarkit.packages.forms import Found, look
+from noarkit.safe.paths import require_existing
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.sealed import no_plain_source
 from noarkit.validate.findings import Count, Level, Outcome, Place, Report, Rule
@@ -27,17 +28,18 @@ def validate(
     """All that is to be said about the package in a folder or archive file, by the rules of the form that it has.
 
     `schemas` is a folder that holds the official schemas; without it ours judge. Dates after `today` are not likely.
-    Raises `PackageFault` where there is no package of a form we know, and what `safe` refuses; `UsageFault` for a
-    sealed bundle, which is proven by whoever takes it in.
+    Raises `SourceGone` where there is nothing at all, `PackageFault` where there is no package of a form we know, and
+    what `safe` refuses; `UsageFault` for a sealed bundle, which is proven by whoever takes it in.
     """
     path = Path(package)
+    require_existing(str(path))
     no_plain_source(str(path))
     try:
         found = look(path, limits)
     except PermissionError as error:
         raise PackageFault(where=str(package), why="unreadable") from error
     except OSError as error:
-        raise PackageFault(where=str(package), why="no-package") from error
+        raise PackageFault(where=str(package), why="no-package", folder=str(package)) from error
     if found.form == "bagit":
         from noarkit.validate.bagit.run import validate_bag
 
@@ -73,7 +75,7 @@ def _validate_extract(
             return validate_packed(storage, wish)
     root = root_of(path) if path.is_dir() else None
     if root is None:
-        raise PackageFault(where=str(path), why="no-package")
+        raise PackageFault(where=str(path), why="no-package", folder=str(path))
     return validate_extract(root, wish)
 
 

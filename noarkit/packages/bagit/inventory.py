@@ -82,7 +82,8 @@ class Inventory:
                 (line.name,),
             ).fetchone()
             if line.name in seen or kept[0] != line.digest:
-                yield Wrong(line.line, "listed-twice", line.name[:200])
+                why = "listed-alike" if kept[0] == line.digest else "listed-twice"
+                yield Wrong(line.line, why, line.name[:200])
             seen[line.name] = line.digest
 
     def take_present(self, files: Iterable[Stored]) -> None:
@@ -121,6 +122,23 @@ class Inventory:
         self._db.execute("CREATE INDEX loose_form ON loose (form)")
         yield from self._match_loose("raw", "raw")
         yield from self._match_loose("composition", "name")
+        yield from self._match_again()
+
+    def _match_again(self) -> Iterator[tuple[str, str, str]]:
+        """A file that is listed in two normal forms with the same checksums is there by either of them."""
+        left = self._db.execute("SELECT name FROM listed WHERE stored IS NULL").fetchall()
+        alike = "".join(f" AND other.{column} IS one.{column}" for column in self._columns)
+        query = (
+            "SELECT other.stored FROM listed one JOIN listed other ON other.name = ? AND other.stored IS NOT NULL"  # noqa: S608  # our own columns
+            f"{alike} WHERE one.name = ?"
+        )
+        for (name,) in left:
+            for form in ("NFC", "NFD"):
+                row = self._db.execute(query, (unicodedata.normalize(form, name), name)).fetchone()
+                if row is not None:
+                    self._db.execute("UPDATE listed SET stored = ? WHERE name = ?", (row[0], name))
+                    yield name, row[0], "composition"
+                    break
 
     def _match_loose(self, why: str, column: str) -> Iterator[tuple[str, str, str]]:
         found = self._db.execute(

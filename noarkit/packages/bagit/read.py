@@ -291,7 +291,8 @@ def _inventory(storage: Storage, declared: Declared, manifests: Iterable[Manifes
     try:
         for column, manifest in enumerate(known):
             for line in inventory.take_manifest(column, manifest_lines(storage, manifest, declared)):
-                if isinstance(line, Wrong):
+                harmless = isinstance(line, Wrong) and line.why == "listed-alike" and declared.version != "1.0"
+                if isinstance(line, Wrong) and not harmless:
                     raise _fault(storage.where, manifest.name, line)
         inventory.take_present(_plain(payload_files(storage), storage.where))
         for wrong in inventory.take_promised(fetch_lines(storage, declared)):

@@ -7,6 +7,7 @@ it. What is odd is remembered, for a validator to tell; what is hostile is refus
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from noarkit.errors import PackageFault, UnsafeMember
-from noarkit.packages.dias.spec import METS
+from noarkit.packages.dias.spec import FOLDERS, METS
 from noarkit.packages.holding.digests import stamp_of
 from noarkit.packages.holding.storage import FolderStorage, Storage, Stored, picked
 from noarkit.safe.digest import Readable
@@ -25,6 +26,8 @@ from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, form_of, m
 Oddity = Literal["backslash", "latin-1"]
 _KEPT = 100
 _BATCH = 5_000
+# a tar whose folders have `/` and whose files have not
+_MIXED = re.compile(rf"[^/\\]+/({'|'.join(FOLDERS)})\\")
 
 
 class TarStorage:
@@ -157,7 +160,11 @@ def opened(storage: Storage, name: str) -> Iterator[Readable]:
 
 
 def _spelt(member: Member) -> tuple[str, Oddity | None]:
-    """A member's name as others have it, and what is odd about it."""
+    """A member's name as others have it, and what is odd about it.
+
+    A backslash stands for `/` where the writer had no other; in a name that has both it belongs to the name, as any
+    letter does where files may be called so.
+    """
     name = member.name
     if name.isascii() and "\\" not in name:
         return name, None
@@ -167,6 +174,6 @@ def _spelt(member: Member) -> tuple[str, Oddity | None]:
         name = raw.decode("utf-8")
     except UnicodeDecodeError:
         name, odd = raw.decode("latin-1"), "latin-1"
-    if "\\" in name:
+    if "\\" in name and ("/" not in name or _MIXED.match(name)):
         name, odd = name.replace("\\", "/"), "backslash"
     return ("/".join(checked_parts(name)) if odd else name), odd

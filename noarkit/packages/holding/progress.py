@@ -70,6 +70,8 @@ class Progress:
             db.execute("COMMIT")
         except sqlite3.OperationalError as error:
             db.close()
+            if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise
             raise RunLocked(where=str(self.folder)) from error
         hands = os.open(self.folder / "hands", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

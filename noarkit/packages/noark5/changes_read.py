@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from noarkit.packages.noark5.made import NO_CHANGES
 from noarkit.packages.noark5.nodes import LocalNames, exact, plain, text
 from noarkit.safe import xml
 
@@ -35,7 +36,9 @@ def read_changes(path: Path) -> Iterator[ReadChange]:
             unit, named, at = (text(node, name) for name in ("referanseArkivenhet", "referanseMetadata", "endretDato"))
             if unit and named and at:
                 told = ((exact(node, name) or [""])[0] for name in ("endretAv", "tidligereVerdi", "nyVerdi"))
-                yield ReadChange(unit, named, at, *told)
+                change = ReadChange(unit, named, at, *told)
+                if change.actor != NO_CHANGES:  # it says that there is none
+                    yield change
 
 
 def _namespace(path: Path) -> str:

@@ -48,3 +48,18 @@ def _field(element: etree._Element) -> VsmField:
 
 def _name(element: etree._Element) -> str:
     return element.findtext(f"{_XS}annotation/{_XS}documentation") or str(element.get("name"))
+
+
+def stated_context(description: Path) -> Iterator[tuple[str, str]]:
+    """What an arkivuttrekk.xml says of the package as a whole and the archive has no place for: the system that it
+    comes from, and its period. Raises PackageFault where it is not well-formed, UnsafeXml."""
+    if not description.is_file():
+        return
+    for element in xml.parse(description).iter("{*}additionalElement"):
+        name = element.get("name")
+        if name == "systemName" and (value := (element.findtext("{*}value") or "").strip()):
+            yield "systemName", value
+        if name == "archivalPeriod":
+            for one in element.iter("{*}property"):
+                if value := (one.findtext("{*}value") or "").strip():
+                    yield f"archivalPeriod/{one.get('name')}", value

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from noarkit.model.mapping import BUSINESS_METADATA
 from noarkit.packages.noark5.content import Content
+from noarkit.packages.noark5.original import GROUP
 from noarkit.packages.noark5.shapes import Convert, Field, Fill, Made, Op, getter
 
 Fields = dict[str, object]
@@ -112,14 +114,14 @@ def _gathered(content: Content) -> tuple[tuple[str, ...], list[Fields]] | None:
     """The kind of a record, and the fields of the things in it, in the order of their numbers."""
     thing = content["o"]
     fields = thing["f"]
-    if content.get("k"):
+    if content.get("k") or _keeps(fields):
         return None
     key = [_MARK + thing["t"], *fields]
     things = [fields]
     parts = content.get("p")
     if parts:
         part = parts[0]
-        if len(parts) > 1 or "k" in part:
+        if len(parts) > 1 or "k" in part or _keeps(part["f"]):
             return None
         key.append(_MARK + part["t"])
         key += part["f"]
@@ -132,6 +134,8 @@ def _gathered(content: Content) -> tuple[tuple[str, ...], list[Fields]] | None:
         if document.get("p") or len(versions) > _MOST:
             return None
         fields = document["o"]["f"]
+        if _keeps(fields):
+            return None
         key.append(_DOCUMENT)
         key += fields
         things.append(fields)
@@ -141,6 +145,12 @@ def _gathered(content: Content) -> tuple[tuple[str, ...], list[Fields]] | None:
             key += fields
             things.append(fields)
     return tuple(key), things
+
+
+def _keeps(fields: Fields) -> bool:
+    """True for a thing that keeps elements of its original, which are put back one by one."""
+    held = fields.get(BUSINESS_METADATA)
+    return isinstance(held, dict) and GROUP in held
 
 
 def _content(content: Content, number: int) -> Content:

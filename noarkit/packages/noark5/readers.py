@@ -22,12 +22,14 @@ _REMEMBERED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """How elements of one type are read; `absent` and `codes` as in `Reading`."""
+    """How elements of one type are read; `absent` and `codes` as in `Reading`; of the elements in `single`
+    one alone is read."""
 
     readers: Mapping[str, tuple[str, Reader]]
     structural: frozenset[str]
     absent: Mapping[str, str]
     codes: Mapping[str, str]
+    single: frozenset[str]
 
 
 class Readers:
@@ -49,7 +51,8 @@ class Readers:
         if found is None:
             how = reading(kind)
             readers = {name: (row.field, self._reader(row)) for name, row in how.rows.items()}
-            found = self._compiled[kind] = Compiled(readers, how.structural, how.absent, how.codes)
+            single = frozenset(name for name, row in how.rows.items() if row.how not in _BETWEEN)
+            found = self._compiled[kind] = Compiled(readers, how.structural, how.absent, how.codes, single)
         return found
 
     def value(self, row: Row, held: list[Value]) -> FieldValue:

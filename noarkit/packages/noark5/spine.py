@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from noarkit.graph.entity import Entity
-from noarkit.packages.noark5.entities import Maker, Told
+from noarkit.graph.entity import Entity, FieldValue
+from noarkit.packages.noark5.entities import Maker
 from noarkit.packages.noark5.read import Unit
+from noarkit.packages.noark5.unit_notes import UnitNotes
 
 OWN_SYSTEM_TITLE = "Uten klassifikasjon"
 OWN_CLASS_IDENT = "0"
 OWN_CLASS_TITLE = "Uten klasse"
+# what is made up is as old as what it is made for, and not of the day of the load
+_DATES = ("opprettetDato", "opprettetAv", "avsluttetDato", "avsluttetAv")
 
 
 class Spine:
@@ -27,23 +30,24 @@ class Spine:
         self._primary = ""
         self._systems: list[tuple[Unit, list[Entity]]] = []
         self._own_class = ""
+        self._series_dates: dict[str, FieldValue] = {}
         self._after: dict[str, str] = {}
         self._before: dict[str, str] = {}
 
-    def take(self, unit: Unit, told: Told) -> Iterator[Entity]:
+    def take(self, unit: Unit, notes: UnitNotes) -> Iterator[Entity]:
         """One unit; yields what is ready with it."""
         if unit.kind == "arkiv":
-            yield from self.finish(told)
-            yield from self._maker.fonds(unit, told)
+            yield from self.finish(notes)
+            yield from self._maker.fonds(unit, notes)
         elif unit.kind == "arkivdel":
-            yield from self.finish(told)
+            yield from self.finish(notes)
             self._series, self._told_series, self._primary, self._own_class = unit, False, "", ""
         elif unit.kind == "klassifikasjonssystem":
-            yield from self._later_system()
+            yield from self._later_system(notes)
             self._systems.append((unit, []))
         elif self._systems:
             system, classes = self._systems[-1]
-            made = self._maker.klasse(unit, system.key, told)
+            made = self._maker.klasse(unit, system.key, notes)
             if self._told_series and self._primary == system.key:
                 yield made
             else:
@@ -55,52 +59,55 @@ class Spine:
         only_primary = not self._systems or (len(self._systems) == 1 and self._systems[0][0].key == self._primary)
         return self._told_series and only_primary
 
-    def before(self, unit: Unit, told: Told) -> Iterator[Entity]:
+    def before(self, unit: Unit, notes: UnitNotes) -> Iterator[Entity]:
         """What a folder or record needs to stand first."""
         inside = bool(unit.klasse) or unit.above_kind == "klassifikasjonssystem"
         if not self._told_series:
             current = self._systems[-1][0].key if self._systems and inside else ""
-            yield from self._tell_series(current, told)
+            yield from self._tell_series(current, notes)
         elif inside and self._systems:
             # a further system that holds something too: it is told like a secondary one
-            yield from self._later_system()
+            yield from self._later_system(notes)
 
-    def class_of(self, unit: Unit, told: Told) -> tuple[str, tuple[Entity, ...]]:
+    def class_of(self, unit: Unit, notes: UnitNotes) -> tuple[str, tuple[Entity, ...]]:
         """The key of a folder's class; for a case file that has none that of our own, which comes along the first
         time."""
         if unit.klasse or unit.type != "saksmappe":
             return unit.klasse, ()
-        told.filled.append("Saksmappe.refPrimaerKlasse")
+        notes.filled.append("Saksmappe.refPrimaerKlasse")
         key = f"{unit.arkivdel}#klasse"
         if self._own_class:
             return key, ()
         self._own_class = key
         name = f"{unit.arkivdel}#klassifikasjonssystem"
         link = "refArkivdelSomSekundaer" if self._primary else "refArkivdelSomPrimaer"
-        system = Entity(name, "Klassifikasjonssystem", {"tittel": OWN_SYSTEM_TITLE}, links=((link, unit.arkivdel),))
-        fields = {"klasseIdent": OWN_CLASS_IDENT, "tittel": OWN_CLASS_TITLE}
+        titled = {**self._series_dates, "tittel": OWN_SYSTEM_TITLE}
+        system = Entity(name, "Klassifikasjonssystem", titled, links=((link, unit.arkivdel),))
+        fields = {**self._series_dates, "klasseIdent": OWN_CLASS_IDENT, "tittel": OWN_CLASS_TITLE}
         return key, (system, Entity(key, "Klasse", fields, name, "refKlassifikasjonssystem"))
 
-    def finish(self, told: Told) -> Iterator[Entity]:
+    def finish(self, notes: UnitNotes) -> Iterator[Entity]:
         """What waits still, at the end of a series or of all."""
         if self._series is not None and not self._told_series:
-            yield from self._tell_series(self._systems[0][0].key if self._systems else "", told)
-        yield from self._later_system()
+            yield from self._tell_series(self._systems[0][0].key if self._systems else "", notes)
+        yield from self._later_system(notes)
         self._series, self._systems = None, []
 
-    def _tell_series(self, primary: str, told: Told) -> Iterator[Entity]:
+    def _tell_series(self, primary: str, notes: UnitNotes) -> Iterator[Entity]:
         if self._series is None:
             return
         self._told_series, self._primary = True, primary
         links: list[tuple[str, str]] = []
         for system, classes in self._systems:
-            yield self._maker.system(system, told)
+            yield self._maker.system(system, notes)
             yield from classes
             main = system.key == primary
             links.append(
                 ("refPrimaerKlassifikasjonssystem" if main else "refSekundaerKlassifikasjonssystem", system.key)
             )
-        yield self._maker.series(self._series, told, links, self._chained)
+        series = self._maker.series(self._series, notes, links, self._chained)
+        self._series_dates = {name: series.fields[name] for name in _DATES if series.fields.get(name) is not None}
+        yield series
         # the primary one goes on: its further classes are told as they come
         self._systems = self._systems[-1:] if self._systems and self._systems[-1][0].key == primary else []
 
@@ -111,12 +118,12 @@ class Spine:
         self._after[before], self._before[after] = after, before
         return True
 
-    def _later_system(self) -> Iterator[Entity]:
+    def _later_system(self, notes: UnitNotes) -> Iterator[Entity]:
         """A system that came after its series was told says itself that it belongs to it."""
         if not self._told_series or self._series is None:
             return
         for system, classes in self._systems:
             if system.key != self._primary:
-                yield self._maker.system(system, Told(), (("refArkivdelSomSekundaer", self._series.key),))
+                yield self._maker.system(system, notes, (("refArkivdelSomSekundaer", self._series.key),))
                 yield from classes
                 classes.clear()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -15,6 +15,10 @@ from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+# what XML lets a time end with that Python does not read: the last midnight of a day, parts below a microsecond
+_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)T24:00:00(?:\.0+)?(Z|[+-]\d\d:\d\d)?")
+_DATE_IN_ZONE = re.compile(r"(\d{4}-\d\d-\d\d)(Z|[+-]\d\d:\d\d)")
+_SMALL = re.compile(r"(\.\d{6})\d+")
 _NUMBER = re.compile(r"[+-]?\d+")
 
 
@@ -24,15 +28,23 @@ class Unreadable(ValueError):
 
 @lru_cache(maxsize=20_000)
 def timestamp(text: str, zone: ZoneInfo) -> str:
-    """A moment in the wire form; a date alone is its midnight."""
+    """A moment in the wire form, of any xs:dateTime or xs:date of four-digit years; a date alone is its midnight."""
     try:
-        moment = datetime.fromisoformat(text)
+        moment = _moment(text)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=zone)
         moment = moment.astimezone(UTC)
     except (ValueError, OverflowError):
         raise Unreadable("timestamp") from None
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+
+
+def _moment(text: str) -> datetime:
+    if (found := _MIDNIGHT.fullmatch(text)) is not None:
+        return datetime.fromisoformat(f"{found[1]}T00:00:00{found[2] or ''}") + timedelta(days=1)
+    if (found := _DATE_IN_ZONE.fullmatch(text)) is not None:
+        return datetime.fromisoformat(f"{found[1]}T00:00:00{found[2]}")
+    return datetime.fromisoformat(_SMALL.sub(r"\1", text))
 
 
 @lru_cache(maxsize=20_000)
@@ -42,6 +54,15 @@ def day(text: str) -> str:
     try:
         return date.fromisoformat(found.group() if found else text).isoformat()
     except ValueError:
+        raise Unreadable("date") from None
+
+
+def years_before(text: str, years: object) -> str:
+    """The date so many years before a date. Raises Unreadable where there is none such."""
+    there = date.fromisoformat(day(text))
+    try:
+        return there.replace(year=there.year - (years if isinstance(years, int) else 0)).isoformat()
+    except (ValueError, OverflowError):
         raise Unreadable("date") from None
 
 
@@ -71,6 +92,12 @@ class Codes:
             known = self._known[key] = _listed(list_name, text) or self._made(list_name, text, authority)
         return known
 
+    def says(self, list_name: str, code: str, text: object) -> bool:
+        """True where the name of a code is written as the text that it was read from."""
+        if not isinstance(text, str) or (found := text.strip()) == code:
+            return True
+        return found in _names_of(list_name).get(code, ())
+
     def _made(self, list_name: str, text: str, authority: str | None) -> str:
         taken = self.new.setdefault(list_name, {})
         code = name = text
@@ -92,3 +119,12 @@ def _codes_of(list_name: str) -> Mapping[str, str]:
     synonyms = [one for one in mapping().words.synonyms if one.code_list == list_name]
     words = {synonym.text.casefold(): synonym.code for synonym in synonyms}
     return words | ({code.name.casefold(): code.code for code in one.codes} if one else {})
+
+
+@lru_cache
+def _names_of(list_name: str) -> Mapping[str, frozenset[str]]:
+    """The text that an extract has for each code."""
+    one = metamodel().code_lists.get(list_name)
+    synonyms = [one for one in mapping().words.synonyms if one.code_list == list_name]
+    names = {code.code: frozenset({code.name}) for code in (one.codes if one else ())}
+    return names | {synonym.code: frozenset({synonym.text}) for synonym in synonyms}

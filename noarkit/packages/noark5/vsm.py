@@ -14,12 +14,14 @@ SCHEMA_FILE = "virksomhetsspesifikkeMetadata.xsd"
 CARRIED_SCHEMA_FILE = "ikkeIFormen.xsd"
 
 
-def groups_xml(value: object) -> str:
-    """The groups of an object's business-specific metadata, texts ready for XML; nothing without any."""
+def groups_xml(value: object, left_out: str = "") -> str:
+    """The groups of an object's business-specific metadata but one, texts ready for XML; nothing without any."""
     if not isinstance(value, dict):
         return ""
     out: list[str] = []
     for group_id in sorted(value):
+        if group_id == left_out:
+            continue
         fields = value[group_id]
         told = [_field(field_id, fields[field_id]) for field_id in sorted(fields)] if isinstance(fields, dict) else []
         if any(told):

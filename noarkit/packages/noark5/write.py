@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noarkit.model.mapping import mapping
@@ -17,7 +17,9 @@ from noarkit.packages.noark5.content import Codes, Content, Thing
 from noarkit.packages.noark5.elements import Block, Leaf, Nested, Part, Plan, Referring, plan_of
 from noarkit.packages.noark5.flats import Flats
 from noarkit.packages.noark5.moments import Moments
-from noarkit.packages.noark5.screened import screened_parts
+from noarkit.packages.noark5.original import GROUP, Original, state_of
+from noarkit.packages.noark5.restoring import CUT, Restored, of_things, originals_of, restored
+from noarkit.packages.noark5.screened import withheld
 from noarkit.packages.noark5.shapes import Convert, Field, Fill, Made, Op, Shape, shape_of
 from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE, namespace
 
@@ -32,7 +34,6 @@ _MISSING: Mapping[str, str] = {
     "date": "closing-day",
     "day": "closing-day",
 }
-_DISPOSED = "K"
 _MOST_SHAPES = 20_000
 
 
@@ -50,6 +51,7 @@ class Tally:
     disposed: int = 0
     business: int = 0
     files: int = 0
+    restored: Restored = field(default_factory=Restored)
 
     def add(self, other: Tally) -> None:
         """Adds what another writer wrote."""
@@ -60,6 +62,7 @@ class Tally:
         self.disposed += other.disposed
         self.business += other.business
         self.files += other.files
+        self.restored.add(other.restored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ class Closing:
 
 
 class Writer:
-    """Things as text. `above` is how the nearest closed unit above was closed; whoever walks the tree keeps it."""
+    """Things as text. `above` is how the nearest closed unit above was closed; whoever walks the tree keeps it.
+    `originals` are what others keep for the fonds, series and classification systems above them."""
 
     def __init__(
         self, codes: Codes, moments: Moments, begun: str, carried: Callable[[Content], str] | None = None
@@ -79,6 +83,7 @@ class Writer:
         texts = mapping().words.texts
         self.tally = Tally()
         self.above = Closing(moments.local(begun), texts["unknown"])
+        self.originals: Sequence[Original] = ()
         self._codes = codes
         self._moments = moments
         self._unknown = texts["unknown"]
@@ -94,12 +99,18 @@ class Writer:
             flat = self._flats.whole(content)
             if flat is not None:
                 return flat
-        return self._filled(content, 2, _inside(content) if len(content) > 1 else ())
+        text = self._filled(content, 2, _inside(content) if len(content) > 1 else ())
+        return self._with_originals(text, content["o"], originals_of(content["o"]["f"]))
 
     def halves(self, content: Content) -> tuple[str, str]:
         """A unit as what stands before the units below it, and what stands after them."""
         inside = _inside(content)
-        return self._filled(content, 0, inside), self._filled(content, 1, inside)
+        before, after = self._filled(content, 0, inside), self._filled(content, 1, inside)
+        thing = content["o"]
+        originals = [*originals_of(thing["f"]), *self._kept_for(thing)]
+        if originals:
+            before, _, after = self._with_originals(f"{before}{CUT}{after}", thing, originals).partition(CUT)
+        return before, after
 
     def met(self) -> Counter[tuple[str, str]]:
         """How many of the things that were written had each field set, by type and field."""
@@ -188,8 +199,7 @@ class Writer:
         if leaf.rule == "business":
             return Made(self._business, () if self._carried is not None else (leaf.field,))
         if leaf.rule == "screened-parts":
-            told = "".join(f"{opening}{one}{closing}" for one in screened_parts(type_name))
-            return Made(lambda _: told)
+            return Made(self._screened_parts(type_name, opening, closing))
         rule = self._rule(leaf.rule)
         return Made(lambda content: f"{opening}{rule(content)}{closing}")
 
@@ -221,6 +231,12 @@ class Writer:
             self.tally.defaults[content["o"]["t"], "skjermingshjemmel", "authority"] += 1
         return found or self._unknown
 
+    def _screened_parts(self, type_name: str, opening: str, closing: str) -> Fill:
+        def fill(content: Content) -> str:
+            return "".join(f"{opening}{one}{closing}" for one in withheld(type_name, content["o"]["f"]))
+
+        return fill
+
     def _disposal_date(self, content: Content) -> str:
         fields = content["o"]["f"]
         began = fields.get("avsluttetDato") or fields.get("opprettetDato") or self.above.time
@@ -237,7 +253,7 @@ class Writer:
                 tally.screened += 1
             elif block.element == "utfoertKassasjon":
                 tally.disposed += 1
-            elif fields.get("kassasjonsvedtak") == _DISPOSED:
+            elif block.element == "kassasjon":  # whatever was decided: receivers count the decisions
                 tally.disposals += 1
             key = tuple(fields)
             shape = shapes.get(key)
@@ -252,6 +268,33 @@ class Writer:
 
         return Made(fill, tuple(leaf.field for leaf in block.leaves if leaf.field))
 
+    def _with_originals(self, text: str, thing: Thing, originals: Sequence[Original]) -> str:
+        own = [one for one in originals if not one.place]
+        return restored(text, thing, own, self.tally.restored) if own else text
+
+    def _kept_for(self, thing: Thing) -> list[Original]:
+        """What others keep for a unit that they know by its id, or where it has another one here, by its title."""
+        group, own_id = mapping().types[thing["t"]].group, str(thing["f"].get("uuid"))
+        known = [one for one in self.originals if one.name == group and one.system_id == own_id]
+        if not known:
+            alike = [one for one in self.originals if one.name == group and not one.system_id]
+            known = [one for one in alike if one.state == state_of(one.fields, thing["f"], escaped=True)][:1]
+            self.originals = [one for one in self.originals if one not in known]
+        return [inner for one in known for inner in one.within]
+
+    def _told(self, content: Content, element: str, things: Sequence[Thing], texts: list[str]) -> list[str]:
+        """The texts of things that hang on another, with what it keeps of their originals."""
+        holder = content["o"]
+        kept = self.originals if holder["t"] == "Arkiv" else originals_of(holder["f"])
+        if not kept:
+            return texts
+        found, left = of_things(kept, element, things)
+        for at, some in found.items():
+            texts[at] = self._with_originals(texts[at], things[at], [inner for one in some for inner in one.within])
+        if holder["t"] != "Arkiv":
+            self.tally.restored.left_out += sum(one.leaves() for one in left)
+        return texts
+
     def _nested(self, plan: Plan, nested: Nested) -> Fill:
         types, units = frozenset(nested.types), self.tally.units
         if nested.member != "p":
@@ -261,13 +304,15 @@ class Writer:
                 if not things:
                     return ""
                 units[nested.element] += len(things)
-                return "".join([self.whole(one) for one in things])
+                texts = [self.whole(one) for one in things]
+                return "".join(self._told(content, nested.element, [one["o"] for one in things], texts))
 
             return within
 
         def parts(content: Content) -> str:
             things, linked = content.get("p"), content.get("k")
-            told = [self._part(one) for one in things if one["t"] in types] if things else []
+            held = [one for one in things if one["t"] in types] if things else []
+            told = self._told(content, nested.element, held, [self._part(one) for one in held])
             if linked:
                 told += [self._part(one["o"]) for one in linked if one["o"] is not None and one["o"]["t"] in types]
             if not told:
@@ -290,7 +335,7 @@ class Writer:
         return self.whole({"o": {"t": nested.types[0], "f": {}}})
 
     def _business(self, content: Content) -> str:
-        held = vsm.groups_xml(content["o"]["f"].get("virksomhetsspesifikkeMetadata"))
+        held = vsm.groups_xml(content["o"]["f"].get("virksomhetsspesifikkeMetadata"), left_out=GROUP)
         if self._carried is not None:
             held += self._carried(content)
         if not held:

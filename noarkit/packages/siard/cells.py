@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from noarkit.errors import PackageFault
 from noarkit.packages.siard.model import Archive, Attribute, Column, Table, UserType
-from noarkit.packages.siard.types import LARGE, SqlType, sql_type
+from noarkit.packages.siard.types import LARGE, SqlType, likely_type, sql_type
 
 _DEEPEST = 20
 Shape = Literal["value", "array", "structure"]
 UserTypes = Mapping[tuple[str, str], UserType]
+Unknown = Callable[[str, str], None]
+"""Told of a column and the name of its type, where nobody knows that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +45,54 @@ def user_types(archive: Archive) -> UserTypes:
     return {(schema.name, one.name): one for schema in archive.schemas for one in schema.types}
 
 
-def cells_of(table: Table, schema_name: str, types: UserTypes) -> tuple[Cell, ...]:
-    """The cells of a table's rows. Raises `PackageFault` for a type that nobody knows."""
-    where = f"{schema_name}.{table.name}"
+def cells_of(table: Table, schema_name: str, types: UserTypes, unknown: Unknown | None = None) -> tuple[Cell, ...]:
+    """The cells of a table's rows. A type that nobody knows is told to `unknown`, and its cells are what its name
+    suggests; without it, it is `PackageFault`."""
+    reader = _Reader(types, unknown)
     return tuple(
-        _cell(column, f"c{number}", schema_name, types, f"{where}.{column.name}")
+        reader.cell(column, f"c{number}", schema_name, f"{schema_name}.{table.name}.{column.name}")
         for number, column in enumerate(table.columns, start=1)
     )
 
 
-def _cell(column: Column | Attribute, tag: str, schema_name: str, types: UserTypes, where: str, depth: int = 0) -> Cell:
-    if depth > _DEEPEST:
-        raise PackageFault(where=where, why="type-without-end")
-    nullable = column.nullable is not False
-    one = _single(column, tag, schema_name, types, where, depth)
-    if column.cardinality is None:
-        return replace(one, nullable=nullable)
-    return Cell(tag, "array", None, nullable, (replace(one, tag="a1", nullable=True),), column.cardinality)
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """The types of an archive, and who hears of those that nobody knows."""
 
+    types: UserTypes
+    unknown: Unknown | None
 
-def _single(column: Column | Attribute, tag: str, schema_name: str, types: UserTypes, where: str, depth: int) -> Cell:
-    if not column.type_name:
-        return Cell(tag, "value", _predefined(column.type, where))
-    found = types.get((column.type_schema or schema_name, column.type_name))
-    if found is None:
-        raise PackageFault(where=where, why="unknown-sql-type", detail=column.type_name)
-    if found.category == "distinct":
-        return Cell(tag, "value", _predefined(found.base, where))
-    inner = (column.type_schema or schema_name, types, where, depth + 1)
-    parts = tuple(_cell(part, f"u{number}", *inner) for number, part in enumerate(_attributes(found, types), start=1))
-    return Cell(tag, "structure", None, True, parts)
+    def cell(self, column: Column | Attribute, tag: str, schema_name: str, where: str, depth: int = 0) -> Cell:
+        """A column, or a part of a structure."""
+        if depth > _DEEPEST:
+            raise PackageFault(where=where, why="type-without-end")
+        nullable = column.nullable is not False
+        one = self._single(column, tag, schema_name, where, depth)
+        if column.cardinality is None:
+            return replace(one, nullable=nullable)
+        return Cell(tag, "array", None, nullable, (replace(one, tag="a1", nullable=True),), column.cardinality)
+
+    def _single(self, column: Column | Attribute, tag: str, schema_name: str, where: str, depth: int) -> Cell:
+        if not column.type_name:
+            return Cell(tag, "value", self._predefined(column.type or column.type_original, where))
+        home = column.type_schema or schema_name
+        found = self.types.get((home, column.type_name))
+        if found is None:
+            return Cell(tag, "value", self._predefined(column.type_name, where, known=False))
+        if found.category == "distinct":
+            return Cell(tag, "value", self._predefined(found.base, where))
+        attributes = enumerate(_attributes(found, self.types), start=1)
+        parts = tuple(self.cell(part, f"u{number}", home, where, depth + 1) for number, part in attributes)
+        return Cell(tag, "structure", None, True, parts)
+
+    def _predefined(self, name: str, where: str, *, known: bool = True) -> SqlType:
+        found = sql_type(name) if known else None
+        if found is not None:
+            return found
+        if self.unknown is None:
+            raise PackageFault(where=where, why="unknown-sql-type", detail=name)
+        self.unknown(where, name)
+        return likely_type(name)
 
 
 def _attributes(found: UserType, types: UserTypes) -> tuple[Attribute, ...]:
@@ -88,10 +108,3 @@ def _attributes(found: UserType, types: UserTypes) -> tuple[Attribute, ...]:
         above = parent.attributes + above
         one = parent
     return above + found.attributes
-
-
-def _predefined(name: str, where: str) -> SqlType:
-    found = sql_type(name)
-    if found is None:
-        raise PackageFault(where=where, why="unknown-sql-type", detail=name)
-    return found

@@ -7,7 +7,8 @@ refused by their faults. Names are kept in a temporary database, however many th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
@@ -41,6 +42,10 @@ class Place(Protocol):
         """Every folder that stands by itself."""
         ...
 
+    def alike(self, name: str) -> list[str]:
+        """Files whose last part is called the same but for its ending and the size of its letters, in order."""
+        ...
+
     def close(self) -> None:
         """Lets it go."""
         ...
@@ -51,6 +56,7 @@ class ZipPlace:
 
     def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
         self._path = path
+        self._last = _LastNames(self.names)
         self._db = scratch()
         self._db.execute(f"CREATE TABLE files (name TEXT PRIMARY KEY, {', '.join(_FACTS)}) WITHOUT ROWID")
         try:
@@ -93,6 +99,13 @@ class ZipPlace:
         folders = [place for name, place in self._folders() if name.startswith("header")]
         return min((place for place in (first, *folders) if place is not None), default=None)
 
+    def metadata_at(self) -> int | None:
+        """Where the metadata begin: some writers take the header to begin there."""
+        (first,) = self._db.execute("SELECT header_at FROM files WHERE name = 'header/metadata.xml'").fetchone() or (
+            None,
+        )
+        return first if first is None else int(first)
+
     def methods(self) -> Iterator[tuple[str, int]]:
         """Files that are neither stored nor deflated, with the number of what packed them."""
         yield from self._db.execute("SELECT name, method FROM files WHERE method NOT IN (0, 8) ORDER BY name")
@@ -108,8 +121,13 @@ class ZipPlace:
         for (name,) in self._db.execute("SELECT name FROM files ORDER BY name"):
             yield name
 
+    def alike(self, name: str) -> list[str]:
+        """Files whose last part is called the same but for its ending and the size of its letters, in order."""
+        return self._last.alike(name)
+
     def close(self) -> None:
         """Lets it go."""
+        self._last.close()
         self._db.close()
 
 
@@ -131,6 +149,7 @@ class FolderPlace:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._home = Beneath(root)
+        self._last = _LastNames(self.names)
 
     def size_of(self, name: str) -> int | None:
         """How large a file is; None where there is none."""
@@ -169,9 +188,43 @@ class FolderPlace:
             if seen.kind == "folder":
                 yield seen.name
 
+    def alike(self, name: str) -> list[str]:
+        """Files whose last part is called the same but for its ending and the size of its letters, in order."""
+        return self._last.alike(name)
+
     def close(self) -> None:
         """Lets it go."""
+        self._last.close()
         self._home.close()
+
+
+class _LastNames:
+    """Files by the last parts of their names, in a temporary database that is made when it is first asked."""
+
+    def __init__(self, names: Callable[[], Iterator[str]]) -> None:
+        self._names = names
+        self._db: sqlite3.Connection | None = None
+
+    def alike(self, name: str) -> list[str]:
+        """The files, in order."""
+        if self._db is None:
+            self._db = scratch()
+            self._db.execute("CREATE TABLE last (stem TEXT, name TEXT, PRIMARY KEY (stem, name)) WITHOUT ROWID")
+            self._db.execute("BEGIN")
+            rows = ((_stem(one), one) for one in self._names())
+            self._db.executemany("INSERT OR IGNORE INTO last VALUES (?, ?)", rows)
+            self._db.execute("COMMIT")
+        query = "SELECT name FROM last WHERE stem = ? ORDER BY name LIMIT 1000"
+        return [found for (found,) in self._db.execute(query, (_stem(name),))]
+
+    def close(self) -> None:
+        """Forgets them."""
+        if self._db is not None:
+            self._db.close()
+
+
+def _stem(name: str) -> str:
+    return name.rpartition("/")[2].partition(".")[0].casefold()
 
 
 def named(source: Readable, name: str) -> BinaryIO:

@@ -10,6 +10,7 @@ Nothing is unpacked and nothing is written. Large values are found inside the ZI
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from lxml import etree
 
 from noarkit.errors import PackageFault, UnsafePath
 from noarkit.packages.siard import danish
-from noarkit.packages.siard.cells import Cell, UserTypes, cells_of, user_types
+from noarkit.packages.siard.cells import Cell, Unknown, UserTypes, cells_of, user_types
 from noarkit.packages.siard.metadata_read import read_metadata
 from noarkit.packages.siard.model import Column, Schema, Table
 from noarkit.packages.siard.places import FolderPlace, Place, ZipPlace, is_plain, named
@@ -42,6 +43,8 @@ class Found:
     name: str
     outside: bool
     size_bytes: int
+    elsewhere: bool = False
+    """True where it stands neither where its cell says nor where any writer is known to mean."""
 
 
 class Siard:
@@ -79,11 +82,14 @@ class Siard:
         name = f"{above}/{table.folder}/{table.folder}"
         if not is_plain(name):
             raise UnsafePath(where=name, why="climbs")
+        if self.place.size_of(f"{name}.xml") is None:
+            near = [one for one in self.place.alike(f"{table.folder}.xml") if _is_table(one, above, table.folder)]
+            return near[0].removesuffix(".xml") if len(near) == 1 else name
         return name
 
-    def cells(self, schema: Schema, table: Table) -> tuple[Cell, ...]:
-        """The shape of a table's cells."""
-        return cells_of(table, schema.name, self.types)
+    def cells(self, schema: Schema, table: Table, unknown: Unknown | None = None) -> tuple[Cell, ...]:
+        """The shape of a table's cells; `unknown` hears of types that nobody knows."""
+        return cells_of(table, schema.name, self.types, unknown)
 
     def rows(self, schema: Schema, table: Table, *, stray: Strays | None = None) -> Iterator[list[RawRow]]:
         """The rows of a table as they stand, many at a time."""
@@ -109,7 +115,26 @@ class Siard:
             size = self.place.size_of(name) if is_plain(name) else None
             if size is not None:
                 return Found(name, False, size)
-        return self._find_outside(folders, spelt)
+        return self._find_outside(folders, spelt) or self._find_elsewhere(schema, table, number, large)
+
+    def _find_elsewhere(self, schema: Schema, table: Table, number: int, large: Large) -> Found | None:
+        """A file of that name elsewhere: in the column's folder, the table's, or anywhere, where it is the only one."""
+        names = [name for name in self.place.alike(_path(large.file)) if name.count("/") > 1 and not _is_xml_of(name)]
+        last = _path(large.file).rpartition("/")[2].casefold()
+        exact = [name for name in names if name.rpartition("/")[2].casefold() == last]
+        home = [name for name in exact or names if name.startswith(f"content/{schema.folder}/{table.folder}")]
+        own = re.compile(rf"lob_?{number}(?![0-9])", re.IGNORECASE)
+        column = [name for name in home if own.search(name.rpartition("/")[0])]
+        for some in (column, home, exact or names):
+            sized = [(name, self.place.size_of(name) or 0) for name in some]
+            fitting = (
+                [one for one in sized if large.length is None or one[1] >= large.length] if len(sized) > 1 else sized
+            )
+            if len(fitting) == 1:
+                return Found(fitting[0][0], False, fitting[0][1], True)
+            if some:
+                return None  # several: nobody knows which
+        return None
 
     def _find_outside(self, folders: tuple[str, str], spelt: str) -> Found | None:
         beside = [(*folders, spelt), (folders[1], spelt), (folders[0], spelt), (spelt,)]
@@ -203,6 +228,23 @@ def _path(uri: str) -> str:
     told = uri.strip().replace("\\", "/")
     told = told.removeprefix("file:")
     return unquote(told).strip() if "%" in told else told
+
+
+def _is_table(name: str, above: str, folder: str) -> bool:
+    """True for a table's XML in a folder that is called as the metadata say, but for what follows behind."""
+    parts = name.split("/")
+    return (
+        len(parts) == above.count("/") + 3
+        and parts[-1].casefold() == f"{folder}.xml".casefold()
+        and parts[-2].casefold().startswith(folder.casefold())
+        and "/".join(parts[:-2]).casefold().startswith(above.casefold())
+    )
+
+
+def _is_xml_of(name: str) -> bool:
+    """True for the rows of a table, which are no large value."""
+    parts = name.split("/")
+    return len(parts) == 4 and parts[3].casefold() in (f"{parts[2]}.xml".casefold(), f"{parts[2]}.xsd".casefold())
 
 
 def _below(*parts: str) -> str:

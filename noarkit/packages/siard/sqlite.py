@@ -6,21 +6,26 @@ times stand in ISO form (`2024-01-02 03:04:05`), arrays and structures as JSON, 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.holding.making import Made
 from noarkit.packages.siard.cells import Cell
+from noarkit.packages.siard.gaps import Gap, Gaps, Why, unheard
 from noarkit.packages.siard.model import Archive, Schema, Table
+from noarkit.packages.siard.places import ZipPlace
+from noarkit.packages.siard.proof import same_digest, wrong_digests
 from noarkit.packages.siard.read import LIMITS, Siard, open_siard
-from noarkit.packages.siard.rows_read import Large, Nested, Raw, RawRow
+from noarkit.packages.siard.rows_read import Large, Nested, Raw, RawRow, Stray
+from noarkit.packages.siard.spec import HASHES
 from noarkit.packages.siard.types import TEXTUAL, CellKind, SqlType
 from noarkit.safe.atomic import no_room, place_new, sync_folder, temporary_name
 from noarkit.safe.digest import BLOCK_BYTES
@@ -40,22 +45,64 @@ class _Shape:
     name: str
     cells: tuple[Cell, ...]
     convert: tuple[Callable[[str], object], ...]
+    gaps: _Teller
 
 
-def sqlite_of(
-    path: Path, target: Path, *, limits: UnpackLimits = LIMITS, bare: bool = False, tell: Listener = nobody
-) -> Made:
+class _Teller:
+    """Tells of the gaps of one table. Rows that are read again have their gaps told once."""
+
+    def __init__(self, table: str, gaps: Gaps, *, withholds: bool) -> None:
+        self.withholds = withholds
+        self._table = table
+        self._gaps = gaps
+        self._known = 0
+        self._seen = 0
+        self._begun = 0
+        self.row = 0
+
+    def __call__(self, why: Why, column: str = "", name: str = "", *, row: int | None = None) -> None:
+        """One gap, in the row that is being read or in another."""
+        self._seen += 1
+        if self._seen > self._known:
+            self._known = self._seen
+            self._gaps(Gap(self._table, self.row if row is None else row, column, name, why))
+
+    def begin(self) -> None:
+        """Now come the rows."""
+        self._begun = self._seen
+
+    def again(self) -> None:
+        """The rows are read from the first on once more."""
+        self._seen, self.row = self._begun, 0
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteOrder:
+    """How the database shall be. `gaps` hears of each place where something is not there, or not as the archive says.
+
+    With `bare` there are the tables of the archive and no others, every decimal is the text it was (`12.50`), and a
+    value whose digest is wrong is left out.
+    """
+
+    limits: UnpackLimits = LIMITS
+    bare: bool = False
+    gaps: Gaps = unheard
+
+
+def sqlite_of(path: Path, target: Path, order: SqliteOrder | None = None, *, tell: Listener = nobody) -> Made:
     """Makes the database at `target`, whole or not at all. Raises `UsageFault` where something is there.
 
-    With `bare` there are the tables of the archive and no others, and every decimal is the text it was (`12.50`).
+    What can be read is read: a large value that is not there is NULL in its row, a type that nobody knows is read as
+    its name suggests, a key that does not hold is left out; each is told to the order's `gaps`.
     """
+    order = order or SqliteOrder()
     if os.path.lexists(target):
         raise UsageFault(what="exists", where=str(target))
     part = target.parent / temporary_name()
-    with open_siard(path, limits) as siard, no_room(target):
+    with open_siard(path, order.limits) as siard, no_room(target):
         try:
             with closing(sqlite3.connect(part, isolation_level=None)) as db:
-                rows = _fill(db, siard, bare, tell)
+                rows = _fill(db, siard, order, tell)
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
             place_new(part, target)
@@ -86,20 +133,56 @@ def names_of(archive: Archive) -> dict[tuple[str, str], str]:
     return names
 
 
-def _fill(db: sqlite3.Connection, siard: Siard, bare: bool, tell: Listener) -> int:
+def _fill(db: sqlite3.Connection, siard: Siard, order: SqliteOrder, tell: Listener) -> int:
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768"):
         db.execute(f"PRAGMA {pragma}")
     names = names_of(siard.archive)
+    if isinstance(siard.place, ZipPlace):
+        for digest, _ in wrong_digests(siard.path, siard.place, siard.archive.digests):
+            order.gaps(Gap(siard.archive.dbname, 0, "", digest.algorithm, "message-digest"))
+    own = _is_sqlite(siard.archive) and not order.bare
     total = 0
     for schema, table in siard.archive.tables():
-        cells = siard.cells(schema, table)
-        convert = tuple(converter(cell) for cell in cells)
-        shape = _Shape(schema, table, names[schema.folder, table.folder], cells, convert)
-        db.execute(_create(shape, names, siard.archive, exact=bare))
-        total += _fill_table(db, siard, shape, tell)
-    if not bare:
+        name = names[schema.folder, table.folder]
+        gaps = _Teller(name, order.gaps, withholds=order.bare)
+        cells = siard.cells(schema, table, _unknown(gaps))
+        convert = tuple(_double if own and _is_decimal(cell) else converter(cell) for cell in cells)
+        shape = _Shape(schema, table, name, cells, convert, gaps)
+        total += _fill_whole(db, siard, shape, (names, order.bare), tell)
+    if not order.bare:
         _tell_rest(db, siard.archive)
     return total
+
+
+def _unknown(gaps: _Teller) -> Callable[[str, str], None]:
+    return lambda where, name: gaps("unknown-sql-type", where.rpartition(".")[2], name, row=0)
+
+
+def _fill_whole(
+    db: sqlite3.Connection, siard: Siard, shape: _Shape, terms: tuple[dict[tuple[str, str], str], bool], tell: Listener
+) -> int:
+    """A table and its rows; where a key does not hold, once more without any."""
+    names, bare = terms
+    gaps = shape.gaps
+    db.execute(_create(shape, names, siard.archive, exact=bare))
+    if siard.place.size_of(f"{siard.base(shape.schema, shape.table)}.xml") is None:
+        gaps("table-not-there", name=f"{siard.base(shape.schema, shape.table)}.xml", row=0)
+        return 0
+    gaps.begin()
+    try:
+        count = _fill_table(db, siard, shape, tell)
+    except sqlite3.IntegrityError as error:
+        db.execute("COMMIT")  # what was taken goes with the table
+        db.execute(f"DROP TABLE {_quoted(shape.name)}")
+        loose = tuple(replace(cell, nullable=True) for cell in shape.cells)
+        shape = replace(shape, cells=loose, table=replace(shape.table, primary_key=None))
+        db.execute(_create(shape, names, siard.archive, exact=bare))
+        gaps.again()
+        count = _fill_table(db, siard, shape, tell)
+        gaps("key-broken", name=str(error), row=0)
+    if count != shape.table.rows:
+        gaps("rows-differ", name=f"{count} <> {shape.table.rows}", row=0)
+    return count
 
 
 def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, tell: Listener) -> int:
@@ -108,11 +191,13 @@ def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, tell: Liste
     count = 0
     db.execute("BEGIN")
     try:
-        for batch in siard.rows(shape.schema, shape.table):
-            db.executemany(insert, _converted(batch, shape, siard, db))
+        for batch in siard.rows(shape.schema, shape.table, stray=lambda one: _stray(shape, one)):
+            db.executemany(insert, _converted(batch, shape, siard, count))
             count += len(batch)
             tell(Event("source_read", {"items": count}))
         db.execute("COMMIT")
+    except sqlite3.IntegrityError:
+        raise
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
             raise
@@ -120,44 +205,78 @@ def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, tell: Liste
     return count
 
 
-def _converted(
-    batch: Sequence[RawRow], shape: _Shape, siard: Siard, db: sqlite3.Connection
-) -> Iterator[Sequence[object]]:
-    """Rows with values as SQLite takes them, column by column."""
+def _stray(shape: _Shape, one: Stray) -> None:
+    shape.gaps("stray-element", name=f"{one.name} ({one.line})", row=0)
+
+
+def _converted(batch: Sequence[RawRow], shape: _Shape, siard: Siard, before: int) -> Iterator[Sequence[object]]:
+    """Rows with values as SQLite takes them, column by column; so many rows stood `before` them."""
     columns: list[Sequence[object]] = []
     for number, values in enumerate(zip(*batch, strict=True)):
         cell, convert = shape.cells[number], shape.convert[number]
         if set(map(type, values)) == {str}:
             columns.append(list(map(convert, values)) if convert is not _same else values)
         else:
-            columns.append([_value(raw, cell, convert, (siard, shape, number)) for raw in values])
+            columns.append(list(_each(values, cell, convert, (siard, shape, number, before))))
     return zip(*columns, strict=True)
 
 
-def _value(raw: Raw, cell: Cell, convert: Callable[[str], object], at: tuple[Siard, _Shape, int]) -> object:
-    if isinstance(raw, str):
-        return convert(raw)
-    if raw is None:
-        return None
-    if isinstance(raw, Large):
-        return _large(raw, cell, at)
-    return json.dumps(plain(raw, cell), ensure_ascii=False)
+def _each(
+    values: Sequence[Raw], cell: Cell, convert: Callable[[str], object], at: tuple[Siard, _Shape, int, int]
+) -> Iterator[object]:
+    siard, shape, number, before = at
+    column = shape.table.columns[number].name
+    for row, raw in enumerate(values, start=before + 1):
+        if raw is None:
+            yield None
+        elif isinstance(raw, str):
+            yield convert(raw)
+        elif isinstance(raw, Large):
+            shape.gaps.row = row
+            yield _large(raw, cell, (siard, shape, number))
+        else:
+            shape.gaps.row = row
+            for large in _larges(raw):
+                shape.gaps("lob-nested", column, large.file)
+            yield json.dumps(plain(raw, cell), ensure_ascii=False)
+
+
+def _larges(raw: Nested) -> Iterator[Large]:
+    """Files that parts of a value name: no cell of SQLite holds several."""
+    for part in raw.parts.values():
+        if isinstance(part, Large):
+            yield part
+        elif isinstance(part, Nested):
+            yield from _larges(part)
 
 
 def _large(raw: Large, cell: Cell, at: tuple[Siard, _Shape, int]) -> object:
+    """The bytes of a file; None, and told, where they are not to be had."""
     siard, shape, number = at
     column = shape.table.columns[number]
     found = siard.find(shape.schema, shape.table, column, number + 1, raw)
     if found is None:
-        raise PackageFault(where=raw.file, why="not-there")
+        shape.gaps("lob-not-there", column.name, raw.file)
+        return None
     if found.size_bytes > _MOST_BYTES:
         raise PackageFault(where=found.name, why="not-in-sqlite", detail=f"{found.size_bytes} bytes")
     held = bytearray()
-    with siard.open(found) as source:
-        while block := source.read(BLOCK_BYTES):
-            held += block
-            if len(held) > _MOST_BYTES:
-                raise PackageFault(where=found.name, why="not-in-sqlite")
+    try:
+        with siard.open(found) as source:
+            while block := source.read(BLOCK_BYTES):
+                held += block
+                if len(held) > _MOST_BYTES:
+                    raise PackageFault(where=found.name, why="not-in-sqlite")
+    except PackageFault as error:
+        if error.data.get("why") == "not-in-sqlite":
+            raise
+        shape.gaps("lob-unreadable", column.name, found.name)
+        return None
+    algorithm = HASHES.get(raw.digest_type.strip())
+    if algorithm and raw.digest and not same_digest(raw.digest, hashlib.new(algorithm, held).digest()):
+        shape.gaps("lob-digest", column.name, found.name)
+        if shape.gaps.withholds:
+            return None
     textual = cell.type is not None and cell.type.kind in TEXTUAL
     return held.decode("utf-8", "replace") if textual else bytes(held)
 
@@ -203,7 +322,7 @@ def _stripped(text: str) -> object:
 
 def _integer(text: str) -> object:
     try:
-        number = int(text) if len(text) < 20 else None
+        number = int(text) if len(text) <= 20 else None
     except ValueError:
         return text
     return text if number is None or not -_INT64 <= number < _INT64 else number
@@ -215,6 +334,12 @@ def _float(text: str) -> object:
     except ValueError:
         return text
     return text if number != number else number
+
+
+def _double(text: str) -> object:
+    """A number that was SQLite's own before: an integer, or the double that its digits are the shortest text of."""
+    whole = _integer(text.strip())
+    return whole if isinstance(whole, int) else _float(text.strip())
 
 
 def _boolean(text: str) -> object:
@@ -275,14 +400,15 @@ _SIZED = {"hex": "BLOB", "text": "VARCHAR"}
 _JSON = ("json", "jsonb")
 
 
-def _declared(cell: Cell, original: str = "", *, exact: bool = False) -> str:
-    """The type a column is declared with: what others make of it, and its affinity."""
+def _declared(cell: Cell, original: str = "", *, exact: bool = False, doubles: bool = False) -> str:
+    """The type a column is declared with: what others make of it, and its affinity. With `doubles` no decimal is more
+    than SQLite's own numbers hold."""
     if cell.shape != "value" or original.lower() in _JSON:
         return "JSON"
     if cell.type is None:
         return "TEXT"
     if cell.type.kind == "decimal":
-        return "NUMERIC" if _is_short(cell.type) and not exact else "TEXT"
+        return "NUMERIC" if (doubles or _is_short(cell.type)) and not exact else "TEXT"
     if cell.type.kind in _SIZED and cell.type.figures:
         return f"{_SIZED[cell.type.kind]}({cell.type.figures[0]})"
     return _DECLARED.get(cell.type.kind, "TEXT")
@@ -291,6 +417,15 @@ def _declared(cell: Cell, original: str = "", *, exact: bool = False) -> str:
 def _is_short(type_: SqlType) -> bool:
     """True for a decimal that a double holds whole."""
     return bool(type_.figures) and type_.figures[0] <= _EXACT_FIGURES
+
+
+def _is_decimal(cell: Cell) -> bool:
+    return cell.shape == "value" and cell.type is not None and cell.type.kind == "decimal"
+
+
+def _is_sqlite(archive: Archive) -> bool:
+    """True for an archive of a SQLite database: its numbers were integers and doubles before."""
+    return archive.database_product.startswith("SQLite ")
 
 
 def _columns(table: Table) -> list[str]:
@@ -310,9 +445,14 @@ def _create(shape: _Shape, names: dict[tuple[str, str], str], archive: Archive, 
     columns = _columns(shape.table)
     by_name = {column.name: name for column, name in zip(shape.table.columns, columns, strict=True)}
     key = shape.table.primary_key
+    own = _is_sqlite(archive)
+    kinds = [
+        _declared(cell, column.type_original, exact=exact, doubles=own)
+        for cell, column in zip(shape.cells, shape.table.columns, strict=True)
+    ]
     lines = [
-        f"{_quoted(name)} {_declared(cell, column.type_original, exact=exact)}{'' if cell.nullable else ' NOT NULL'}"
-        for name, cell, column in zip(columns, shape.cells, shape.table.columns, strict=True)
+        f"{_quoted(name)} {kind}{'' if cell.nullable else ' NOT NULL'}"
+        for name, kind, cell in zip(columns, kinds, shape.cells, strict=True)
     ]
     if key is not None and key.columns and all(one in by_name for one in key.columns):
         lines.append(f"PRIMARY KEY ({', '.join(_quoted(by_name[one]) for one in key.columns)})")

@@ -108,6 +108,28 @@ _FOREIGN: tuple[tuple[re.Pattern[str], CellKind], ...] = (
 _FIGURES = re.compile(r"\d+")
 
 
+# What products call their types, where an export left the name as it was: words that tell what the cells are.
+_LIKELY: tuple[tuple[re.Pattern[str], CellKind], ...] = (
+    (re.compile(r"(TINY|SMALL|MEDIUM|BIG)?INT(EGER)?\b.*|(BIG|SMALL)?SERIAL|YEAR.*", re.IGNORECASE), "integer"),
+    (re.compile(r"(NUMERIC|DECIMAL|DEC|NUMBER|DECFLOAT|FIXED|(SMALL)?MONEY)\b.*", re.IGNORECASE), "decimal"),
+    (re.compile(r"(DOUBLE|FLOAT|BINARY_DOUBLE|BINARY_FLOAT|REAL)\b.*", re.IGNORECASE), "double"),
+    (re.compile(r"BOOL(EAN)?", re.IGNORECASE), "boolean"),
+    (
+        re.compile(r"(TINY|MEDIUM|LONG)?BLOB\b.*|IMAGE|(LONG )?RAW\b.*|(VAR)?BINARY\b.*|BYTEA|BFILE", re.IGNORECASE),
+        "blob",
+    ),
+    (re.compile(r".*\bFOR BIT DATA", re.IGNORECASE), "blob"),
+    (re.compile(r"XMLTYPE|XML\b.*", re.IGNORECASE), "xml"),
+)
+
+
+def likely_type(name: str) -> SqlType:
+    """What a type is by its name, where `sql_type` does not know it; a text where nothing tells."""
+    spelt = name.strip()
+    kind = next((kind for pattern, kind in reversed(_LIKELY) if pattern.fullmatch(spelt)), None)
+    return SqlType(spelt, kind or "clob", standard=False)
+
+
 @dataclass(frozen=True, slots=True)
 class SqlType:
     """A predefined type. `standard` is False for a name that SQL:2008 does not have, `zoned` True WITH TIME ZONE."""

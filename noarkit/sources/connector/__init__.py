@@ -6,6 +6,6 @@ services   which service a connection speaks to
 """
 
 from noarkit.connectors.settings import names_connection
-from noarkit.sources.connector.source import ConnectorSource, find_connection, reopen_connection
+from noarkit.sources.connector.source import ConnectorSource, asked_since, find_connection, reopen_connection
 
-__all__ = ["ConnectorSource", "find_connection", "names_connection", "reopen_connection"]
+__all__ = ["ConnectorSource", "asked_since", "find_connection", "names_connection", "reopen_connection"]

@@ -9,16 +9,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 
 from noarkit.config import Config
-from noarkit.connectors.marks import Hints, Mark, Marks
-from noarkit.connectors.port import Deleted, Item, NotFetched, Service, Shaped, Stream, Window
-from noarkit.connectors.settings import Connection, connection
+from noarkit.connectors.marks import Hints, Mark, Marks, moment, swept_at
+from noarkit.connectors.port import (
+    Deleted,
+    Item,
+    NotFetched,
+    Paper,
+    Revisiting,
+    Service,
+    ServiceItem,
+    Shaped,
+    Stream,
+    Window,
+)
+from noarkit.connectors.settings import Connection, connection, names_connection
 from noarkit.errors import ItemChanged, ItemUnreadable, ServiceDenied, ServiceFault, ServiceRefused
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
@@ -29,6 +40,7 @@ from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, Sour
 
 _UNREADABLE = ItemUnreadable.code
 _NOT_LET_IN = 401
+SWEEP_DAYS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +67,13 @@ class ConnectorSource:
         """The connection, and the span that it is read over."""
         marks = self.span.marks
         since = {} if marks is None else {name: mark.until.isoformat() for name, mark in marks.streams.items()}
-        settings = {"until": self.span.until.isoformat(), "since": since}
+        settings: dict[str, object] = {"until": self.span.until.isoformat(), "since": since}
+        if marks is not None and (swept := {name: mark.swept for name, mark in marks.streams.items() if mark.swept}):
+            settings["swept"] = {name: when.isoformat() for name, when in swept.items()}
+        if marks is not None and (again := {name: mark.again for name, mark in marks.streams.items() if mark.again}):
+            settings["again"] = {name: list(keys) for name, keys in again.items()}
+        if self.span.hints is not None and self.span.hints.ids:
+            settings["hinted"] = list(self.span.hints.ids)
         return SourceIdentity(self.to.service, self.to.where, settings)
 
     @property
@@ -81,7 +99,7 @@ class ConnectorSource:
         try:
             for stream in self.service.streams():
                 tell(Event("stream", {"stream": stream.name, "count": stream.count}))
-                for item in self.service.items(stream, Window(self._since(stream), self.span.until), tell):
+                for item in self.service.items(stream, self._window(stream), tell):
                     if isinstance(item, Item):
                         yield _record(item, keeping)
                     elif isinstance(item, NotFetched):
@@ -92,9 +110,20 @@ class ConnectorSource:
                         )
                     elif isinstance(item, Deleted):
                         yield Skipped(item.key, "deleted-there")
+                    else:
+                        yield Skipped(item.key, item.why)
         finally:
             if keeping is not None:
                 keeping.close()
+
+    def listing(self, tell: Listener) -> Iterator[ServiceItem]:
+        """All that the service holds now, whenever it changed, by its keys: fields may be missing. Raises a
+        ServiceFault where the service cannot be read."""
+        now = datetime.now(UTC)
+        with closing(open_service(self.to)) as service:  # one of its own: what this span met stays as it is
+            for stream in service.streams():
+                tell(Event("stream", {"stream": stream.name, "count": stream.count}))
+                yield from service.items(stream, Window(None, now, sweep=True, keys_only=True), tell)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """The bytes of a content: from the run where they were made of a listing, else from the service."""
@@ -104,7 +133,11 @@ class ConnectorSource:
 
     def marks(self) -> Marks:
         """The marks that stand once all of this span is archived."""
-        streams = {stream.name: Mark(self.span.until) for stream in self.service.streams()}
+        again = self.service.again() if isinstance(self.service, Revisiting) else {}
+        streams = {
+            stream.name: Mark(self.span.until, tuple(again.get(stream.name, ())), self._swept(stream))
+            for stream in self.service.streams()
+        }
         shapes = self.service.shapes() if isinstance(self.service, Shaped) else {}
         return Marks(self.service.tenant, "", streams, shapes, self.span.hints)
 
@@ -124,6 +157,26 @@ class ConnectorSource:
         for name, value in state.items():
             setattr(self, name, value)
         self._service, self._pid = None, 0
+
+    def _window(self, stream: Stream) -> Window:
+        """What of a stream is read in this span."""
+        hints = self.span.hints
+        hinted = frozenset(hints.ids) if hints is not None else frozenset[str]()
+        mark = self.span.marks.streams.get(stream.name) if self.span.marks is not None else None
+        again = mark.again if mark is not None else ()
+        return Window(self._since(stream), self.span.until, self._sweeps(stream), hinted, again=again)
+
+    def _sweeps(self, stream: Stream) -> bool:
+        """True where all that a stream's records hold is looked through again: every so many days."""
+        mark = self.span.marks.streams.get(stream.name) if self.span.marks is not None else None
+        if mark is None or mark.swept is None:
+            return True
+        return self.span.until - mark.swept >= timedelta(days=self.to.number("sweep_days", SWEEP_DAYS))
+
+    def _swept(self, stream: Stream) -> datetime | None:
+        """When a stream was last swept, this span counted."""
+        mark = self.span.marks.streams.get(stream.name) if self.span.marks is not None else None
+        return self.span.until if mark is None or self._sweeps(stream) else mark.swept
 
     def _since(self, stream: Stream) -> datetime | None:
         """From when a stream is read: no later than what its things hang on, so that nothing is missed that hung on
@@ -189,10 +242,35 @@ def reopen_connection(
     to = connection(identity.where, config, environment)
     if to is None:
         return None
-    since = identity.settings.get("since")
-    streams = {name: Mark(datetime.fromisoformat(str(when))) for name, when in dict(since or {}).items()}  # type: ignore[call-overload]  # a table, as its own identity told it
-    until = datetime.fromisoformat(str(identity.settings["until"])).astimezone(UTC)
-    return ConnectorSource(to, Span(until, Marks("", "", streams) if streams else None), folder)
+    settings = identity.settings
+    swept, again, hinted = (_table(settings.get("swept")), _table(settings.get("again")), settings.get("hinted"))
+    streams = {
+        name: Mark(moment(when), _texts(again.get(name)), swept_at(swept.get(name)))
+        for name, when in _table(settings.get("since")).items()
+    }
+    ids = _texts(hinted)
+    span = Span(
+        moment(settings["until"]),
+        Marks("", "", streams) if streams else None,
+        Hints(0, 0.0, {}, ids) if ids else None,
+    )
+    return ConnectorSource(to, span, folder)
+
+
+def asked_since(identity: SourceIdentity) -> str | None:
+    """From when on a run asked a service for changes: empty where it read all of it, None for no connection."""
+    if not names_connection(identity.where):
+        return None
+    since = _table(identity.settings.get("since"))
+    return min(map(str, since.values()), default="")
+
+
+def _texts(told: object) -> tuple[str, ...]:
+    return tuple(map(str, told)) if isinstance(told, list | tuple) else ()
+
+
+def _table(told: object) -> Mapping[str, object]:
+    return told if isinstance(told, Mapping) else {}
 
 
 def _record(item: Item, keeping: kept.Keeping | None) -> SourceRecord:
@@ -203,8 +281,16 @@ def _record(item: Item, keeping: kept.Keeping | None) -> SourceRecord:
             keeping.keep(content, made.data)
         contents.append(content)
     modified = item.modified.astimezone(UTC).isoformat(timespec="milliseconds") if item.modified else None
-    fields = {**item.fields, "modified": modified.replace("+00:00", "Z") if modified else None}
+    when = modified.replace("+00:00", "Z") if modified else None
+    told = [Paper(made.title or made.name, made.created or when) for made in item.made]
+    fetched = [item.papers.get(one.locator) or Paper(one.name, when) for one in item.contents]
     documents = (*contents, *item.contents) if item.made_first else (*item.contents, *contents)
+    papers = (*told, *fetched) if item.made_first else (*fetched, *told)
+    fields = {
+        **item.fields,
+        "modified": when,
+        "papers": [{"title": one.title, "created": one.created} for one in papers],
+    }
     return SourceRecord(item.kind or item.stream, item.key, fields, documents)
 
 

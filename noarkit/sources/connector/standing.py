@@ -74,7 +74,8 @@ def keep(
     source: ConnectorSource, folder: Path, archive: str, identity: str, left_out: Collection[str], *, now_s: float
 ) -> None:
     """A run is archived: its marks count from now on, but for streams of which something was left out: those are read
-    from their old marks again. Marks that are further on already stay. The hints it was planned with are taken."""
+    from their old marks again. Marks that are further on already stay. The hints it was planned with are taken, unless
+    something was left out: they may have told of it."""
     proposed = read_marks(folder / PROPOSED)
     if proposed is None:
         return
@@ -88,7 +89,7 @@ def keep(
                 streams[name] = mark
         shapes = {**standing.shapes, **shapes}
     write_marks(place, Marks(proposed.tenant, identity, streams, shapes))
-    if proposed.hints is not None:
+    if proposed.hints is not None and not left_out:  # what they named may be among it
         store.take(source.to.environment, source.to.where, proposed.hints, now_s)
 
 

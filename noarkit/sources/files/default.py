@@ -3,15 +3,83 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from importlib import resources
 
+from noarkit.sources.files.levels import Levels
+from noarkit.sources.files.owners import Owner
 
-def default_recipe(kind: str, system: str, root_name: str) -> str:
-    """The text for a source of a `kind`, known in the archive as `system`; top folders become Mappe."""
-    text = resources.files(__package__).joinpath("default-recipe.toml").read_text("utf-8")
-    text = text.replace('kind = "files"', f"kind = {basic_string(kind)}")
+TOP = Levels()
+"""Case files are the folders of the first level: for sources whose folders nobody looked at."""
+NOBODY = Owner()
+
+
+def default_recipe(
+    kind: str, system: str, root_name: str, levels: Levels = TOP, owner: Owner = NOBODY, *, letters: bool = True
+) -> str:
+    """The text for a source of a `kind`, known in the archive as `system`; folders down to the level of the case files
+    become Mappe, each inside the one above it.
+
+    Where there are mails, they have their parties, dates and attachments; where the folders are named like cases and
+    the mails have an `owner`, the folders become Saksmappe and the mails Journalpost. `letters` is False where the
+    source itself says how mails are read.
+    """
+    in_cases = bool(levels.mails and owner.domain and levels.are_cases)
+    text = _template("case-recipe.toml" if in_cases else "default-recipe.toml")
+    if levels.mails:
+        text = _with_mails(text, in_cases=in_cases)
+    text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
+    text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters)))
     text = text.replace('external_system = "files"', f"external_system = {basic_string(system)}")
+    text = text.replace("SEEN", _seen(levels)).replace("WAY", _way(owner))
     return text.replace('{ tittel = "Filer" }', f"{{ tittel = {basic_string(f'Filer: {root_name}')} }}")
+
+
+def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool) -> Iterator[str]:
+    yield f"kind = {basic_string(kind)}"
+    if kind == "files":
+        yield f"case_level = {levels.case_level}"
+    if levels.mails and letters:
+        yield 'mail = "letters"'
+        yield "# the domains of the owner's addresses: they tell which mails came in, went out or stayed in the house"
+        yield f"own_domains = [{basic_string(owner.domain) if owner.domain else ''}]"
+
+
+def _with_mails(text: str, *, in_cases: bool) -> str:
+    """The recipe with a rule for mails before that for files, in the same folders."""
+    parents = text[text.index("[[map.parents]]") :]
+    rule = _template("mail-map.toml")
+    if not in_cases:
+        rule = rule.replace('"Journalpost"', '"Basisregistrering"')
+        rule = "".join(line for line in rule.splitlines(keepends=True) if not line.startswith("journalposttype"))
+    at = text.index('[[map]]\nfor = ["file", "mail"]')
+    return f"{text[:at]}{rule}{parents.rstrip()}\n\n{text[at:]}"
+
+
+def _class(level: int) -> str:
+    """The class of a Saksmappe: the folders above it, filled up where a file lies higher than its case file would."""
+    if level == 1:
+        return '"0"'
+    fill = ", ".join(["'-'"] * (level - 1))
+    return f'{{ ident = "= (record.folders + [{fill}])[:{level - 1}]" }}'
+
+
+def _way(owner: Owner) -> str:
+    if owner.domain:
+        return f"{owner.mails} of {owner.read} mails name {owner.domain}."
+    return f"No domain stands out in {owner.read} mails."
+
+
+def _template(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _seen(levels: Levels) -> str:
+    """What the level was chosen by, as a comment."""
+    if not levels.folders:
+        return f"level {levels.case_level}, the folders directly below the root"
+    seen = f"level {levels.case_level}: {levels.folders} folders, {levels.named} of them named like cases"
+    return f"{seen}; {levels.deeper} folders lie deeper" if levels.deeper else seen
 
 
 def basic_string(text: str) -> str:

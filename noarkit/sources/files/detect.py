@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 4096
 MAIL = "message/rfc822"
+MAIL_FILES = frozenset({"eml", "msg"})
+SAVED_PAGES = frozenset({"mht", "mhtml"})
 
 _HEADER_LINE = re.compile(rb"[!-9;-~]{1,76}:[ \t\r\n]")
 _MAIL_HEADER = re.compile(rb"^(?:from|to|cc|date|subject|message-id|received|return-path|mime-version):", re.I | re.M)
 _FROM_LINE = re.compile(rb"From [^\n]{0,500}\d\d:\d\d[^\n]{0,200}\d{4}[^\n]{0,40}\n[!-9;-~]{1,76}:")
-_MAIL_EXTENSIONS = frozenset({"eml", "mht", "mhtml"})
+_MAIL_EXTENSIONS = SAVED_PAGES | {"eml"}
 
 
 class _Handle(Protocol):

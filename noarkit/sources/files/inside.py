@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Self
 
 from noarkit.errors import SourceFault
-from noarkit.graph.entity import Content, SetAside, Skipped
-from noarkit.sources.files import detect, folders, mail, mailbox, policy
+from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.sources.files import detect, folders, mail, mailbox, outlook, policy
+from noarkit.sources.files.conditions import conditions
 from noarkit.sources.files.detect import MediaTypes
 from noarkit.sources.files.judge import Found
 from noarkit.sources.files.mail import Mail
@@ -63,43 +64,85 @@ class Inspector:
 
     def _must_open(self, ext: str) -> bool:
         wanted = self._wanted
-        return wanted.media_types or wanted.puids or wanted.mail != "file" or ext == "eml"
+        return wanted.media_types or wanted.puids or wanted.mail != "file" or ext in detect.MAIL_FILES
 
     def _items(self, found: Found, descriptor: int, ext: str) -> Iterator[SourceItem]:
         key = found.folder.key + key_of(found.name)
         with folders.faults(key):
             head = os.pread(descriptor, detect.HEAD_BYTES, 0)
         media_type = self._media_types.of(head, ext) if self._media_types else None
+        notes: tuple[Note, ...] = ()
+        if media_type is not None:
+            with folders.faults(key):
+                better, notes = conditions(descriptor, found.status.st_size, head)
+            media_type = better or media_type
         puid = self._puids.of(descriptor, ext, head) if self._puids else None
         record = self._maker.file(found, media_type=media_type, puid=puid)
+        if notes:
+            record = replace(record, notes=(*record.notes, *notes))
         wanted = self._wanted.mail
-        if wanted != "file" and (ext in _MAILBOXES or detect.looks_like_mailbox(head)):
+        if wanted in ("messages", "parts") and (ext in _MAILBOXES or detect.looks_like_mailbox(head)):
             yield from self._mailbox(record, descriptor)
-        elif ext == "eml" or media_type == detect.MAIL or (wanted != "file" and detect.looks_like_mail(head, ext)):
+        elif ext == "msg" or media_type == outlook.MEDIA_TYPE:
+            yield self._outlook(record, descriptor, found.status.st_size)
+        elif ext == "eml" or self._is_mail(head, ext, media_type):
             with folders.faults(key):
                 record = self._mail(record, descriptor, 0, found.status.st_size)
             yield record
         else:
             yield record
 
+    def _is_mail(self, head: bytes, ext: str, media_type: str | None) -> bool:
+        """True for a mail whatever its name; where single mails become letters, a saved web page (.mht) is none."""
+        if self._wanted.mail == "letters" and ext in detect.SAVED_PAGES:
+            return False
+        return media_type == detect.MAIL or (self._wanted.mail != "file" and detect.looks_like_mail(head, ext))
+
     def _mail(self, record: SourceRecord, descriptor: int, offset: int, length: int) -> SourceRecord:
         """The record with what the mail says; a file that is no mail stays a file."""
-        takes_apart = self._wanted.mail == "parts"
-        too_large = takes_apart and length > self._wanted.mail_limit_bytes
-        whole = takes_apart and not too_large
+        whole = self._takes_apart(length)
         content = os.pread(descriptor, length if whole else min(length, mail.HEAD_BYTES), offset)
-        told = mail.read_whole(content) if whole else mail.read_head(content)
-        notes = [policy.MAIL_TOO_LARGE] if too_large else []
-        notes += [policy.MAIL_DEFECTS] if told.defective or not told.is_mail else []
+        return self._told(record, mail.read_whole(content) if whole else mail.read_head(content), length)
+
+    def _outlook(self, record: SourceRecord, descriptor: int, length: int) -> SourceRecord:
+        """The record with what an Outlook message says; one that cannot be read stays a file."""
+        if length > self._wanted.mail_limit_bytes:
+            return replace(record, notes=(*record.notes, policy.MAIL_TOO_LARGE))
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            told = outlook.read_message(file, whole=self._takes_apart(length))
+        return self._told(record, told, length, outlook.MEDIA_TYPE)
+
+    def _takes_apart(self, length: int) -> bool:
+        return self._wanted.mail in ("letters", "parts") and length <= self._wanted.mail_limit_bytes
+
+    def _told(self, record: SourceRecord, told: Mail, length: int, media_type: str | None = None) -> SourceRecord:
+        notes = list(self._mail_notes(told, length))
         if not told.is_mail:
             return replace(record, notes=(*record.notes, *notes))
+        fields = {**record.fields, "mail": mail.seen_from(told.fields, self._wanted.own_domains)}
+        main = record.contents[0]
+        if media_type and self._media_types:
+            fields["media_type"] = media_type
+            main = replace(main, media_type=media_type)
         return replace(
             record,
             kind="file" if self._wanted.mail == "file" else "mail",
-            fields={**record.fields, "mail": told.fields},
-            contents=(*record.contents, *self._attachments(record, told)),
+            fields=fields,
+            contents=(main, *self._attachments(record, told)),
             notes=(*record.notes, *notes),
         )
+
+    def _mail_notes(self, told: Mail, length: int) -> Iterator[Note]:
+        if self._wanted.mail in ("letters", "parts") and length > self._wanted.mail_limit_bytes:
+            yield policy.MAIL_TOO_LARGE
+        if told.too_complex:
+            yield policy.MAIL_TOO_COMPLEX
+        if not told.is_mail:
+            yield policy.MAIL_UNREADABLE
+        elif told.defective:
+            yield policy.MAIL_DEFECTS
+        if told.within:
+            yield Note(policy.MAIL_WITHIN, {"count": told.within})
 
     def _attachments(self, record: SourceRecord, told: Mail) -> Iterator[Content]:
         whole = record.contents[0]

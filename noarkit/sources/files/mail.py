@@ -1,38 +1,31 @@
 """Reads mail that anyone may have written: whatever the bytes are, the answer is fields and attachments, never a stop.
 
-Texts come out as Unicode, undecodable bytes as U+FFFD. A mail's parties are lists of `name`, `address` and `role`.
+Texts come out as Unicode, undecodable bytes as U+FFFD. A mail's parties are lists of `name`, `address` and `role`; a
+recipe that names the owner's domains learns of each whether it is the owner's, and of the mail which way it went.
 """
 
 from __future__ import annotations
 
-import email.errors
 import email.header
-import email.parser
-import email.policy
 import email.utils
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC
-from email.generator import BytesGenerator
+from datetime import UTC, datetime
 from email.message import Message
-from io import BytesIO
 
-HEAD_BYTES = 256 * 1024
+from noarkit.sources.files.mime import LONGEST_HEAD, STUMBLES, Part, TooComplex, head_of, parts, payload
+
+HEAD_BYTES = LONGEST_HEAD
 
 _PARTY_HEADERS = ("from", "to", "cc", "bcc", "reply-to", "sender")
 _ROLES = ("from", "to", "cc", "bcc")
 _KNOWN = frozenset({*_PARTY_HEADERS, "date", "subject", "message-id", "received", "references", "in-reply-to"})
 _MOST_PARTIES = 5_000
+_LONGEST_WORDS = 8_000
 _FOLD = re.compile(r"[ \t]*\r?\n[ \t]+|[\r\n\x00]+")
 _IDENTIFIER = re.compile(r"<[^<>\s]{1,900}>")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-# what the standard library's mail code is known to raise on bytes that are no mail
-_STUMBLES = (
-    *(ValueError, LookupError, TypeError, AttributeError, AssertionError, OverflowError, RecursionError),
-    email.errors.MessageError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +40,24 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """What a mail says of itself. `is_mail` is False where no header of a mail was found."""
+    """What a mail says of itself. `is_mail` is False where nothing of a mail was found; `within` counts what is
+    attached and has no bytes of its own; `too_complex` is a mail that is not taken apart."""
 
     fields: Mapping[str, object]
     attachments: tuple[Attachment, ...] = ()
     is_mail: bool = True
     defective: bool = False
+    within: int = 0
+    too_complex: bool = False
 
 
 def read_head(head: bytes) -> Mail:
     """A mail from its first bytes: parties, dates, subject and identifiers, no attachments."""
-    try:
-        message = email.parser.BytesParser(policy=email.policy.compat32).parsebytes(head, headersonly=True)
-    except _STUMBLES:
+    found = head_of(head, _KNOWN)
+    headers = [(name, _text(value)) for name, value in found.pairs]
+    if not headers:
         return Mail({}, is_mail=False, defective=True)
-    headers = _headers(message)
-    is_mail = any(name in _KNOWN for name, _ in headers)
-    return Mail(_fields(headers) if is_mail else {}, (), is_mail, _is_defective(message, headers))
+    return Mail(fields_of(headers), (), True, found.defective or _is_defective(headers))
 
 
 def read_whole(content: bytes) -> Mail:
@@ -72,13 +66,32 @@ def read_whole(content: bytes) -> Mail:
     if not head.is_mail:
         return head
     try:
-        message = email.parser.BytesParser(policy=email.policy.compat32).parsebytes(content)
-        attachments = tuple(_attachments(message))
-        defective = head.defective or any(part.defects for part in message.walk())
-    except _STUMBLES:
-        return Mail(head.fields, (), True, True)
-    told = [{"name": one.name, "media_type": one.media_type, "size": len(one.payload)} for one in attachments]
-    return Mail({**head.fields, "attachments": told}, attachments, True, defective)
+        found = list(parts(content))
+    except TooComplex:
+        return Mail(head.fields, (), True, head.defective, too_complex=True)
+    defective = head.defective or any(part.broken for part in found)
+    attachments = []
+    for number, part in _documents(found):
+        held, sound = payload(content, part)
+        defective |= not sound
+        attachments.append(Attachment(number, _name(part.head, number), part.media_type, held))
+    return with_attachments(Mail(head.fields, (), True, defective), attachments)
+
+
+def read_part(content: bytes, number: int) -> bytes | None:
+    """The bytes of one attachment; None where the mail has none of that number."""
+    try:
+        found = next((part for at, part in _documents(list(parts(content))) if at == number), None)
+    except TooComplex:
+        return None
+    return None if found is None else payload(content, found)[0]
+
+
+def with_attachments(told: Mail, attachments: Iterable[Attachment], within: int = 0) -> Mail:
+    """A mail with what hangs on it, in its fields too."""
+    found = tuple(attachments)
+    listed = [{"name": one.name, "media_type": one.media_type, "size": len(one.payload)} for one in found]
+    return Mail({**told.fields, "attachments": listed}, found, True, told.defective, within)
 
 
 def header_block(content: bytes) -> bytes:
@@ -87,18 +100,16 @@ def header_block(content: bytes) -> bytes:
     return content[: min(ends, default=len(content))]
 
 
-def _headers(message: Message) -> list[tuple[str, str]]:
-    return [(name.lower(), _text(value)) for name, value in message.raw_items()]
-
-
-def _fields(headers: list[tuple[str, str]]) -> dict[str, object]:
+def fields_of(headers: list[tuple[str, str]]) -> dict[str, object]:
+    """What headers tell, each a lower-case name and its text on one line."""
     first: dict[str, str] = {}
     for name, value in headers:
         first.setdefault(name, value)
     parties = {name: _parties(headers, name) for name in _PARTY_HEADERS}
     return {
-        "subject": _decoded(first.get("subject", "")),
+        "subject": decoded(first.get("subject", "")),
         "date": _date(first.get("date", "")),
+        "received": _date(first.get("received", "").rpartition(";")[2]),
         "message_id": _identifier(first.get("message-id", "")),
         "in_reply_to": _identifier(first.get("in-reply-to", "")),
         "references": _IDENTIFIER.findall(first.get("references", "")),
@@ -109,27 +120,74 @@ def _fields(headers: list[tuple[str, str]]) -> dict[str, object]:
         "sender": parties["sender"],
         "reply_to": parties["reply-to"],
         "parties": [party for role in _ROLES for party in parties[role]],
+        "direction": "",
         "attachments": [],
     }
+
+
+def seen_from(fields: Mapping[str, object], own_domains: Iterable[str]) -> dict[str, object]:
+    """The fields as the owner of some domains sees them: each party `own` or not, the mail's direction `in`, `out`,
+    `internal`, or empty where no address tells."""
+    own = tuple(domain.lower().lstrip("@.") for domain in own_domains)
+    told = dict(fields)
+    for name in (*_ROLES, "sender", "reply_to", "parties"):
+        found = fields.get(name)
+        if isinstance(found, list):
+            told[name] = [{**party, "own": _is_own(str(party.get("address", "")), own)} for party in found]
+    told["direction"] = _direction(told) if own else ""
+    return told
+
+
+def _is_own(address: str, own: tuple[str, ...]) -> bool:
+    domain = domain_of(address)
+    return bool(domain) and any(domain == one or domain.endswith(f".{one}") for one in own)
+
+
+def domain_of(address: str) -> str:
+    """What stands behind the last @ of an address; empty where it has none."""
+    return address.rpartition("@")[2].strip().lower().rstrip(".>") if "@" in address else ""
+
+
+def _direction(told: Mapping[str, object]) -> str:
+    known = {
+        name: [party for party in _list(told[name]) if domain_of(str(party["address"]))]
+        for name in ("from", "sender", "parties")
+    }
+    senders = known["from"] or known["sender"]
+    receivers = [party for party in known["parties"] if party["role"] != "from"]
+    ours = [bool(party["own"]) for party in receivers]
+    if senders and not any(party["own"] for party in senders):
+        return "in"
+    if senders:
+        return "internal" if ours and all(ours) else "out"
+    if not ours:
+        return ""
+    return "in" if any(ours) else "out"
+
+
+def _list(value: object) -> list[Mapping[str, object]]:
+    return value if isinstance(value, list) else []
 
 
 def _parties(headers: list[tuple[str, str]], role: str) -> list[dict[str, str]]:
     values = [value for name, value in headers if name == role]
     try:
         pairs = email.utils.getaddresses(values)[:_MOST_PARTIES]
-    except _STUMBLES:
+    except STUMBLES:
         pairs = [(value, "") for value in values]
-    named = ((_decoded(name), address) for name, address in pairs)
+    named = ((decoded(name), address) for name, address in pairs)
     return [{"name": name or address, "address": address, "role": role} for name, address in named if name or address]
 
 
-def _decoded(value: str) -> str:
+def decoded(value: str) -> str:
     """Encoded words as text."""
+    if "=?" not in value or len(value) > _LONGEST_WORDS:
+        return _clean(value)
     try:
         pieces = email.header.decode_header(value)
         texts = (piece if isinstance(piece, str) else _decoded_bytes(piece, charset) for piece, charset in pieces)
         return _clean("".join(texts)) or _clean(value)
-    except _STUMBLES:
+    except STUMBLES:
         return _clean(value)
 
 
@@ -147,10 +205,9 @@ def _guessed(piece: bytes) -> str:
         return piece.decode("cp1252", "replace")
 
 
-def _text(value: object) -> str:
+def _text(value: bytes) -> str:
     """A raw header on one line, its bytes as the text they most likely are."""
-    raw = str(value).encode("utf-8", "surrogateescape")
-    return _clean(_guessed(raw))
+    return _clean(_guessed(value))
 
 
 def _clean(text: str) -> str:
@@ -159,12 +216,17 @@ def _clean(text: str) -> str:
 
 def _date(value: str) -> str | None:
     try:
-        moment = email.utils.parsedate_to_datetime(value)
+        moment = email.utils.parsedate_to_datetime(value[:200])
         # a date without zone says by RFC 5322 that its zone is not known; UTC is what it is then counted in
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        return f"{moment:%Y-%m-%dT%H:%M:%S}.000Z" if moment.year >= 1000 else None
-    except _STUMBLES:
+        return wire_time(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment)
+    except STUMBLES:
         return None
+
+
+def wire_time(moment: datetime) -> str | None:
+    """A moment as wire timestamp in UTC; None before the year 1000."""
+    moment = moment.astimezone(UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.000Z" if moment.year >= 1000 else None
 
 
 def _identifier(value: str) -> str:
@@ -172,67 +234,30 @@ def _identifier(value: str) -> str:
     return found[0] if found else value[:900]
 
 
-def _is_defective(message: Message, headers: list[tuple[str, str]]) -> bool:
+def _is_defective(headers: list[tuple[str, str]]) -> bool:
     names = [name for name, _ in headers]
-    dates = [value for name, value in headers if name == "date"]
     doubled = any(names.count(name) > 1 for name in ("from", "subject", "date", "message-id"))
-    return bool(message.defects) or doubled or any(_date(value) is None for value in dates)
+    return doubled or any(_date(value) is None for name, value in headers if name == "date")
 
 
-def _attachments(message: Message) -> Iterator[Attachment]:
-    for number, part in enumerate(_documents(message), start=1):
-        name = _decoded(_clean(_file_name(part))) or f"part-{number}"
-        yield Attachment(number, name, _content_type(part), _payload(part))
+def _documents(found: list[Part]) -> Iterator[tuple[int, Part]]:
+    """The parts that are neither body nor mere structure, numbered."""
+    documents = (part for part in found if not part.multipart and _is_document(part))
+    yield from enumerate(documents, start=1)
 
 
-def _documents(message: Message) -> Iterator[Message]:
-    """The parts that are neither body nor mere structure; a mail inside a mail is one part, whole."""
-    waiting = [message]
-    while waiting:
-        part = waiting.pop()
-        inner = part.get_payload()
-        is_mail = part is not message and _content_type(part) == "message/rfc822"
-        if isinstance(inner, list) and not is_mail:
-            waiting.extend(child for child in reversed(inner) if isinstance(child, Message))
-        elif part is not message and (is_mail or _is_document(part)):
-            yield part
-
-
-def _is_document(part: Message) -> bool:
-    if _file_name(part) or str(part.get("content-disposition", "")).strip().lower().startswith("attachment"):
+def _is_document(part: Part) -> bool:
+    if _file_name(part.head) or str(part.head.get("content-disposition", "")).strip().lower().startswith("attachment"):
         return True
-    return _content_type(part) not in ("text/plain", "text/html")
+    return not part.top and part.media_type not in ("text/plain", "text/html")
 
 
-def _file_name(part: Message) -> str:
+def _name(head: Message, number: int) -> str:
+    return decoded(_clean(_file_name(head))) or f"part-{number}"
+
+
+def _file_name(head: Message) -> str:
     try:
-        return str(part.get_filename("") or "")
-    except _STUMBLES:
+        return str(head.get_filename("") or "")
+    except STUMBLES:
         return ""
-
-
-def _content_type(part: Message) -> str:
-    try:
-        return part.get_content_type()
-    except _STUMBLES:
-        return "application/octet-stream"
-
-
-def _payload(part: Message) -> bytes:
-    inner = part.get_payload()
-    if isinstance(inner, list):
-        return b"".join(_flat(child) for child in inner if isinstance(child, Message))
-    try:
-        payload = part.get_payload(decode=True)
-    except _STUMBLES:
-        payload = None
-    return payload if isinstance(payload, bytes) else str(inner).encode("utf-8", "surrogateescape")
-
-
-def _flat(message: Message) -> bytes:
-    target = BytesIO()
-    try:
-        BytesGenerator(target, mangle_from_=False, maxheaderlen=0, policy=email.policy.compat32).flatten(message)
-    except _STUMBLES:
-        return target.getvalue() + str(message.get_payload()).encode("utf-8", "surrogateescape")
-    return target.getvalue()

@@ -17,6 +17,13 @@ W212  a mail too large to be taken apart; it is taken whole
 W213  the register knows the file under another writing of its name
 W214  a register that could not be read; the files beside it are taken without it
 W215  the register names the file more than once
+W217  named as a mail, but not readable as one; it is taken as a plain file
+W218  a mail with more parts than are taken apart; it is taken whole
+W219  what hangs on a mail without bytes of its own (a message within it, a link to a file) stays within it
+W225  locked by a password, or encrypted
+W226  damaged: its end is missing, or its container cannot be read
+W227  the test file of virus scanners
+W216  the file lies in folders below its case file, which become part of its title instead of folders of their own
 """
 
 from __future__ import annotations
@@ -44,6 +51,13 @@ MAIL_TOO_LARGE = Note("W212")
 REGISTER_OTHER_WRITING = Note("W213")
 REGISTER_UNREADABLE = Note("W214")
 REGISTER_NAMES_TWICE = Note("W215")
+FLATTENED = Note("W216")
+LOCKED = Note("W225")
+DAMAGED = Note("W226")
+VIRUS_TEST = Note("W227")
+MAIL_UNREADABLE = Note("W217")
+MAIL_TOO_COMPLEX = Note("W218")
+MAIL_WITHIN = "W219"
 
 SKIPPED_LINK = "a link"
 SKIPPED_LINK_TO_FOLDER = "a link to a folder"
@@ -74,11 +88,14 @@ class FilePolicy:
     media_types   tell the media type from the first bytes
     puids         tell the PRONOM identifier (needs the extra `pronom`)
     mail          `file`: a mail is a file, with its head in `mail`; `messages`: a mailbox is cut into its mails;
-                  `parts`: attachments are contents of their own, too
+                  `parts`: attachments are contents of their own, too; `letters`: the same for single mails, while a
+                  mailbox stays a file
+    own_domains   the domains of the owner's addresses: they tell which mails came in and which went out
     mail_limit_bytes  larger mails are not taken apart
     registers     read `metadata.csv`, `.json` and `.xlsx` beside the files
     register_column   the register's column that names the file; found by its name where empty
     lead          the path of a register that leads: its rows are the records
+    case_level    the level of folders that are case files; files in folders below them are noted. 0: none is
     unnamed       what happens to files that a leading register does not name: `skip` or `take`
     """
 
@@ -91,12 +108,14 @@ class FilePolicy:
     settle_s: float = 0.0
     media_types: bool = True
     puids: bool = False
-    mail: Literal["file", "messages", "parts"] = "file"
+    mail: Literal["file", "letters", "messages", "parts"] = "file"
+    own_domains: tuple[str, ...] = ()
     mail_limit_bytes: int = 32 * 1024 * 1024
     registers: bool = True
     register_column: str = ""
     lead: str = ""
     unnamed: Literal["skip", "take"] = "skip"
+    case_level: int = 0
 
     def shaped(self, terms: Mapping[str, object]) -> FilePolicy:
         """This policy with what a recipe's `[source]` says. Raises `PlanFault` for what is none of it."""
@@ -106,6 +125,9 @@ class FilePolicy:
             if name not in kinds:
                 near = next(iter(get_close_matches(name, kinds, 1)), "")
                 raise PlanFault(where="[source]", why="unknown-key", name=name, near=near)
+            if name == "own_domains":
+                told[name] = _texts(name, value)
+                continue
             choices = get_args(kinds[name])
             if choices and value not in choices:
                 raise PlanFault(where=f"[source] {name}", why="no-such-choice", name=", ".join(choices))
@@ -118,3 +140,10 @@ class FilePolicy:
     def settings(self) -> Mapping[str, object]:
         """What differs from the default, for the plan's first page."""
         return {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    found = [value] if isinstance(value, str) else value
+    if not isinstance(found, list | tuple) or not all(isinstance(one, str) and one for one in found):
+        raise PlanFault(where=f"[source] {name}", why="wrong-kind", name=name)
+    return tuple(found)

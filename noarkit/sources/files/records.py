@@ -23,8 +23,9 @@ _DAY_S = 86_400
 class RecordMaker:
     """Makes the records of one tree. Remembers the notes of the folder at hand and the names of owners."""
 
-    def __init__(self, root_name: str, *, now: float) -> None:
+    def __init__(self, root_name: str, *, now: float, case_level: int = 0) -> None:
         self._root_name = root_name
+        self._case_level = case_level
         self._latest_ns = int((now + _DAY_S) * 1e9)
         self._folder: Folder | None = None
         self._folder_notes: tuple[Note, ...] = ()
@@ -124,6 +125,8 @@ class RecordMaker:
         notes = list(_name_notes(folder.steps, folder.parts))
         if folder.foreign:
             notes.append(policy.OTHER_FILE_SYSTEM)
+        if 0 < self._case_level < len(folder.parts):
+            notes.append(policy.FLATTENED)
         self._folder, self._folder_notes = folder, tuple(notes)
         return self._folder_notes
 

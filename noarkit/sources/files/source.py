@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -16,16 +17,18 @@ from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.beside import Beside, Lead, Named, led
-from noarkit.sources.files.default import default_recipe
+from noarkit.sources.files.default import TOP, default_recipe
 from noarkit.sources.files.inside import Inspector
 from noarkit.sources.files.judge import Found, Judge
+from noarkit.sources.files.levels import Levels, survey
 from noarkit.sources.files.names import key_of, readable, text_of
+from noarkit.sources.files.owners import owner_of
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.streams import opened
 from noarkit.sources.files.walk import Emptiness, Walk, WalkItem
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
-from noarkit.sources.recipe.proposal import observe, propose
+from noarkit.sources.recipe.proposal import described, observe
 
 _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
@@ -85,24 +88,32 @@ class FileTree:
         return opened(self._root, content, follow=follow, mail_limit_bytes=self._wanted.mail_limit_bytes)
 
     def default_recipe(self) -> str:
-        """One record with one document and one version per file; top folders become Mappe.
+        """One record with one document and one version per file; folders down to the case files become Mappe.
 
         The source's name in the archive is its kind and path, so that equal paths within two trees are not taken for
         the same record.
         """
-        return default_recipe("files", self._system(), self._root_name())
+        levels = self._levels()
+        owner = owner_of(levels.letters)
+        letters = self._wanted.mail == "file"
+        return default_recipe("files", self._system(), self._root_name(), levels, owner, letters=letters)
 
     def proposal(self, tell: Listener) -> str:
-        """A recipe fitted to the first records, ten thousands of them."""
+        """The default recipe, with what the first records hold, ten thousands of them, as its comments."""
         seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return propose(observe(seen), source_kind="files", external_system=self._system())
+        return f"{described(observe(seen))}\n{self.default_recipe()}"
+
+    def _levels(self) -> Levels:
+        if self._only is None:
+            return survey(self._root)
+        return replace(TOP, mails=int(self._wanted.mail != "file"))
 
     def _records(self) -> Iterator[SourceItem]:
         now = self._clock()
         root = folders.open_root(self._root)
         with ExitStack() as closing:
             closing.callback(os.close, root)
-            maker = RecordMaker(self._root_name(), now=now)
+            maker = RecordMaker(self._root_name(), now=now, case_level=self._wanted.case_level)
             if not self._wanted.look_inside:
                 yield from (_outside(item, maker) for item in self._walk(root, now))
                 return
@@ -151,7 +162,7 @@ class FileTree:
         now = self._clock()
         root = folders.open_root(self._root)
         try:
-            maker = RecordMaker(self._root_name(), now=now)
+            maker = RecordMaker(self._root_name(), now=now, case_level=self._wanted.case_level)
             for count, item in enumerate(self._walk(root, now), start=1):
                 if isinstance(item, Found):
                     status = item.status

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import IO
 
 from noarkit.errors import ItemChanged, SourceFault, UnsafePath
 from noarkit.graph.entity import Content
-from noarkit.sources.files import folders, mail
+from noarkit.sources.files import folders, mail, outlook
 from noarkit.sources.files.names import path_of
 
 WITHIN = "//"  # parts a file's key from a place within the file; no path has it, since no name is empty
@@ -46,6 +47,15 @@ class FileStream:
             block = os.pread(self._descriptor, wanted, self._at) if wanted > 0 else b""
         self._at += len(block)
         return block
+
+    def begins_with(self, signature: bytes) -> bool:
+        """True where the stream, from where it stands, begins with these bytes; nothing is read from it."""
+        with folders.faults(self._key):
+            return os.pread(self._descriptor, len(signature), self._at) == signature
+
+    def as_file(self) -> IO[bytes]:
+        """The whole file, to be read in any order and closed by whoever asks."""
+        return os.fdopen(os.dup(self._descriptor), "rb")
 
     def still_the_same(self) -> bool:
         """True where the file is as it was when opened, and still the one that its name leads to."""
@@ -116,12 +126,19 @@ def _within(file: FileStream, within: list[str], content: Content, limit_bytes: 
             continue
         if length > limit_bytes:
             raise ItemChanged(key=content.locator, why="size")
-        found = mail.read_whole(file.read()).attachments
-        payload = next((one.payload for one in found if one.number == int(number)), None)
+        payload = _part(file, int(number))
         if payload is None or (content.size_bytes is not None and len(payload) != content.size_bytes):
             raise ItemChanged(key=content.locator, why="content")
         return PartStream(payload, file)
     return file
+
+
+def _part(file: FileStream, number: int) -> bytes | None:
+    """An attachment of the mail at hand, in whichever of the two forms it is written."""
+    if not file.begins_with(outlook.SIGNATURE):
+        return mail.read_part(file.read(), number)
+    with file.as_file() as whole:
+        return outlook.read_message_part(whole, number)
 
 
 def _compare(content: Content, status: os.stat_result, key: str, *, whole: bool) -> None:

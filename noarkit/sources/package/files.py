@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from noarkit.errors import ItemChanged, ItemUnreadable, ItemVanished, UnsafePath
+from noarkit.errors import ItemChanged, ItemUnreadable, ItemVanished, SourceFault, UnsafePath
 from noarkit.graph.entity import Content
 from noarkit.packages.noark5.entities import Untakable
 from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
+from noarkit.safe.digest import sha256_of_stream
 from noarkit.safe.paths import checked_parts, open_inside
 from noarkit.safe.scratch import scratch
+from noarkit.sources.port import ContentStream
 
 _IN_MEMORY = 400_000
 _PLAIN_PATH = re.compile(r"(?:[a-z0-9_-]+/)*[a-z0-9-]{6,80}(?:\.[a-z0-9]{1,5})?")
@@ -49,6 +51,10 @@ class DocumentFiles:
             return Content(locator, parts[-1], status.st_size, status.st_mtime_ns, sha256)
         raise Untakable(ItemVanished.code, key=path)
 
+    def is_damaged(self, content: Content) -> bool:
+        """True where its bytes cannot be read, or are not what its checksum says."""
+        return is_damaged(self.open, content)
+
     def file(self, name: str) -> BinaryIO:
         """A file by its name."""
         return open_inside(self.root, name)
@@ -67,6 +73,16 @@ class DocumentFiles:
             stream = DocumentStream(file, content, algorithm, checksum)
             stream.check()
             yield stream
+
+
+def is_damaged(open_content: Callable[[Content], AbstractContextManager[ContentStream]], content: Content) -> bool:
+    """Reads a content through: True where that cannot be done, or it is not what its checksum says."""
+    try:
+        with open_content(content) as stream:
+            found = sha256_of_stream(stream)
+            return not stream.still_the_same() or content.sha256 not in (None, found)
+    except SourceFault:
+        return True
 
 
 class DocumentStream:

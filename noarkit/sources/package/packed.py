@@ -18,7 +18,7 @@ from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.workplace import folder_of
-from noarkit.sources.package.files import ALGORITHMS
+from noarkit.sources.package.files import ALGORITHMS, is_damaged
 from noarkit.sources.port import ContentStream
 from noarkit.sources.proven import ProvenStream
 
@@ -69,6 +69,10 @@ class PackedFiles:
                 proof = f"{old}:{checksum}" if old else ":"
                 return Content(f"{proof}:{locator_of(member)}", parts[-1], member.size_bytes, self._modified_ns, sha256)
         raise Untakable(ItemVanished.code, key=path)
+
+    def is_damaged(self, content: Content) -> bool:
+        """True where its bytes cannot be read, or are not what its checksum says."""
+        return is_damaged(self.open, content)
 
     def file(self, name: str) -> AbstractContextManager[Readable]:
         """A file by its name."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from noarkit.packages.forms import is_extract
 from noarkit.packages.noark5.spec import STRUCTURE
+from noarkit.safe.paths import has_file
 
 _STRUCTURE_FILE = f"{STRUCTURE}.xml"
 
@@ -12,11 +14,15 @@ _STRUCTURE_FILE = f"{STRUCTURE}.xml"
 def extract_root(folder: Path) -> Path | None:
     """The folder that holds arkivstruktur.xml; None where there is none, or where several would do."""
     for place in (folder, folder / "content"):
-        if (place / _STRUCTURE_FILE).is_file():
+        if _is_extract(place):
             return place
     try:
         below = [entry for entry in folder.iterdir() if entry.is_dir()]
     except OSError:
         return None
-    found = [place for one in below for place in (one, one / "content") if (place / _STRUCTURE_FILE).is_file()]
+    found = [place for one in below for place in (one, one / "content") if _is_extract(place)]
     return found[0] if len(found) == 1 else None
+
+
+def _is_extract(place: Path) -> bool:
+    return has_file(place, _STRUCTURE_FILE) and is_extract(place)

@@ -6,11 +6,10 @@ archive must have first are known when the extract was read to its end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from noarkit.errors import PackageFault, SourceGone
@@ -20,12 +19,15 @@ from noarkit.packages.forms import look
 from noarkit.packages.noark5 import vsm
 from noarkit.packages.noark5.apart import apart, may_be_apart
 from noarkit.packages.noark5.business import BusinessFields
-from noarkit.packages.noark5.declared import declared_groups
-from noarkit.packages.noark5.entities import Maker, Told, Untakable
+from noarkit.packages.noark5.carrying import Carrier
+from noarkit.packages.noark5.declared import declared_groups, stated_context
+from noarkit.packages.noark5.entities import Maker, Untakable
 from noarkit.packages.noark5.read import Unit, units
 from noarkit.packages.noark5.readers import Readers
-from noarkit.packages.noark5.spec import CHANGE_LOG, STRUCTURE
+from noarkit.packages.noark5.spec import CHANGE_LOG, DESCRIPTION, STRUCTURE
 from noarkit.packages.noark5.spine import Spine
+from noarkit.packages.noark5.targets import TargetsInFile
+from noarkit.packages.noark5.unit_notes import UnitNotes, Where
 from noarkit.packages.noark5.values import Codes
 from noarkit.safe.digest import Readable
 from noarkit.sources.package.files import DocumentFiles, SeenInDatabase
@@ -42,8 +44,6 @@ _ENTITIES = "entities"
 _CONTENTS = "contents"
 _ROOM = 1_000
 
-T = TypeVar("T")
-
 
 def find_extract(where: str) -> ExtractSource | None:
     """The extract in a folder, zip or tar; None where there is none. Raises what `safe` refuses."""
@@ -56,12 +56,29 @@ def find_extract(where: str) -> ExtractSource | None:
 
 
 class ExtractSource:
-    """An extract in the folder that holds arkivstruktur.xml, or in an archive file. Times without offset are read in
-    `zone`; a structure of `large_bytes` or more is parsed in a process beside this one."""
+    """An extract in the folder that holds arkivstruktur.xml, or in an archive file.
 
-    def __init__(self, place: Path, zone: str = DEFAULT_ZONE, *, large_bytes: int = LARGE_BYTES) -> None:
+    Times without offset are read in `zone`; a structure of `large_bytes` or more is parsed in a process beside this
+    one. With `take_incomplete` a document whose file is missing or damaged, and a journal post without a party, are
+    taken all the same. What the archive has no place for goes into its business-specific metadata, unless `carry` is
+    False; grades and proofs of disposal only where `accepted` names them, for the archive does not act on them.
+    """
+
+    def __init__(
+        self,
+        place: Path,
+        zone: str = DEFAULT_ZONE,
+        *,
+        large_bytes: int = LARGE_BYTES,
+        take_incomplete: bool = False,
+        carry: bool = True,
+        accepted: Collection[str] = (),
+    ) -> None:
         self.place = place.absolute()
         self._zone = zone
+        self._take_incomplete = take_incomplete
+        self._carry = carry
+        self._accepted = frozenset(accepted)
         self._large_bytes = large_bytes
         self._files = PackedFiles(self.place) if self.place.is_file() else DocumentFiles(self.place)
         self.codes = Codes()
@@ -75,7 +92,14 @@ class ExtractSource:
     @property
     def identity(self) -> SourceIdentity:
         """Kind `noark5`, the folder or archive file, and the zone."""
-        return SourceIdentity(KIND, str(self.place), {"zone": self._zone})
+        settings: dict[str, object] = {"zone": self._zone}
+        if self._take_incomplete:
+            settings["take_incomplete"] = True
+        if not self._carry:
+            settings["carry"] = False
+        if self._accepted:
+            settings["accepted"] = sorted(self._accepted)
+        return SourceIdentity(KIND, str(self.place), settings)
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every folder and record once, parents first, and before them what they stand in.
@@ -86,15 +110,35 @@ class ExtractSource:
         if not structure.is_file():
             raise SourceGone(where=str(self.place), why="ENOENT")
         self.business = BusinessFields(declared_groups(self.root / vsm.SCHEMA_FILE, vsm.NAMESPACE))
-        with closing(SeenInDatabase()) as seen:
+        with closing(SeenInDatabase()) as seen, closing(TargetsInFile(structure)) as targets:
             readers = Readers(ZoneInfo(self._zone), self.codes)
-            maker = Maker(self._files, seen, self.codes, self.business, readers)
+            maker = Maker(
+                self._files,
+                seen,
+                self.codes,
+                self.business,
+                readers,
+                self._take_incomplete,
+                Carrier(self.business, self._accepted) if self._carry else None,
+                targets if self._carry else None,
+            )
             walk = _Walk(maker, Spine(maker))
             for count, unit in enumerate(self._units(structure, seen), start=1):
                 yield from walk.items(unit)
                 if count % _TELL_EVERY == 0:
                     tell(Event("source_read", {"items": count}))
             yield from walk.rest()
+        yield from self._of_the_package()
+
+    def _of_the_package(self) -> Iterator[SourceItem]:
+        """What the description says of the package as a whole, which no archive unit can hold."""
+        notes, where = UnitNotes(), Where("", DESCRIPTION, 0)
+        try:
+            for path, value in stated_context(self.root / f"{DESCRIPTION}.xml"):
+                notes.lose_text(where, path, value)
+        except PackageFault as fault:
+            notes.lose_text(where, "unreadable", str(fault.data.get("why", "")))
+        yield from _groundwork([], notes)
 
     def _units(self, structure: Path, seen: SeenInDatabase) -> Iterator[Unit]:
         if structure.stat().st_size < self._large_bytes or not may_be_apart():
@@ -127,7 +171,7 @@ class ExtractSource:
 
     def default_recipe(self) -> str:
         """An extract needs none: only where its keys are known by, and its zone."""
-        return f'[target]\nexternal_system = "{EXTERNAL_SYSTEM}"\nzone = "{self._zone}"\nclose = true\n'
+        return f'[target]\nexternal_system = "{EXTERNAL_SYSTEM}"\nzone = "{self._zone}"\nclose = true\ncarry = true\n'
 
     def proposal(self, tell: Listener) -> str:
         """The same: what an extract holds is fixed."""
@@ -177,42 +221,49 @@ class _Walk:
     def __init__(self, maker: Maker, spine: Spine) -> None:
         self._maker = maker
         self._spine = spine
-        self._told = Told()
 
     def items(self, unit: Unit) -> Iterator[SourceItem]:
         """What one unit becomes."""
         if unit.kind not in ("mappe", "registrering"):
-            yield from _groundwork(self._of_spine(lambda: list(self._spine.take(unit, self._told)), unit))
+            yield from self._of_spine(lambda told: list(self._spine.take(unit, told)), unit)
             return
         if not self._spine.settled:
-            yield from _groundwork(self._of_spine(lambda: list(self._spine.before(unit, self._told)), unit))
-        told, self._told = self._told, Told()
+            yield from self._of_spine(lambda told: list(self._spine.before(unit, told)), unit)
+        notes = UnitNotes()
         try:
             if unit.kind == "mappe":
-                klasse, own = self._spine.class_of(unit, told)
-                yield from _groundwork(own)
-                entities = self._maker.folder(unit, klasse, told)
+                klasse, own = self._spine.class_of(unit, notes)
+                yield from _groundwork(own, UnitNotes())
+                entities = self._maker.folder(unit, klasse, notes)
             else:
-                entities = self._maker.record(unit, told)
+                entities = self._maker.record(unit, notes)
         except Untakable as fault:
             yield SetAside(unit.key, fault.code, {"key": unit.key, **fault.data, "line": unit.line})
             return
         contents = tuple(one.content for one in entities if one.content is not None)
         created = entities[0].fields.get("opprettetDato")
         fields: dict[str, object] = {_ENTITIES: entities, _CONTENTS: contents, "created": created}
-        yield SourceRecord(unit.type or unit.kind, unit.key, fields, contents, told.notes())
+        yield SourceRecord(unit.type or unit.kind, unit.key, fields, contents, notes.notes())
 
     def rest(self) -> Iterator[SourceItem]:
         """What waited for more that never came."""
-        yield from _groundwork(list(self._spine.finish(self._told)))
+        notes = UnitNotes()
+        entities = list(self._spine.finish(notes))
+        if self._maker.carrier is not None:
+            self._maker.carrier.rest(notes)
+        yield from _groundwork(entities, notes)
 
-    def _of_spine(self, make: Callable[[], T], unit: Unit) -> T:
+    def _of_spine(self, make: Callable[[UnitNotes], list[Entity]], unit: Unit) -> Iterator[SourceItem]:
+        notes = UnitNotes()
         try:
-            return make()
+            entities = make(notes)
         except Untakable as fault:
             raise PackageFault(where=unit.key, why=str(fault.data.get("why", "")), line=unit.line) from fault
+        return _groundwork(entities, notes)
 
 
-def _groundwork(entities: list[Entity] | tuple[Entity, ...]) -> Iterator[SourceItem]:
+def _groundwork(entities: list[Entity] | tuple[Entity, ...], notes: UnitNotes) -> Iterator[SourceItem]:
     for start in range(0, len(entities), _ROOM):
         yield Groundwork(tuple(entities[start : start + _ROOM]))
+    if found := notes.notes():
+        yield Groundwork((), found)

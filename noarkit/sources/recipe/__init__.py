@@ -47,6 +47,9 @@ Noark names stand in `fields` always, and nowhere else.
     zone = "Europe/Oslo"                # where times without zone are from
     close = true                        # finalise what was made, after the last chunk
 
+    [target.follow]                     # what of a case file that is in the archive already follows its source;
+    Saksmappe = ["saksstatus"]          # else tittel, saksansvarlig, saksstatus and parties that differ are listed
+
     [target.arkivskaper]                # each: mode = "find", "create" or "find-or-create" (default), and fields
     fields = { arkivskaperIdent = "987654321", arkivskaperNavn = "Fjord kommune" }
     [target.arkiv]

@@ -141,6 +141,7 @@ class System:
     mode: Target
     declared: Mapping[str, Entity] = field(default_factory=dict)
     inner: frozenset[str] = frozenset()
+    by_default: Mapping[str, Entity] = field(default_factory=dict)  # what the default class is called, once it is used
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,6 +204,7 @@ class TargetPlace:
     arkivdeler: tuple[TargetRule, ...] = ()
     classifications: tuple[Classification, ...] = ()
     line: int = 1
+    follow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,9 @@ class Leaves:
         if known is not None:
             return known
         fields: dict[str, FieldValue] = {"klasseIdent": idents[-1], "tittel": name}
+        default = system.by_default.get(idents[-1])
+        if default is not None and name == idents[-1].rsplit(system.separator or None, 1)[-1]:
+            fields = dict(default.fields)  # the rule gives no title of its own
         return class_entity(system, idents, fields, line)
 
 

@@ -1,13 +1,14 @@
 """Tells on which line of a TOML text every key and array item stands, which the standard reader does not.
 
-The text must already have been read by `tomllib`: this only walks it, and judges nothing.
+The text must already have been read by `load_toml`: this only walks it, and judges nothing.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from noarkit.safe.toml import load_toml
 
 Path = tuple[str | int, ...]
 _BLANK = " \t"
@@ -94,7 +95,7 @@ class _Walk:
         start = self.at
         if self._sign() in ('"', "'"):
             self._string()
-            key = next(iter(tomllib.loads(self.text[start : self.at] + " = 0")))
+            key = next(iter(load_toml(self.text[start : self.at] + " = 0")))
             return key
         while self.at < len(self.text) and self.text[self.at] not in _END_OF_BARE:
             self.at += 1

@@ -106,6 +106,15 @@ def propose(kinds: Mapping[str, KindSeen], *, source_kind: str, external_system:
     return render(data, comments)
 
 
+def described(kinds: Mapping[str, KindSeen]) -> str:
+    """What was seen, as comments for the head of a recipe that is made by other means."""
+    numbers = sum(seen.identity_numbers for seen in kinds.values())
+    lines = [_head(kinds), f"Records with a national identity number in some text, of those seen: {numbers}."]
+    for kind, seen in kinds.items():
+        lines += _told(kind, seen).splitlines()
+    return "".join(f"# {line}\n" for line in lines)
+
+
 def _head(kinds: Mapping[str, KindSeen]) -> str:
     total = sum(seen.records for seen in kinds.values())
     return f"Proposed from {total} records. Read it through, change what is wrong, and let it be checked before a plan."

@@ -5,8 +5,6 @@ Only a text that is no TOML is refused outright; all else is kept as a problem, 
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,8 +13,9 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from noarkit.errors import PlanFault
-from noarkit.graph.entity import Target
+from noarkit.graph.entity import FOLLOWED, Target
 from noarkit.model import metamodel
+from noarkit.safe.toml import BadToml, load_toml
 from noarkit.sources.recipe.format import (
     Classification,
     ClassRule,
@@ -40,12 +39,11 @@ from noarkit.sources.recipe.format import (
 from noarkit.sources.recipe.lines import Path, lines_of, nearest_line
 from noarkit.sources.recipe.values import LOCALES, Formats, ValueRefused, make_formats, read_date_form
 
-LONGEST_RECIPE = 2_000_000
 PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs", "flows", "participants")
 _TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
 _OF_FILES = (
     *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
-    *("mail", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed"),
+    *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
 )
 _OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
 _SHORT = ("screening", "disposal", "business_metadata", "fields")
@@ -56,16 +54,13 @@ _T = TypeVar("_T")
 
 def read_recipe(text: str, name: str = "recipe") -> Recipe:
     """Reads a recipe; faults call it `name`. Raises PlanFault (where, line, column, why) where it is no TOML."""
-    if len(text) > LONGEST_RECIPE:
-        raise PlanFault(where=name, line=1, column=1, why="recipe-too-long")
     try:
-        data = tomllib.loads(text)
-        lines = lines_of(text)
-    except tomllib.TOMLDecodeError as fault:
-        line, column = _place(str(fault), text)
-        raise PlanFault(where=name, line=line, column=column, why=re.sub(r" \(at .*\)$", "", str(fault))) from fault
-    except RecursionError as fault:
-        raise PlanFault(where=name, line=1, column=1, why="recipe-too-deep") from fault
+        data = load_toml(text)
+    except BadToml as error:
+        why = {"too-large": "recipe-too-long", "depth": "recipe-too-deep"}.get(error.why, error.detail)
+        line = error.line or text.count("\n") + 1
+        raise PlanFault(where=name, line=line, column=error.column, why=why) from error
+    lines = lines_of(text)
     problems: list[RecipeProblem] = []
     return _recipe(_Table(data, (), lines, problems), name, text, problems)
 
@@ -73,11 +68,6 @@ def read_recipe(text: str, name: str = "recipe") -> Recipe:
 @cache
 def _noark_fields() -> frozenset[str]:
     return frozenset(name for kind in metamodel().types.values() for name in kind.fields)
-
-
-def _place(message: str, text: str) -> tuple[int, int]:
-    found = re.search(r"at line (\d+), column (\d+)", message)
-    return (int(found.group(1)), int(found.group(2))) if found else (text.count("\n") + 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +184,9 @@ def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) ->
 
 
 def _target(table: _Table) -> TargetPlace:
-    table.only("external_system", "model", "zone", "close", "arkivskaper", "arkiv", "arkivdel", "classification")
+    table.only(
+        "external_system", "model", "zone", "close", "arkivskaper", "arkiv", "arkivdel", "classification", "follow"
+    )
     model = table.typed("model", int, 1)
     if model not in (1, 2, 3, 4):
         table.problem("unknown-choice", "model", name="model", value=model, near="", known="1, 2, 3, 4")
@@ -211,7 +203,21 @@ def _target(table: _Table) -> TargetPlace:
             _classification(part, index) for index, part in enumerate(table.tables("classification"))
         ),
         line=table.line,
+        follow=_follow(table.table("follow")),
     )
+
+
+def _follow(table: _Table) -> Mapping[str, tuple[str, ...]]:
+    """What of folders that are in the archive already follows their source, by type."""
+    table.only(*FOLLOWED)
+    found = {kind: table.texts(kind) for kind in table.data if kind in FOLLOWED}
+    for kind, names in found.items():
+        for name in names:
+            if name not in FOLLOWED[kind]:
+                near = get_close_matches(name, FOLLOWED[kind], 1)
+                known = ", ".join(FOLLOWED[kind])
+                table.problem("unknown-choice", kind, name=kind, value=name, near="".join(near), known=known)
+    return found
 
 
 def _zone(table: _Table) -> str:

@@ -168,8 +168,17 @@ def _system(maker: Maker, rule: Classification) -> tuple[System, list[Entity]]:
         system.mode,
         declared,
         system.inner,
+        _by_default(maker, system, rule.default_class),
     )
     return with_classes, [entity, *declared.values()]
+
+
+def _by_default(maker: Maker, system: System, one: DeclaredClass | None) -> dict[str, Entity]:
+    """The default class by its ident, so that a rule that names it by ident alone gets its title too."""
+    if one is None or not one.ident:
+        return {}
+    last = _declared(maker, system, one)[-1]
+    return {str(last.fields["klasseIdent"]): last}
 
 
 def _inner(rule: Classification) -> frozenset[str]:

@@ -19,12 +19,13 @@ from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.schema import Column, Table
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, converter
-from noarkit.sources.siard.types import BYTES, TEXT, Judged, expression, oddness
+from noarkit.sources.siard.types import BYTES, OBJECT, TEXT, Judged, expression, is_object, oddness
 
 _AT_ONCE = 1024 * 1024
 _SLICE = 8 * 1024 * 1024
 _BATCH_ROWS = 2_000
 _CLASSES = ("integer", "real", "text", "blob")
+_HELD = frozenset({*_CLASSES, OBJECT})
 _SIZED = frozenset({Kind.TEXT, Kind.BYTES, Kind.JSON, Kind.XML, Kind.OTHER, Kind.GEOMETRY})
 
 
@@ -54,6 +55,8 @@ def judge(session: Session, table: Table) -> dict[str, Judged]:
         large = _is_large(session.family, column, quoted)
         if large is not None:
             questions.append((column.name, "large", large))
+        if column.kind is Kind.LARGE_OBJECT:
+            questions.append((column.name, OBJECT, is_object(quoted)))
         if session.family == SQLITE:
             questions += [(column.name, one, f"typeof({quoted}) = '{one}'") for one in _CLASSES]
     if not questions:
@@ -65,10 +68,7 @@ def judge(session: Session, table: Table) -> dict[str, Judged]:
     for (name, what, _), answer in zip(questions, row, strict=False):
         if answer:
             found.setdefault(name, set()).add(what)
-    return {
-        name: Judged("odd" in some, "large" in some, frozenset(some) & frozenset(_CLASSES))
-        for name, some in found.items()
-    }
+    return {name: Judged("odd" in some, "large" in some, frozenset(some) & _HELD) for name, some in found.items()}
 
 
 def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
@@ -143,7 +143,8 @@ class _Reader:
         found = sql_type(self._type)
         self._textual = found is not None and found.kind in TEXTUAL
         large = fetch.judged.get(column.name, Judged()).large
-        self.streams = (large or column.kind is Kind.LARGE_OBJECT) and bool(_row_place(fetch))
+        self._objects = column.kind is Kind.LARGE_OBJECT and self._type == BYTES
+        self.streams = (large or self._objects) and bool(_row_place(fetch))
         self.width = 2 if self.streams else 1
         self._convert = self._converter()
         self.is_plain = not self.streams and self._convert is None
@@ -154,8 +155,17 @@ class _Reader:
         told = expression(session.family, self._column, self._type, self._quoted)
         if not self.streams:
             return [told]
-        if self._column.kind is Kind.LARGE_OBJECT:
-            return ["NULL", f"CAST({self._quoted} AS bigint)"]
+        if self._objects:
+            number = f"CAST({self._quoted} AS bigint)"
+            if not self._fetch.judged.get(self._column.name, Judged()).odd:
+                return ["NULL", number]
+            other = (
+                f"convert_to(CAST({self._quoted} AS text), 'UTF8')"  # what is no large object: its number, as digits
+            )
+            return [
+                f"CASE WHEN NOT {is_object(self._quoted)} THEN {other} END",
+                f"CASE WHEN {is_object(self._quoted)} THEN {number} END",
+            ]
         size = _size(session.family, self._column, self._quoted)
         return [f"CASE WHEN {size} <= {_AT_ONCE} THEN {told} END", f"CASE WHEN {size} > {_AT_ONCE} THEN {size} END"]
 
@@ -188,7 +198,7 @@ class _Reader:
             return _to_bytes
         if family == SQLITE and self._type == TEXT and held != {"text"}:
             return _to_text
-        if self._column.kind is Kind.ARRAY and family == POSTGRESQL:
+        if self._column.kind is Kind.ARRAY and family == POSTGRESQL and self._type != TEXT:
             return converter(family, Kind.ARRAY)
         if family == SQLITE and self._type == "BOOLEAN":
             return bool
@@ -199,7 +209,7 @@ class _Reader:
     def _stream(self, size: object, place: object) -> object:
         session = self._fetch.session
         table = self._fetch.table.name
-        if self._column.kind is Kind.LARGE_OBJECT:
+        if self._objects:
             statement = "SELECT lo_get(%s::oid, %s::bigint, %s::integer)"
             return _Slices(session, statement, (str(size),), from_one=False)
         if session.family == SQLITE:

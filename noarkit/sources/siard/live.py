@@ -25,7 +25,7 @@ from noarkit.sources.database.session import Session
 from noarkit.sources.database.streams import Desks
 from noarkit.sources.siard.catalogue import checks, routines, triggers
 from noarkit.sources.siard.fetching import Fetch, columns_of, judge, rows_of
-from noarkit.sources.siard.types import Judged, siard_column
+from noarkit.sources.siard.types import Judged, fell_back, siard_column
 
 Facts = Mapping[str, str]
 """What nobody but people know of a database: `description`, `archiver`, `archiver_contact`, `data_owner`,
@@ -48,7 +48,8 @@ def live_source(
 
 
 class LiveSource(AbstractContextManager["LiveSource"]):
-    """One database in one snapshot. Close it, or use `with`."""
+    """One database in one snapshot. Close it, or use `with`. `as_text` names the columns that became texts or bytes,
+    since they hold what their own types in SIARD cannot."""
 
     def __init__(self, address: Address, facts: Facts, schemas: Sequence[str] = ()) -> None:
         self._desks = Desks(address)
@@ -66,6 +67,7 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         except BaseException:
             self._session.close()
             raise
+        self.as_text = tuple(self._fallen())
         self.stamp = self._stamp()
 
     def __enter__(self) -> Self:
@@ -77,6 +79,13 @@ class LiveSource(AbstractContextManager["LiveSource"]):
     def close(self) -> None:
         """Lets the session go."""
         self._session.close()
+
+    def _fallen(self) -> Iterator[str]:
+        """Columns that hold what their types in SIARD cannot, by table."""
+        for label, table in self._tables.tables.items():
+            for column in table.columns if not table.is_view else ():
+                if fell_back(self._address.family, column, self._judged[label].get(column.name, Judged())):
+                    yield f"{table.name.name}.{column.name}"
 
     def _archive(self) -> model.Archive:
         """What the catalogue tells, in SIARD's words."""

@@ -8,16 +8,19 @@ with the process; it is as large as the archive unpacked, large values included.
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
-from noarkit.errors import SourceAway, SourceGone, UsageFault
+from noarkit.errors import ItemChanged, ItemVanished, SourceAway, SourceGone, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.graph.entity import Content
-from noarkit.packages.siard.sqlite import sqlite_of
+from noarkit.graph.entity import Content, SetAside
+from noarkit.packages.siard.gaps import LOST, Gap
+from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
 from noarkit.safe.atomic import temporary_name
 from noarkit.safe.workplace import folder_of
 from noarkit.sources.database.address import read_address
@@ -94,16 +97,20 @@ class SiardArchiveSource:
             target = self._place()
             if not target.exists():
                 part = target.with_name(temporary_name())
+                shutil.copyfile(_gaps_of(Path(made.address.file)), _gaps_of(target))
                 shutil.move(made.address.file, part)
                 part.replace(target)
             self._database = self._held = None
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
-        """Every row of every table once, tables that others refer to first.
+        """Every row of every table once, tables that others refer to first. What the archive says is there and is not,
+        a document that is not the one that was archived, and an element of no column are set aside, one by one.
 
         Raises `SourceGone`, `PackageFault` where the archive cannot be read, and what `safe` refuses.
         """
-        yield from self._read(tell).records(tell)  # from here, so that the copy is held as long as it is read
+        made = self._read(tell)  # from here, so that the copy is held as long as it is read
+        yield from _set_aside(Path(made.address.file))
+        yield from made.records(tell)
 
     @contextmanager
     def _opened(self, content: Content) -> Iterator[ContentStream]:
@@ -140,7 +147,9 @@ class SiardArchiveSource:
         target = self._place()
         if not target.exists():
             try:
-                sqlite_of(self.path, target, bare=True, tell=tell)
+                with _gaps_of(target).open("w", encoding="utf-8", errors="surrogateescape", buffering=1) as kept:
+                    order = SqliteOrder(bare=True, gaps=lambda gap: _keep(kept, gap))
+                    sqlite_of(self.path, target, order, tell=tell)
             except UsageFault:
                 if not target.exists():  # else another process was quicker, and made the same
                     raise
@@ -158,6 +167,26 @@ class SiardArchiveSource:
             folder = self._home / f"{_COPY}{key.hexdigest()}"
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder / f"{self.path.stem}.db"  # what a proposal calls the system is what the file is called
+
+
+def _gaps_of(copy: Path) -> Path:
+    """What the archive lacks, beside the copy that was made of it."""
+    return copy.with_name(f"{copy.name}.gaps")
+
+
+def _keep(kept: TextIO, gap: Gap) -> None:
+    if gap.why in LOST:
+        kept.write(json.dumps([gap.key, gap.name, gap.why], ensure_ascii=True) + "\n")
+
+
+def _set_aside(copy: Path) -> Iterator[SetAside]:
+    place = _gaps_of(copy)
+    if place.exists():  # copies of earlier versions have none
+        with place.open(encoding="utf-8") as kept:
+            for line in kept:
+                key, name, why = json.loads(line)
+                code = ItemChanged.code if why == "lob-digest" else ItemVanished.code
+                yield SetAside(key, code, {"key": key, "what": name, "why": why})
 
 
 class _Temporary:

@@ -17,6 +17,8 @@ from noarkit.sources.database.values import Kind
 
 TEXT = "CHARACTER LARGE OBJECT"
 BYTES = "BINARY LARGE OBJECT"
+OBJECT = "object"
+"""Held by a column of object ids of which one at least is a large object."""
 _LONGEST_VARYING = 4_000
 _SMALL_BYTES = 255
 _INTEGERS = {"smallint": "SMALLINT", "int2": "SMALLINT", "tinyint": "SMALLINT", "year": "SMALLINT"}
@@ -46,7 +48,7 @@ _FIXED: Mapping[Kind, str] = {
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What the rows say of a column: `odd` holds values its own type cannot, `large` any that are not to be read at
-    once, `held` the classes of values that SQLite has in it."""
+    once, `held` the classes of values that SQLite has in it; of an `oid`, whether any is a large object."""
 
     odd: bool = False
     large: bool = False
@@ -55,7 +57,7 @@ class Judged:
 
 def siard_column(family: str, column: Column, judged: Judged) -> SiardColumn:
     """The column as SIARD's metadata tell it."""
-    array = column.kind is Kind.ARRAY and not judged.odd
+    array = column.kind is Kind.ARRAY and not judged.odd and _element(column) != TEXT
     return SiardColumn(
         column.name,
         type=_element(column) if array else sql_name(family, column, judged),
@@ -67,10 +69,23 @@ def siard_column(family: str, column: Column, judged: Judged) -> SiardColumn:
     )
 
 
+def fell_back(family: str, column: Column, judged: Judged) -> bool:
+    """True for a column that holds what its own type in SIARD cannot, so that it became one of texts or bytes."""
+    if column.kind is Kind.ARRAY:
+        return judged.odd or _element(column) == TEXT
+    if family == SQLITE:
+        dated = column.kind in (Kind.DATE, Kind.TIME, Kind.TIMESTAMP) and judged.held == {"text"}
+        mixed = len(judged.held) > 1 and not judged.held <= {"integer", "real"}
+        return mixed or (judged.odd and (dated or "real" in judged.held))
+    return judged.odd
+
+
 def sql_name(family: str, column: Column, judged: Judged) -> str:
     """The type of a column."""
     if family == SQLITE:
         return _sqlite_name(column, judged)
+    if column.kind is Kind.LARGE_OBJECT:
+        return BYTES if OBJECT in judged.held or not judged.odd else "BIGINT"
     if judged.odd:
         return TEXT
     kind = column.kind
@@ -137,7 +152,11 @@ def _sqlite_name(column: Column, judged: Judged) -> str:
             return "BOOLEAN"
         return "BIGINT" if column.kind is not Kind.FLOAT else "DOUBLE PRECISION"
     if held <= {"integer", "real"}:
-        return "DOUBLE PRECISION"
+        if held == {"real"} and column.kind is not Kind.DECIMAL:
+            return "DOUBLE PRECISION"
+        if column.kind is Kind.FLOAT:
+            return "DOUBLE PRECISION"
+        return TEXT if judged.odd else "DECIMAL"  # which keeps 41 apart from 41.0, and every digit of both
     return BYTES if "blob" in held else TEXT
 
 
@@ -165,6 +184,8 @@ def _postgresql(column: Column, type_name: str, quoted: str) -> str:
         return f"REPLACE(CAST(CAST({quoted} AT TIME ZONE 'UTC' AS timestamp) AS text), ' ', 'T') || 'Z'"
     if column.kind in (Kind.INTEGER, Kind.FLOAT, Kind.BOOLEAN, Kind.TEXT, Kind.ARRAY) and type_name != TEXT:
         return quoted
+    if column.kind is Kind.LARGE_OBJECT and type_name == "BIGINT":
+        return f"CAST({quoted} AS bigint)"
     if column.kind in (Kind.BYTES, Kind.ARRAY, Kind.LARGE_OBJECT) and type_name != TEXT:
         return quoted
     return f"CAST({quoted} AS text)"
@@ -213,7 +234,9 @@ def oddness(family: str, column: Column, quoted: str) -> str | None:
         rest = f"substr({quoted}, 20)"
         digits = f"{rest} = '' OR ({rest} GLOB '.[0-9]*' AND substr({rest}, 2) NOT GLOB '*[^0-9]*')"
         return f"(datetime({plain}, '+0 days') IS NOT {plain} OR NOT ({digits}))"
-    return f"{quoted} NOT IN (0, 1)" if column.kind is Kind.BOOLEAN else None
+    if column.kind is Kind.BOOLEAN:
+        return f"{quoted} NOT IN (0, 1)"
+    return f"(typeof({quoted}) = 'real' AND abs({quoted}) > 1.7976931348623157e308)"  # infinity is no decimal
 
 
 def _odd_in_postgresql(column: Column, quoted: str) -> str | None:
@@ -228,4 +251,20 @@ def _odd_in_postgresql(column: Column, quoted: str) -> str | None:
         return f"CAST({quoted} AS text) IN ('NaN', 'Infinity', '-Infinity')"
     if column.kind is Kind.INTERVAL:
         return f"CAST({quoted} AS text) LIKE '%%-%%'"
-    return f"array_ndims({quoted}) > 1" if column.kind is Kind.ARRAY else None
+    if column.kind is Kind.LARGE_OBJECT:
+        return f"NOT {is_object(quoted)}"
+    return _odd_array(column, quoted) if column.kind is Kind.ARRAY else None
+
+
+def is_object(quoted: str) -> str:
+    """The question whether the number of a column is that of a large object."""
+    return f"(CAST({quoted} AS oid) IN (SELECT m.oid FROM pg_catalog.pg_largeobject_metadata m))"  # noqa: S608  # quoted
+
+
+def _odd_array(column: Column, quoted: str) -> str:
+    """Arrays of arrays, those that do not begin at 1, and decimals that are no numbers."""
+    shape = f"array_ndims({quoted}) > 1 OR array_lower({quoted}, 1) <> 1"
+    if _element(column) != "DECIMAL":
+        return f"({shape})"
+    told = f"CAST({quoted} AS text)"
+    return f"({shape} OR {told} LIKE '%%NaN%%' OR {told} LIKE '%%Infinity%%')"

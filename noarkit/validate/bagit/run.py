@@ -46,11 +46,14 @@ RULES = rules_of("noarkit.validate.bagit")
 _PAYLOAD_WORDS = {
     "not-payload": "BAGIT-2.1.3-OUTSIDE",
     "listed-twice": "BAGIT-2.1.3-TWICE",
+    "listed-alike": "BAGIT-2.1.3-TWICE",
 }
+_OLD_PAYLOAD_WORDS = {**_PAYLOAD_WORDS, "listed-alike": "BAGIT-2.1.3-TWICE-ALIKE"}
 _TAG_WORDS = {
     "payload-in-tag-manifest": "BAGIT-2.2.1-PAYLOAD",
     "lists-tag-manifest": "BAGIT-2.2.1-ITSELF",
     "listed-twice": "BAGIT-2.2.1-TWICE",
+    "listed-alike": "BAGIT-2.2.1-TWICE",
 }
 _FETCH_WORDS = {"not-payload": "BAGIT-2.2.3-TAG", "listed-twice": "BAGIT-2.2.3-TWICE"}
 _ODD_WORDS = {
@@ -172,6 +175,11 @@ class _Check:
             packed_as or "",
         )
 
+    @property
+    def _is_new(self) -> bool:
+        """True for version 1.0, which demands more of manifests than any before it."""
+        return self._declared.version == "1.0"
+
     def _manifests(self, *, tags: bool) -> list[Manifest]:
         """The manifests that can be used; what is wrong with the names of the others is told."""
         usable = []
@@ -180,7 +188,7 @@ class _Check:
             if found is None or found[1] is not tags:
                 continue
             algorithm = found[0]
-            if not is_normal(algorithm) and self._declared.version == "1.0":
+            if not is_normal(algorithm) and self._is_new:
                 self._tally.add("BAGIT-2.4-NAME", name)
             known = hash_name(algorithm)
             if known is None:
@@ -228,7 +236,7 @@ class _Check:
 
     def _read_manifests(self, *, tags: bool) -> None:
         inventory = self._tags if tags else self._payload
-        words = _TAG_WORDS if tags else _PAYLOAD_WORDS
+        words = _TAG_WORDS if tags else _PAYLOAD_WORDS if self._is_new else _OLD_PAYLOAD_WORDS
         other = "BAGIT-2.2.1-LINE" if tags else "BAGIT-2.1.3-LINE"
         for column, manifest in enumerate(self._tag_manifests if tags else self._payload_manifests):
             lines = read.manifest_lines(self._storage, manifest, self._declared, tags=tags)
@@ -263,7 +271,7 @@ class _Check:
             add("BAGIT-3-HOLE", name)
         for name in self._payload.unlisted():
             add("BAGIT-2.1.3-UNLISTED", name)
-        if self._declared.version == "1.0":
+        if self._is_new:
             for column, manifest in enumerate(self._payload_manifests):
                 for name in self._payload.partly_listed(column):
                     add("BAGIT-3-EVERY", name, manifest=manifest.name)
@@ -271,11 +279,14 @@ class _Check:
     def _tag_completeness(self) -> None:
         for name in self._tags.missing(promised=False):
             self._tally.add("BAGIT-3-TAG-MISSING", name)
+        nowhere = set(self._tags.unlisted())
         for column, manifest in enumerate(self._tag_manifests):
-            left_out = set(self._tags.partly_listed(column)) | set(self._tags.unlisted())
+            left_out = set(self._tags.partly_listed(column)) | nowhere
             for payload_manifest in self._payload_manifests:
                 if payload_manifest.name in left_out:
-                    self._tally.add("BAGIT-2.2.1-MANIFESTS", manifest.name, left_out=payload_manifest.name)
+                    is_open = self._is_new and payload_manifest.name in nowhere
+                    code = "BAGIT-2.2.1-MANIFESTS" if is_open else "BAGIT-2.2.1-MANIFESTS-EACH"
+                    self._tally.add(code, manifest.name, left_out=payload_manifest.name)
         if self._tag_manifests:
             for name in self._tags.unlisted():
                 if not (manifest_of(name) or ("", False))[1]:

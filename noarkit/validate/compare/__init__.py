@@ -2,6 +2,7 @@
 
 ledger     both sides in one database on disk, and what of them does not agree
 elements   an extract as its XML tells it, for two extracts
+editions   what older versions of Noark 5 call otherwise
 entities   an extract and an archive in the words of the archive
 rules      differences that are declared: new ids, generated dates, where a file lies
 """

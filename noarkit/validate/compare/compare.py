@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,9 +12,12 @@ from zoneinfo import ZoneInfo
 from noarkit.archive.port import Archive
 from noarkit.errors import PackageFault
 from noarkit.graph.entity import Entity
+from noarkit.safe.paths import require_existing
 from noarkit.sources.opening import find_package
 from noarkit.sources.package import ExtractSource, find_extract
 from noarkit.sources.port import Groundwork
+from noarkit.sources.sealed import no_plain_source
+from noarkit.validate.compare.editions import Names, version_at
 from noarkit.validate.compare.elements import element_rows
 from noarkit.validate.compare.entities import archive_rows, extract_rows
 from noarkit.validate.compare.ledger import Difference, Kind, Ledger, Row
@@ -56,9 +60,13 @@ class Compared:
 
 
 def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
-    """Two extracts, element by element. Raises PackageFault where one is none, UnsafeXml."""
+    """Two extracts, element by element, also of two versions. Raises PackageFault where one is none, UnsafeXml."""
     sides = _extract(left), _extract(right)  # held until all was read: what is packed has its XML in folders of theirs
-    return _compare(element_rows(sides[0]), element_rows(sides[1]), by)
+    names = Names((version_at(sides[0].root), version_at(sides[1].root)))
+    found = _compare(element_rows(sides[0], names), element_rows(sides[1], names), by)
+    if names.taken:
+        found.declared["edition"] = names.taken
+    return found
 
 
 def compare_with_archive(package: Path, archive: Archive, by: By = "id", zone: str = "Europe/Oslo") -> Compared:
@@ -83,13 +91,19 @@ def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> Compared:
 
 
 def _extract(place: Path) -> ExtractSource:
-    """The extract at a place, also in a package of another form."""
+    """The extract at a place, also in a package of another form. Says what stands there where it is none."""
+    no_plain_source(str(place))
+    require_existing(str(place))
     source = find_package(str(place))
     if not isinstance(source, ExtractSource):
-        source = find_extract(str(place))
-    if source is None:
-        raise PackageFault(where=str(place), why="no-package")
-    return source
+        source = find_extract(str(place)) or source
+    if isinstance(source, ExtractSource):
+        return source
+    if place.is_dir() and not os.access(place, os.R_OK | os.X_OK):
+        raise PackageFault(where=str(place), why="unreadable")
+    if source is not None:
+        raise PackageFault(where=str(place), why="no-extract-inside")
+    raise PackageFault(where=str(place), why="no-package", folder=str(place) if place.is_dir() else None)
 
 
 def _fonds(package: Path) -> str:

@@ -13,32 +13,33 @@ from noarkit.packages.noark5.spec import STRUCTURE
 from noarkit.safe.digest import sha256_of_stream
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
+from noarkit.validate.compare.editions import Names
 from noarkit.validate.compare.ledger import Row
 
 _WITHIN = ("dokumentbeskrivelse", "dokumentobjekt")
 _IDENTS = ("mappeID", "registreringsID", "klasseID", "arkivskaperID", "dokumentnummer", "versjonsnummer", "tittel")
 
 
-def element_rows(source: ExtractSource) -> Iterator[Row]:
+def element_rows(source: ExtractSource, names: Names) -> Iterator[Row]:
     """Every unit, document and version. Raises PackageFault, UnsafeXml."""
     with closing(SeenInDatabase()) as seen:
         for unit in units(source.root / f"{STRUCTURE}.xml", seen.first):
-            kind = unit.type or unit.kind
-            yield _row(kind, unit.key, unit.above, unit.node)
-            yield from _documents(source, unit.key, unit.node)
+            kind = names.kind(unit.type or unit.kind)
+            yield _row(names, (kind, unit.key, unit.above), unit.node)
+            yield from _documents(source, names, unit.key, unit.node)
 
 
-def _documents(source: ExtractSource, above: str, node: Node) -> Iterator[Row]:
+def _documents(source: ExtractSource, names: Names, above: str, node: Node) -> Iterator[Row]:
     for place, one in enumerate(nodes(node, "dokumentbeskrivelse"), 1):
         key = f"{above}#{place}"
-        yield _row("dokumentbeskrivelse", key, above, one)
-        yield from _versions(source, key, one)
-    yield from _versions(source, above, node)
+        yield _row(names, ("dokumentbeskrivelse", key, above), one)
+        yield from _versions(source, names, key, one)
+    yield from _versions(source, names, above, node)
 
 
-def _versions(source: ExtractSource, above: str, node: Node) -> Iterator[Row]:
+def _versions(source: ExtractSource, names: Names, above: str, node: Node) -> Iterator[Row]:
     for place, one in enumerate(nodes(node, "dokumentobjekt"), 1):
-        row = _row("dokumentobjekt", f"{above}v{place}", above, one)
+        row = _row(names, ("dokumentobjekt", f"{above}v{place}", above), one)
         told = {name: value for name, value in row.fields.items() if name != "in"}
         yield row._replace(fields={**told, "sha256": sha256_in(source, text(one, "referanseDokumentfil"))})
 
@@ -63,24 +64,28 @@ def sha256_of(source: ExtractSource, content: Content) -> str:
         return "missing"
 
 
-def _row(kind: str, key: str, above: str, node: Node) -> Row:
-    own = text(node, "systemID") or ""
+def _row(names: Names, place: tuple[str, str, str], node: Node) -> Row:
+    """The row of a unit; its place is its kind, its key and that of what it stands in."""
+    kind, key, above = place
+    own = names.own_id(kind, text(node, "systemID") or "")
     ident = next((found for name in _IDENTS if (found := text(node, name))), "")
     fields: dict[str, list[str]] = {}
-    _flatten(node, "", fields)
+    _flatten(node, "", fields, names)
+    if not own:
+        fields.pop("systemID", None)
     return Row(key, kind, above, own.lower() if UUID.fullmatch(own) else own, ident, {**fields, "in": above})
 
 
-def _flatten(node: Node, above: str, fields: dict[str, list[str]]) -> None:
+def _flatten(node: Node, above: str, fields: dict[str, list[str]], names: Names) -> None:
     for name, held in node.items():
         if name in _WITHIN:
             continue
-        path = f"{above}/{name}" if above else name
+        path = names.path(above, name)
         for value in held:
             if isinstance(value, dict):
-                _flatten(value, path, fields)
+                _flatten(value, path, fields, names)
             elif value is not None:
-                fields.setdefault(path, []).append(value.strip())
+                fields.setdefault(path, []).append(names.text(name, value.strip()))
     if not above:
         for values in fields.values():
             values.sort()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 By = Literal["id", "key"]
-Rule = Literal["new-id", "generated-date", "file-path"]
+Rule = Literal["new-id", "generated-date", "file-path", "edition"]
 
 _PATHS = frozenset({"referanseDokumentfil"})
 _GENERATED = frozenset(

@@ -37,6 +37,8 @@ class Case:
     vsm: set[str] = field(default_factory=set)
     creators: list[str] = field(default_factory=list)
     days: list[str] = field(default_factory=list)
+    spans: dict[str, list[str]] = field(default_factory=dict)
+    registered: int = 0
     vsm_schemas: dict[str, str] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
     digest: Digester | None = None

@@ -48,6 +48,11 @@ _NAMES = (
     "flytFra",
 )
 _KEPT = (
+    "antallVedlegg",
+    "mappeID",
+    "journalenhet",
+    "korrespondansepartNavn",
+    "avskrivningsmaate",
     "systemID",
     "tittel",
     "klasseID",
@@ -90,6 +95,7 @@ def fields(version: Version) -> dict[str, Field]:
     for value in xml_model(version).values.values():
         if value.kind in ("date", "dateTime", "moment"):
             found[value.name] = (DATE, value.name, none)
+    found["skjermingMetadata"] = (MANY, "skjermingMetadata", none)  # where the schemas hold the codes, they alone judge
     for name, texts in codes(version).items():
         found[name] = (MANY if name == "skjermingMetadata" else CODE, name, texts)
     found |= {name: (REFERENCE, name, none) for name in REFERENCES}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from noarkit.errors import HostileInput, PackageFault, UnsafeXml
 from noarkit.model.xml_model import VERSIONS, Version
 from noarkit.packages.noark5 import spec
 from noarkit.safe.digest import sha256_of
-from noarkit.safe.paths import inside
+from noarkit.safe.paths import has_file, inside
 from noarkit.validate.findings import Tally
 from noarkit.validate.noark5.case import Case
 from noarkit.validate.noark5.description import Description
@@ -21,14 +22,18 @@ _FIRST_EDITION = "2019"
 
 
 def version_of(root: Path, description: Description | None) -> Version:
-    """The version that a package says it is, else that of its schema, else the current one."""
+    """The version that a package says it is, else that of most of its official schemas, else the current one."""
     said = description.value("version") if description is not None else None
     named = spec.version_named(said) if said else None
     if named is not None:
         return named
-    schema = root / f"{spec.STRUCTURE}.xsd"
-    official = spec.identify(sha256_of(schema)) if schema.is_file() else None
-    return next((one for one in VERSIONS if official is not None and official.version == one), "5.0")
+    votes: Counter[str] = Counter()
+    for name in spec.schema_files(spec.WRITTEN_VERSION):
+        schema = root / name
+        official = spec.identify(sha256_of(schema)) if has_file(root, name) else None
+        if official is not None:
+            votes[official.version] += 1
+    return max((one for one in VERSIONS if votes[one]), key=lambda one: (votes[one], one), default=spec.WRITTEN_VERSION)
 
 
 def vsm_schemas(root: Path, description: Description | None, tally: Tally) -> dict[str, Path]:

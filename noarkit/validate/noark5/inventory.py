@@ -200,6 +200,8 @@ def _judge_files(case: Case, description: Description) -> None:
     expected = int(said.value) if said is not None and said.value.isdecimal() else None
     if files == 0 and (expected or case.store.number("SELECT COUNT(*) FROM objects")):
         case.tally.take(Hit("N414", case.folder))
+    elif files == 0 and expected == 0:
+        case.tally.take(Hit("N417", case.folder))
     elif expected is not None and said is not None and expected != files:
         case.described("N211", said.line, value=said.value, found=files)
 

@@ -15,14 +15,14 @@ from noarkit.safe.xml import LIMITS
 from noarkit.validate.noark5.messages import Counted, Head, Message, Notes, Rows
 from noarkit.validate.noark5.store import Row, packed
 from noarkit.validate.noark5.structure import doubted, plain
-from noarkit.validate.noark5.units import told, whole
+from noarkit.validate.noark5.units import answer_key, in_order, party_key, told, whole
 
 JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 """The two journals; their place here is their number."""
 
 _BATCH = 5_000
 _DEEPEST = LIMITS.max_depth
-_ENTRY_GROUPS = ("journalhode", "saksmappe", "journalpost")
+_ENTRY_GROUPS = ("journalhode", "saksmappe", "journalpost", "korrespondansepart")
 """Groups of which something is asked; what else there is belongs to them, or to nobody."""
 
 
@@ -142,6 +142,7 @@ class _Entries:
         *("systemID", "journalaar", "journalsekvensnummer", "journalpostnummer", "tittel", "offentligTittel"),
         *("journaldato", "dokumentetsDato", "skjermingMetadata", "saksaar", "sakssekvensnummer"),
         *("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon"),
+        *("avskrivningsdato", "avskrivningsmaate", "korrespondanseparttype", "korrespondansepartNavn"),
     )
 
     def __init__(self, journal: int, notes: Notes) -> None:
@@ -155,7 +156,8 @@ class _Entries:
         self._journal = journal
         self._title = "offentligTittel" if journal else "tittel"
         self._before = (0, 0)
-        self._case: tuple[int | None, int | None] = (None, None)
+        self._case: tuple[int | None, int | None, int | None] = (None, None, None)
+        self._parties: list[bytes] = []
         self._first = self._last = ""
         self._newer = _newer(JOURNALS[journal])
         self.wanted = (*self.wanted, *{name for names in self._newer.values() for name in names})
@@ -166,8 +168,13 @@ class _Entries:
             self.newer_at = group.at
         if group.name == "journalpost":
             self._entry(group.values, group.at)
+        elif group.name == "korrespondansepart":
+            values = group.values
+            self._parties.append(party_key(values.get("korrespondanseparttype"), values.get("korrespondansepartNavn")))
         elif group.name == "saksmappe":
-            self._case = (whole(group.values.get("saksaar")), whole(group.values.get("sakssekvensnummer")))
+            values = group.values
+            numbers = (whole(values.get("saksaar")), whole(values.get("sakssekvensnummer")))
+            self._case = (*numbers, told(values.get(self._title)))
         elif group.name == "journalhode":
             self.head, self.head_at = group.values, group.at
             self._first, self._last = (
@@ -187,7 +194,12 @@ class _Entries:
             self.notes.hit("N512", at, key, value=day)
         title, number = told(values.get(self._title)), whole(values.get("journalpostnummer"))
         written = values.get("dokumentetsDato", "")[:10]
-        self.rows.append((self._journal, packed(key), year, sequence, number, day, written, title, *self._case, at))
+        parties = in_order(b"".join(self._parties))
+        self._parties.clear()
+        day_of_answer, way = values.get("avskrivningsdato"), values.get("avskrivningsmaate")
+        answer = answer_key(day_of_answer, way) if day_of_answer or way else b""
+        entry = (self._journal, packed(key), year, sequence, number, day, written, title, *self._case)
+        self.rows.append((*entry, parties, answer, at))
 
 
 _NONE: frozenset[str] = frozenset()

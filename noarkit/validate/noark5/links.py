@@ -11,6 +11,7 @@ from noarkit.validate.noark5.fields import REFERENCES
 from noarkit.validate.noark5.journals import JOURNALS
 from noarkit.validate.noark5.sight import FILE, UNITS
 from noarkit.validate.noark5.store import unpacked
+from noarkit.validate.noark5.units import keys_in
 
 _SHA256 = "sha256"
 _CLASSIFYING = (UNITS.index("klassifikasjonssystem"), UNITS.index("klasse"))
@@ -43,6 +44,19 @@ def judge_numbers(case: Case) -> None:
     tell(case, "N332", FILE, case.store.ask(twice), ("year", "sequence"))
 
 
+def judge_folders(case: Case) -> None:
+    """Every mappeID once in its arkiv, and every number of a year once in its series, or in a journal unit of it."""
+    twice = """SELECT id, at, ident FROM (
+                   SELECT *, ROW_NUMBER() OVER (PARTITION BY fonds, ident ORDER BY at) AS place FROM folders
+               ) WHERE place > 1 ORDER BY at"""
+    tell(case, "N333", FILE, case.store.ask(twice), ("value",))
+    twice = """SELECT id, case_file, year, sequence FROM (
+                   SELECT *, ROW_NUMBER() OVER (PARTITION BY series, unit, year, sequence ORDER BY case_file) AS place
+                   FROM cases WHERE year IS NOT NULL AND sequence IS NOT NULL
+               ) WHERE place > 1 ORDER BY case_file"""
+    tell(case, "N334", FILE, case.store.ask(twice), ("year", "sequence"))
+
+
 def judge_references(case: Case) -> None:
     """Every reference leads to a unit, and to one of the kind it is for."""
     for number, (name, (code, target)) in enumerate(REFERENCES.items()):
@@ -61,6 +75,8 @@ def judge_references(case: Case) -> None:
 def judge_documents(case: Case) -> None:
     """Every version of a document has its file, and every file a version."""
     ask = case.store.ask
+    if case.registered:
+        case.tally.add("N418", FILE, found=case.registered)
     if case.tally.has("N414"):
         return
     tell(case, "N401", FILE, ask(_OBJECTS.format("f.name IS NULL", "o.path")), ("value",))
@@ -113,6 +129,10 @@ def judge_journals(case: Case) -> None:
     agreeing = [number for number in there if case.has(spec.STRUCTURE) and _agrees(case, number)]
     if agreeing != there:
         case.store.make_findable("entries")
+    if case.has(spec.STRUCTURE) and not agreeing:
+        homeless = """SELECT id, at FROM posts p WHERE case_file IS NULL
+                      AND NOT EXISTS (SELECT 1 FROM entries WHERE id = p.id) ORDER BY at"""
+        tell(case, "N519", FILE, case.store.ask(homeless))
     for number in there:
         _judge_head(case, number)
         if case.has(spec.STRUCTURE) and number not in agreeing:
@@ -142,8 +162,10 @@ _AGREEING = """
     SELECT COUNT(*) FROM entries e JOIN posts p ON p.id = e.id LEFT JOIN cases c ON c.case_file = p.case_file
     WHERE e.journal = ?1 AND e.year = p.year AND e.sequence = p.sequence AND e.number = p.number AND e.day = p.day
       AND e.written IN (p.written, '')
-      AND (e.case_year != c.year OR e.case_sequence != c.sequence) IS NOT 1
-      AND CASE ?1 WHEN 0 THEN e.title = p.title ELSE (p.hidden = 1 AND e.title = p.title) IS NOT 1 END
+      AND (e.case_year != c.year OR e.case_sequence != c.sequence) IS NOT 1 AND e.answer = p.answers
+      AND CASE ?1 WHEN 0 THEN e.title = p.title AND e.parties = p.parties AND (e.case_title != c.title) IS NOT 1
+          ELSE (p.hidden = 1 AND e.title = p.title) IS NOT 1 AND p.secret = x''
+           AND (c.hidden = 1 AND e.case_title = c.title) IS NOT 1 END
 """
 
 
@@ -156,7 +178,11 @@ def _judge_head(case: Case, number: int) -> None:
     if not case.sharp() or not case.has(spec.STRUCTURE):
         return
     first, last = head.values.get("journalStartDato", "")[:10], head.values.get("journalSluttDato", "")[:10]
-    rows = case.store.ask("SELECT MIN(day), MAX(day) FROM posts WHERE day != ''")
+    rows = case.store.ask(
+        """SELECT MIN(day), MAX(day) FROM posts p WHERE day != '' AND (case_file IS NOT NULL
+           OR EXISTS (SELECT 1 FROM entries WHERE journal = ? AND id = p.id))""",
+        (number,),
+    )
     found = [str(day) for day in next(rows) if day is not None]
     if found and [first, last] != found:
         case.tally.add("N504", file, place, value=f"{first} – {last}", found=" – ".join(found))
@@ -168,7 +194,7 @@ def _judge_entries(case: Case, number: int) -> None:
                  AND NOT EXISTS (SELECT 1 FROM posts WHERE id = e.id) ORDER BY at"""
     if case.sharp():
         tell(case, "N506", file, ask(unknown, (number,)))
-    missing = """SELECT id, at FROM posts p WHERE NOT EXISTS
+    missing = """SELECT id, at FROM posts p WHERE case_file IS NOT NULL AND NOT EXISTS
                  (SELECT 1 FROM entries WHERE journal = ? AND id = p.id) ORDER BY at"""
     tell(case, "N507", file, ((id_, None) for id_, _ in ask(missing, (number,))))
     twice = """SELECT id, MAX(at) FROM entries WHERE journal = ? GROUP BY id HAVING COUNT(*) > 1 ORDER BY 2"""
@@ -181,10 +207,48 @@ def _judge_entries(case: Case, number: int) -> None:
     other_case = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id JOIN cases c USING (case_file)
                     WHERE e.journal = ? AND (e.case_year != c.year OR e.case_sequence != c.sequence) ORDER BY 2"""
     tell(case, "N513", file, ask(other_case, (number,)))
+    _judge_answers(case, number)
     if number == 1:
-        bare = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id
-                  WHERE e.journal = 1 AND p.hidden = 1 AND e.title = p.title ORDER BY 2"""
-        tell(case, "N511", file, ask(bare))
+        _judge_screening(case)
+        return
+    others = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id
+                WHERE e.journal = 0 AND e.parties != p.parties AND p.parties != x'' ORDER BY 2"""
+    tell(case, "N514", file, ask(others))
+    title = """SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id JOIN cases c USING (case_file)
+               WHERE e.journal = 0 AND e.case_title != c.title ORDER BY 2"""
+    tell(case, "N515", file, ask(title))
+
+
+def _judge_answers(case: Case, number: int) -> None:
+    """An entry tells one of the sign-offs of its journal post, and none only where there is none."""
+    rows = case.store.ask(
+        """SELECT e.id, e.at, e.answer, p.answers FROM entries e JOIN posts p ON p.id = e.id
+           WHERE e.journal = ? AND e.answer != p.answers ORDER BY 2""",
+        (number,),
+    )
+    others = (row[:2] for row in rows if row[2] not in keys_in(_bytes(row[3])))
+    tell(case, "N516", f"{JOURNALS[number]}.xml", others)
+
+
+def _judge_screening(case: Case) -> None:
+    """The public journal shows no title and no name that arkivstruktur says is screened."""
+    file, ask = f"{JOURNALS[1]}.xml", case.store.ask
+    for code, screened in _SHOWN.items():
+        bare = f"""SELECT e.id, e.at FROM entries e JOIN posts p ON p.id = e.id
+                   LEFT JOIN cases c ON c.case_file = p.case_file
+                   WHERE e.journal = 1 AND {screened} ORDER BY 2"""  # noqa: S608  # one of two texts of ours
+        tell(case, code, file, ask(bare))
+    rows = ask("""SELECT e.id, e.at, e.parties, p.secret FROM entries e JOIN posts p ON p.id = e.id
+                  WHERE e.journal = 1 AND p.secret != x'' ORDER BY 2""")
+    named = (row[:2] for row in rows if not set(keys_in(_bytes(row[2]))).isdisjoint(keys_in(_bytes(row[3]))))
+    tell(case, "N518", file, named)
+
+
+_SHOWN = {"N511": "p.hidden = 1 AND e.title = p.title", "N517": "c.hidden = 1 AND e.case_title = c.title"}
+
+
+def _bytes(value: object) -> bytes:
+    return value if isinstance(value, bytes) else b""
 
 
 def _judge_pair(case: Case, *, same: bool) -> None:
@@ -208,12 +272,16 @@ def judge_change_log(case: Case) -> None:
     if not case.has(spec.CHANGE_LOG) or not case.has(spec.STRUCTURE):
         return
     file = f"{spec.CHANGE_LOG}.xml"
-    # before 5.0 a dokumentobjekt has no systemID: changes of one must point at nothing
-    code = "N601" if case.version == "5.0" else "N602"
+    # before 5.0 a dokumentobjekt has no systemID, nor has an arkivskaper: changes of one must point at nothing
+    without_id = set()
+    if case.version != "5.0":
+        without_id = {*_fields_of(case.version, "dokumentobjekt"), *_fields_of(case.version, "arkivskaper")}
+        without_id.add("referanseDokumentBeskrivelse")
     dangling = """SELECT target, at, field FROM changes c WHERE NOT EXISTS
                   (SELECT 1 FROM units WHERE id = c.target) ORDER BY at"""
-    rows = ((target, at, _shown(target), field) for target, at, field in case.store.ask(dangling))
-    tell(case, code, file, rows, ("value", "element"))
+    for target, at, field in case.store.ask(dangling):
+        code = "N602" if str(field) in without_id else "N601"
+        tell(case, code, file, iter([(target, at, _shown(target), field)]), ("value", "element"))
     known = set(xml_model(case.version).values) | set(REFERENCES)
     groups = xml_model(case.version).structure.groups
     known |= {element.name for group in groups.values() for element in group.elements}

@@ -26,7 +26,7 @@ def validate_packed(storage: Storage, wish: Wish) -> Report:
     """What is to be said about the extract in an archive file. Raises `PackageFault` where it holds none."""
     extract = extract_in(storage)
     if extract is None:
-        raise PackageFault(where=storage.where, why="no-package")
+        raise PackageFault(where=storage.where, why="no-package", folder=storage.where)
     with own_folder("validate") as root:
         spread(extract, root)
         report = validate_extract(root, replace(wish, elsewhere=_Documents(extract)))

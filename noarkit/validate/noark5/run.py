@@ -19,6 +19,7 @@ from noarkit.events import Event, Listener, nobody
 from noarkit.packages.noark5 import spec
 from noarkit.safe.children import alone
 from noarkit.safe.growing import lines_of
+from noarkit.safe.paths import has_file
 from noarkit.validate.findings import Count, Report, Rule, Tally, rules_of
 from noarkit.validate.noark5.case import DESCRIPTION_FILE, Case
 from noarkit.validate.noark5.description import Description, read_description
@@ -29,6 +30,7 @@ from noarkit.validate.noark5.journals import JOURNALS
 from noarkit.validate.noark5.links import (
     judge_change_log,
     judge_documents,
+    judge_folders,
     judge_ids,
     judge_journals,
     judge_numbers,
@@ -82,7 +84,7 @@ def root_of(package: Path) -> Path | None:
     for folder in folders:
         for part in _PARTS:
             place = folder / part
-            if any((place / name).is_file() for name in (DESCRIPTION_FILE, FILE)):
+            if any(has_file(place, name) for name in (DESCRIPTION_FILE, FILE)):
                 return place
     return None
 
@@ -163,8 +165,8 @@ def _read(case: Case, workers: Workers, wish: Wish, judging: list[Refused]) -> N
         try:
             with (case.root / FILE).open("rb") as file:
                 for sight in walk_structure(file, case.version, bounds, case.store, case.tally):
-                    case.counts, case.vsm = sight.counts, sight.vsm
-                    case.creators, case.days = sight.creators, sight.days
+                    case.counts, case.vsm, case.registered = sight.counts, sight.vsm, sight.registered
+                    case.creators, case.days, case.spans = sight.creators, sight.days, sight.spans
                     for message in workers.ready():
                         _take(case, message, judging)
                     wish.listener(Event("validating", {"file": FILE, "bytes": sight.bytes}))
@@ -213,6 +215,7 @@ def _judge(case: Case, vsm: Mapping[str, Path], judging: list[Refused]) -> None:
     if case.has(spec.STRUCTURE):
         judge_ids(case)
         judge_numbers(case)
+        judge_folders(case)
         judge_references(case)
         judge_documents(case)
     judge_journals(case)
@@ -299,7 +302,17 @@ def _counts(case: Case, rules: Mapping[str, Rule]) -> tuple[Count, ...]:
     ]
     by_class = (_by_class(case, rules[code], column) for code, column in (("N909", "folders"), ("N915", "records")))
     told += [count for count in by_class if count.total]
+    if case.spans:
+        told.append(Count(rules["N922"], *_spans(case)))
     return tuple(sorted(told, key=lambda count: count.rule.code))
+
+
+def _spans(case: Case) -> tuple[tuple[tuple[tuple[str, ...], int], ...], int]:
+    """The first and the last day on which each arkivdel got a record, with how many it holds."""
+    rows = []
+    for series, (first, last) in sorted(case.spans.items())[:_SHOWN_ROWS]:
+        rows.append(((first, last, series), case.counts.numbers_of("N912", series)))
+    return tuple(rows), case.counts.total("N912")
 
 
 def _by_class(case: Case, rule: Rule, column: str) -> Count:

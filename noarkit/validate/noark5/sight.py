@@ -56,6 +56,10 @@ class Counts:
         """A number that was counted elsewhere."""
         self.numbers[key] = self.numbers.get(key, 0) + number
 
+    def numbers_of(self, code: str, last: str) -> int:
+        """All of a rule under a last label."""
+        return sum(number for key, number in self.numbers.items() if key[0] == code and key[-1] == last)
+
     def total(self, code: str) -> int:
         """All of a rule."""
         return sum(number for key, number in self.numbers.items() if key[0] == code)
@@ -89,9 +93,13 @@ class Sight:
         self.frame = Frame("", "", 0, None)
         self.number = 0
         self.bytes = 0
+        self.registered = 0
         self.series = ""
+        self.series_at = 0
+        self.fonds_at = 0
         self.creators: list[str] = []
         self.days: list[str] = []
+        self.spans: dict[str, list[str]] = {}
         self.vsm: set[str] = set()
         self.strict_ids = version == "5.0"
 

@@ -20,12 +20,15 @@ _TABLES = {
     "units": "id BLOB, kind INTEGER, at INTEGER, form TEXT",
     "refs": "kind INTEGER, target BLOB, at INTEGER, owner BLOB",
     "posts": "id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT, title INTEGER,"
-    " hidden INTEGER, case_file INTEGER, at INTEGER",
+    " hidden INTEGER, case_file INTEGER, parties BLOB, secret BLOB, answers BLOB, at INTEGER",
     "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER",
     "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER",
     "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT,"
-    " title INTEGER, case_year INTEGER, case_sequence INTEGER, at INTEGER",
-    "cases": "case_file INTEGER PRIMARY KEY, year INTEGER, sequence INTEGER",
+    " title INTEGER, case_year INTEGER, case_sequence INTEGER, case_title INTEGER, parties BLOB, answer BLOB,"
+    " at INTEGER",
+    "cases": "case_file INTEGER PRIMARY KEY, id BLOB, year INTEGER, sequence INTEGER, series INTEGER, unit TEXT,"
+    " title INTEGER, hidden INTEGER",
+    "folders": "id BLOB, ident TEXT, fonds INTEGER, at INTEGER",
     "changes": "target BLOB, field TEXT, at INTEGER",
     "classes": "name TEXT, title TEXT, folders INTEGER, records INTEGER",
 }

@@ -154,6 +154,10 @@ class _Reading:
         frame.level = above.level + 1 if above.kind == kind else 1
         if above.kind == "arkivdel":
             sight.series = above.values.get("tittel", "")
+        elif kind == "arkivdel":
+            sight.series_at = frame.at
+        elif kind == "arkiv":
+            sight.fonds_at = frame.at
         sight.frame = frame
         return frame
 
@@ -197,7 +201,7 @@ class _Reading:
             self._judge_name(name, text)
         elif kind == MANY:
             frame.values[name] = f"{frame.values.get(name, '')}|{text}"
-            if text not in allowed:
+            if allowed and text not in allowed:
                 self._doubt(CODE, name, text)
         else:
             self._bare(frame, child, name)

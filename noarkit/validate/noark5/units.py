@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Mapping
 
 from noarkit.errors import UnsafePath
+from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.safe.paths import checked_parts
 from noarkit.validate.noark5.sight import UNITS, Frame, Sight
 from noarkit.validate.noark5.store import is_uuid, packed
@@ -25,6 +26,14 @@ _SENDERS = frozenset({"Avsender", "Medavsender", "Intern avsender"})
 _RECEIVERS = frozenset({"Mottaker", "Gruppemottaker", "Kopimottaker", "Intern mottaker", "Intern kopimottaker"})
 _REGISTERED = ("fmt/", "x-fmt/", "av/")
 _HIDDEN_TITLE = "Skjerming tittel registrering - utvalgte ord"
+_HIDDEN_FOLDER = "Skjerming tittel mappe - utvalgte ord"
+_HIDDEN_SENDER = "Skjerming navn avsender"
+_HIDDEN_RECEIVER = "Skjerming navn mottaker"
+_SCREENED, _SENT, _RECEIVED, _OTHER, _ANSWERS = "|screened", "|sent", "|received", "|other", "|answers"
+"""What the groups in a unit leave with its values; no element has such a name."""
+_EMPTY, _HOLDS = "|empty", "|holds"
+"""Of the classes below: how many hold nothing, and whether any holds a folder or a record."""
+_KEY = 4
 _HELD = {
     "saksmappe": frozenset({"journalpost", "arkivnotat", "basisregistrering"}),
     "moetemappe": frozenset({"moeteregistrering", "basisregistrering"}),
@@ -35,6 +44,7 @@ _NUMBER = {name: number for number, name in enumerate(UNITS)}
 def close_arkiv(sight: Sight, frame: Frame, parent: Frame) -> None:
     """An arkiv."""
     _unit(sight, frame)
+    _lasts_within(sight, frame, "avsluttetDato")
     sight.counts.add("N901")
     status = frame.values.get("arkivstatus", "")
     if status and status != "Avsluttet":
@@ -51,22 +61,23 @@ def close_arkivskaper(sight: Sight, frame: Frame, parent: Frame) -> None:
 def close_arkivdel(sight: Sight, frame: Frame, parent: Frame) -> None:
     """An arkivdel."""
     _unit(sight, frame)
+    _lasts_within(sight, frame, "avsluttetDato")
     sight.counts.add("N902")
     status = frame.values.get("arkivdelstatus", "")
     sight.label("N903", status)
     if status and status not in CLOSED_SERIES:
         sight.hit("N321", frame.at, value=status)
-    first, last = frame.values.get("arkivperiodeStartDato", ""), frame.values.get("arkivperiodeSluttDato", "")
-    for day in (first, last):
-        _within(sight, frame, day)
+    first, last = (_within(sight, frame, name) for name in ("arkivperiodeStartDato", "arkivperiodeSluttDato"))
     if first and last and last[:10] < first[:10]:
         sight.hit("N325", frame.at, first=first, last=last)
 
 
 def close_klassifikasjonssystem(sight: Sight, frame: Frame, parent: Frame) -> None:
-    """A classification system."""
+    """A classification system. The primary one is that which holds folders or records."""
     _unit(sight, frame)
     sight.label("N904")
+    if frame.inner.get(_HOLDS) and (empty := frame.inner.get(_EMPTY)):
+        sight.counts.put(empty, "N906", sight.series)
 
 
 def close_klasse(sight: Sight, frame: Frame, parent: Frame) -> None:
@@ -74,13 +85,21 @@ def close_klasse(sight: Sight, frame: Frame, parent: Frame) -> None:
     _unit(sight, frame)
     inner = frame.inner
     sight.label("N905", str(frame.level))
-    if not (inner.get("klasse") or inner.get("mappe") or inner.get("registrering")):
-        sight.label("N906")
+    folders, records = inner.get("mappe", 0), inner.get("registrering", 0)
+    above = parent.inner
+    above[_EMPTY] = above.get(_EMPTY, 0) + inner.get(_EMPTY, 0)
+    if folders or records or inner.get(_HOLDS):
+        above[_HOLDS] = 1
+    elif not inner.get("klasse"):
+        above[_EMPTY] += 1
+    if not folders:
+        sight.label("N942")
+    if not records:
+        sight.label("N943")
     if frame.mixed is not None:
         sight.hit(frame.mixed[0], frame.mixed[1], klasse=frame.values.get("klasseID"))
-    if inner.get("mappe") or inner.get("registrering"):
+    if folders or records:
         name = frame.values.get("klasseID", "")
-        folders, records = inner.get("mappe", 0), inner.get("registrering", 0)
         sight.store.add("classes", (name, frame.values.get("tittel", ""), folders, records))
 
 
@@ -88,8 +107,7 @@ def close_mappe(sight: Sight, frame: Frame, parent: Frame) -> None:
     """A folder, case file or meeting folder."""
     values = frame.values
     _unit(sight, frame)
-    day = values.get("opprettetDato", "")
-    _within(sight, frame, day)
+    day = _lasts_within(sight, frame, "avsluttetDato")
     sight.label("N907", frame.type or "mappe", str(frame.level))
     sight.counts.add("N908", day[:4])
     status = values.get("saksstatus", "")
@@ -98,8 +116,9 @@ def close_mappe(sight: Sight, frame: Frame, parent: Frame) -> None:
         if status not in CLOSED_FILE:
             sight.hit("N322", frame.at, value=status)
     if frame.type == "saksmappe":
-        row = (frame.at, whole(values.get("saksaar")), whole(values.get("sakssekvensnummer")))
-        sight.store.add("cases", row)
+        _case_file(sight, frame)
+    if ident := values.get("mappeID"):
+        sight.store.add("folders", (packed(values.get("systemID", "")), ident, sight.fonds_at, frame.at))
     if status != VOID and not (frame.inner.get("mappe") or frame.inner.get("registrering")):
         sight.label("N910")
 
@@ -108,8 +127,7 @@ def close_registrering(sight: Sight, frame: Frame, parent: Frame) -> None:
     """A record of whatever type."""
     values, inner = frame.values, frame.inner
     _unit(sight, frame)
-    day = values.get("opprettetDato", "")
-    _within(sight, frame, day)
+    day = _lasts_within(sight, frame, "arkivertDato")
     _first_and_last(sight, day[:10])
     sight.label("N912", frame.type or "registrering")
     sight.counts.add("N914", day[:4])
@@ -120,6 +138,7 @@ def close_registrering(sight: Sight, frame: Frame, parent: Frame) -> None:
         sight.label("N916")
     if inner.get("dokumentbeskrivelse") and not inner.get("Hoveddokument"):
         sight.label("N940")
+        sight.hit("N335", frame.at)
     if frame.type not in _HELD.get(parent.type, {frame.type}):
         sight.hit("N106", frame.at, element=frame.type or "registrering", folder=parent.type)
 
@@ -128,7 +147,7 @@ def close_dokumentbeskrivelse(sight: Sight, frame: Frame, parent: Frame) -> None
     """A document."""
     values, inner = frame.values, frame.inner
     _unit(sight, frame)
-    _within(sight, frame, values.get("opprettetDato", ""))
+    _within(sight, frame, "opprettetDato")
     sight.label("N918")
     status = values.get("dokumentstatus", "")
     sight.label("N920", status)
@@ -169,18 +188,30 @@ def close_dokumentobjekt(sight: Sight, frame: Frame, parent: Frame) -> None:
 def close_skjerming(sight: Sight, frame: Frame, parent: Frame) -> None:
     """A restriction of access."""
     sight.counts.add("N932", parent.kind)
-    if _HIDDEN_TITLE in frame.values.get("skjermingMetadata", ""):
-        parent.values["skjermetTittel"] = "1"
+    parent.values[_SCREENED] = frame.values.get("skjermingMetadata", "")
 
 
 def close_korrespondansepart(sight: Sight, frame: Frame, parent: Frame) -> None:
     """A correspondence party."""
     kind = frame.values.get("korrespondanseparttype", "")
-    sight.counts.add("N929", kind)
+    sight.label("N929", kind)
+    parent.inner["party"] = 1
+    known = party_key(kind, frame.values.get("korrespondansepartNavn"))
+    group = _SENT if kind in _SENDERS else _RECEIVED if kind in _RECEIVERS else _OTHER
+    parent.values[group] = parent.values.get(group, "") + known.hex()
     if kind in _SENDERS:
         parent.inner["sender"] = 1
     elif kind in _RECEIVERS:
         parent.inner["receiver"] = 1
+
+
+def close_avskrivning(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A sign-off."""
+    values = frame.values
+    way = values.get("avskrivningsmaate", "")
+    sight.label("N930", way)
+    known = answer_key(values.get("avskrivningsdato"), way)
+    parent.values[_ANSWERS] = parent.values.get(_ANSWERS, "") + known.hex()
 
 
 def close_kassasjon(sight: Sight, frame: Frame, parent: Frame) -> None:
@@ -193,6 +224,11 @@ def _counted(code: str) -> Closer:
         sight.counts.add(code, parent.kind)
 
     return close
+
+
+def close_part(sight: Sight, frame: Frame, parent: Frame) -> None:
+    """A party that is not of a letter."""
+    sight.label("N925", parent.kind)
 
 
 CLOSERS: Mapping[str, Closer | None] = {
@@ -208,12 +244,12 @@ CLOSERS: Mapping[str, Closer | None] = {
     "skjerming": close_skjerming,
     "korrespondansepart": close_korrespondansepart,
     "kassasjon": close_kassasjon,
-    "part": _counted("N925"),
-    "sakspart": _counted("N925"),
+    "part": close_part,
+    "sakspart": close_part,
     "merknad": _counted("N926"),
     "kryssreferanse": _counted("N927"),
     "presedens": _counted("N928"),
-    "avskrivning": _counted("N930"),
+    "avskrivning": close_avskrivning,
     "dokumentflyt": _counted("N931"),
     "gradering": _counted("N933"),
     "utfoertKassasjon": _counted("N935"),
@@ -238,22 +274,45 @@ def _unit(sight: Sight, frame: Frame) -> None:
         sight.hit("N325", frame.at, first=opened, last=closed)
 
 
-def _within(sight: Sight, frame: Frame, day: str) -> None:
-    bounds = sight.bounds
+def _within(sight: Sight, frame: Frame, name: str) -> str:
+    """A date of a unit, held against the period of the package."""
+    day, bounds = frame.values.get(name, ""), sight.bounds
     if day and ((bounds.start and day[:10] < bounds.start) or (bounds.end and day[:10] > bounds.end)):
-        sight.hit("N340", frame.at, element=frame.kind, value=day)
+        sight.hit("N340", frame.at, element=f"{frame.kind} {name}", value=day)
+    return day
+
+
+def _lasts_within(sight: Sight, frame: Frame, last: str) -> str:
+    """When a unit began; it and when the unit was closed are held against the period of the package."""
+    _within(sight, frame, last)
+    return _within(sight, frame, "opprettetDato")
 
 
 def _first_and_last(sight: Sight, day: str) -> None:
-    days = sight.days
     if not day:
         return
-    if not days:
-        days.extend((day, day))
-    elif day < days[0]:
-        days[0] = day
-    elif day > days[1]:
-        days[1] = day
+    for days in (sight.days, sight.spans.setdefault(sight.series, [])):
+        if not days:
+            days.extend((day, day))
+        elif day < days[0]:
+            days[0] = day
+        elif day > days[1]:
+            days[1] = day
+
+
+def _case_file(sight: Sight, frame: Frame) -> None:
+    values = frame.values
+    row = (
+        frame.at,
+        packed(values.get("systemID", "")),
+        whole(values.get("saksaar")),
+        whole(values.get("sakssekvensnummer")),
+        sight.series_at,
+        values.get("journalenhet", ""),
+        told(values.get("tittel")),
+        1 if _HIDDEN_FOLDER in values.get(_SCREENED, "") else 0,
+    )
+    sight.store.add("cases", row)
 
 
 def _entry(sight: Sight, frame: Frame, parent: Frame, status: str) -> None:
@@ -265,10 +324,18 @@ def _entry(sight: Sight, frame: Frame, parent: Frame, status: str) -> None:
         sight.hit("N323", frame.at, value=status)
     if status == VOID and inner.get("files"):
         sight.hit("N326", frame.at)
-    if (kind == "Inngående dokument" and not inner.get("sender")) or (
+    if not inner.get("party"):
+        sight.hit("N329", frame.at, value=kind)
+    elif (kind == "Inngående dokument" and not inner.get("sender")) or (
         kind == "Utgående dokument" and not inner.get("receiver")
     ):
         sight.hit("N327", frame.at, value=kind)
+    enclosures = whole(values.get("antallVedlegg"))
+    if enclosures is not None and enclosures != inner.get("Vedlegg", 0):
+        sight.hit("N336", frame.at, value=str(enclosures), found=inner.get("Vedlegg", 0))
+    screened = values.get(_SCREENED, "")
+    sent, received = (values.get(name, "") for name in (_SENT, _RECEIVED))
+    secret = (sent if _HIDDEN_SENDER in screened else "") + (received if _HIDDEN_RECEIVER in screened else "")
     sight.store.add(
         "posts",
         (
@@ -279,8 +346,11 @@ def _entry(sight: Sight, frame: Frame, parent: Frame, status: str) -> None:
             values.get("journaldato", "")[:10],
             values.get("dokumentetsDato", "")[:10],
             told(values.get("tittel")),
-            1 if "skjermetTittel" in values else 0,
+            1 if _HIDDEN_TITLE in screened else 0,
             parent.at if parent.type == "saksmappe" else None,
+            in_order(bytes.fromhex(sent + received + values.get(_OTHER, ""))),
+            bytes.fromhex(secret),
+            bytes.fromhex(values.get(_ANSWERS, "")),
             frame.at,
         ),
     )
@@ -293,7 +363,31 @@ def whole(text: str | None) -> int | None:
 
 def told(text: str | None) -> int | None:
     """A text as it is compared."""
-    return None if text is None else zlib.crc32(text.encode("utf-8", "surrogatepass"))
+    return None if text is None else _crc(text)
+
+
+def party_key(kind: str | None, name: str | None) -> bytes:
+    """Four bytes that tell a party of a letter, by its type and name, from another."""
+    return _crc(f"{(kind or '').strip()}\n{(name or '').strip()}").to_bytes(_KEY, "big")
+
+
+def answer_key(day: str | None, way: str | None) -> bytes:
+    """Four bytes that tell a sign-off from another."""
+    return _crc(f"{(day or '')[:10]}\n{(way or '').strip()}").to_bytes(_KEY, "big")
+
+
+def keys_in(joined: bytes) -> list[bytes]:
+    """The keys that stand in a row."""
+    return [joined[at : at + _KEY] for at in range(0, len(joined), _KEY)]
+
+
+def in_order(joined: bytes) -> bytes:
+    """Keys in a row, in an order that says nothing of where they stood."""
+    return joined if len(joined) <= _KEY else b"".join(sorted(keys_in(joined)))
+
+
+def _crc(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def _path(sight: Sight, frame: Frame) -> str | None:
@@ -309,6 +403,8 @@ def _path(sight: Sight, frame: Frame) -> str | None:
         except UnsafePath as fault:
             sight.hit("N005", frame.at, value=path, why=fault.data["why"])
             return None
+    if path and path.partition("/")[0] not in DOCUMENT_FOLDERS:
+        sight.hit("N416", frame.at, value=path)
     return path or None
 
 
@@ -317,6 +413,8 @@ def _judge_format(sight: Sight, frame: Frame, format_: str, path: str) -> None:
     if format_.startswith(_REGISTERED):
         if ending not in formats().endings.get(format_, (ending,)):
             sight.hit("N415", frame.at, value=format_, path=path)
+        else:
+            sight.registered += 1
     elif format_.lstrip(".") != ending:
         sight.hit("N407", frame.at, value=format_, path=path)
     if ending not in formats().archival:

@@ -12,6 +12,7 @@ from noarkit.errors import HostileInput, PackageFault
 from noarkit.packages.siard.cells import Cell
 from noarkit.packages.siard.escapes import text_of
 from noarkit.packages.siard.model import Schema, Table
+from noarkit.packages.siard.proof import same_digest
 from noarkit.packages.siard.read import Found, Siard
 from noarkit.packages.siard.rows_read import Large
 from noarkit.packages.siard.spec import HASHES
@@ -19,7 +20,6 @@ from noarkit.packages.siard.types import TEXTUAL
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.scratch import scratch
 from noarkit.validate.findings import Hit, Tally, shown
-from noarkit.validate.siard.metadata import same_digest
 from noarkit.validate.siard.rows import LargeCell
 
 _LOB = re.compile(r"content/[^/]+/[^/]+/[^/]+/[^/]+")
@@ -58,9 +58,11 @@ class LargeCheck:
 
     def _check(self, place: TablePlace, cell: LargeCell) -> None:
         told = cell.attributes
-        missing = [name for name in ("length", "digestType", "digest") if not told.get(name, "").strip()]
-        if missing and not (self._siard.archive.version in ("1.0", "2.0") and "length" not in missing):
-            self._add("SIARD-T_6.4-5", place, cell, missing=", ".join(missing))
+        if not told.get("length", "").strip():
+            self._add("SIARD-T_6.4-5", place, cell, missing="length")
+        missing = [name for name in ("digestType", "digest") if not told.get(name, "").strip()]
+        if missing and self._siard.archive.version not in ("1.0", "2.0"):
+            self._add("SIARD-T_6.4-5-NO-DIGEST", place, cell, missing=", ".join(missing))
         spelt = told.get("length", "").strip()
         length = int(spelt) if spelt.isdecimal() and len(spelt) < 20 else None
         large = Large(text_of(told["file"]), length, told.get("digestType", ""), told.get("digest", ""))
@@ -73,6 +75,8 @@ class LargeCheck:
         if found is None:
             self._add("SIARD-T_6.4-5-FILE", place, cell, name=large.file)
             return
+        if found.elsewhere:
+            self._add("SIARD-T_6.4-5-PLACE", place, cell, name=large.file, found=found.name)
         if not found.outside:
             self._db.execute("INSERT OR IGNORE INTO named VALUES (?)", (found.name,))
         self.count += 1
@@ -102,7 +106,8 @@ class LargeCheck:
             return
         counted = size if letters is None else letters.count
         if large.length is not None and large.length != counted:
-            self._add("SIARD-T_6.4-5-LENGTH", place, cell, name=found.name, expected=large.length, found=counted)
+            code = "SIARD-T_6.4-5-UNIT" if large.length == size else "SIARD-T_6.4-5-LENGTH"
+            self._add(code, place, cell, name=found.name, expected=large.length, found=counted)
         if running is not None and large.digest and not same_digest(large.digest, running.digest()):
             self._add("SIARD-T_6.4-5-DIGEST", place, cell, name=found.name)
 

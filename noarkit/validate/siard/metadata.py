@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -13,10 +10,11 @@ from lxml import etree
 
 from noarkit.packages.siard.cells import UserTypes
 from noarkit.packages.siard.model import Archive, Attribute, Column, Key, MessageDigest, Schema, Table
+from noarkit.packages.siard.places import ZipPlace
+from noarkit.packages.siard.proof import wrong_digests
 from noarkit.packages.siard.schemas import metadata_schema
-from noarkit.packages.siard.spec import HASHES, METADATA, NAMESPACE
+from noarkit.packages.siard.spec import METADATA, NAMESPACE
 from noarkit.packages.siard.types import sql_type
-from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.validate.findings import Hit, Tally, shown
 
 
@@ -32,40 +30,14 @@ def check_schema(root: etree._Element, version: str, tally: Tally) -> None:
             tally.take(Hit("SIARD-M_5.0-1", METADATA, line=error.line, data=shown({"why": why})))
 
 
-def check_digests(path: Path, end: int | None, digests: Iterable[MessageDigest], tally: Tally) -> None:
+def check_digests(path: Path, place: ZipPlace, digests: Iterable[MessageDigest], tally: Tally) -> None:
     """The digests over everything before the header."""
     known = tuple(digests)
-    if not known or end is None:
+    if not known or place.header_at() is None:
         tally.add("SIARD-M_5.1-1-11-NONE", METADATA)
         return
-    running = {one.algorithm: hashlib.new(HASHES[one.algorithm]) for one in known if one.algorithm in HASHES}
-    left = end
-    with path.open("rb") as file:
-        while left and (block := file.read(min(BLOCK_BYTES, left))):
-            left -= len(block)
-            for one in running.values():
-                one.update(block)
-    for digest in known:
-        found = running.get(digest.algorithm)
-        if found is not None and not same_digest(digest.digest, found.digest()):
-            tally.add(
-                "SIARD-M_5.1-1-11",
-                METADATA,
-                algorithm=digest.algorithm,
-                expected=digest.digest,
-                found=found.hexdigest(),
-            )
-
-
-def same_digest(told: str, found: bytes) -> bool:
-    """A digest may be written in hexadecimal, in letters of either size, or in Base64."""
-    spelt = told.strip()
-    if spelt.lower() == found.hex():
-        return True
-    try:
-        return base64.b64decode(spelt, validate=True) == found
-    except (binascii.Error, ValueError):
-        return False
+    for digest, found in wrong_digests(path, place, known):
+        tally.add("SIARD-M_5.1-1-11", METADATA, algorithm=digest.algorithm, expected=digest.digest, found=found)
 
 
 def check_names(archive: Archive, types: UserTypes, tally: Tally) -> None:

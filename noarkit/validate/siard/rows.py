@@ -168,6 +168,8 @@ class RowCheck:
         if not expected.type:
             if not expected.loose:
                 self._missing(expected.parts[one.next :], line)
+            elif one.attributes and len(self._stack) == 2:  # a cell of a table without a schema of its own
+                self._is_elsewhere(one, expected, line)
             return
         if one.attributes and self._is_elsewhere(one, expected, line):
             return
@@ -188,7 +190,7 @@ class RowCheck:
             return True
         if "file" not in told:
             return False
-        if expected.type not in _LARGE:
+        if expected.type not in _LARGE and not expected.loose:
             self._complain("SIARD-T_6.0-1", line(), why="file-in-small-cell", name=expected.name)
         self._large.append(LargeCell(self._column, line(), told))
         return True

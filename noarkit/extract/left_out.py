@@ -1,0 +1,43 @@
+"""What of a package is not carried into another: found = carried + replaced + left out, by name.
+
+What a form says of itself (METS, manifests, schemas, tag files) is replaced by what the new form says of itself;
+anything else that no part carries is left out, and told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from noarkit.packages.holding.storage import Storage
+from noarkit.packages.marks import Form
+
+Covers = Callable[[str], bool]
+"""True for a name, from the root of the package, that a part carries."""
+
+# what each form says of itself, from its root; all below these names is the form's own
+_OWN: Mapping[Form, re.Pattern[str]] = {
+    "eark": re.compile(
+        r"(?:representations/[^/]+/)?(?:mets\.xml|(?:metadata|schemas|documentation)/.+|[^/]+\.xsd)",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    "dias": re.compile(
+        r"(?:dias-mets|dias-premis|log|info|mets|premis|eac|ead)\.(?:xml|xsd)|[^/]+\.xsd"
+        r"|(?:administrative_metadata|descriptive_metadata)/.+",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    "bagit": re.compile(r"(?:bagit|bag-info|package-info|fetch)\.txt|(?:tag)?manifest-\w+\.txt", re.DOTALL),
+    "noark5": re.compile(r"$^"),
+}
+
+
+def left_out(form: Form, storage: Storage, carried: Iterable[Covers]) -> Iterator[str]:
+    """The names of plain files that nothing carries, and that are none of the form's own."""
+    own = _OWN.get(form)
+    if own is None:
+        return
+    covering = tuple(carried)
+    for stored in storage.files():
+        if stored.odd or own.fullmatch(stored.name) or any(covers(stored.name) for covers in covering):
+            continue
+        yield stored.name

@@ -1,0 +1,123 @@
+"""Finds the level of folders at which case files lie, from the folders alone: how many, how deep, how they are named.
+
+    survey(Path("/srv/saker"))     Levels(case_level=2, folders=130, named=128, deeper=40)
+
+Level 1 are the folders directly below the root. A level holds case files where most of its folders are named like
+cases (a year, a date, a case number, a leading number); where names tell nothing, the level at which the same file
+names return in folder after folder; else level 1. Memory grows with the number of levels, never with that of folders.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_DEEPEST = 12
+_MOST_LETTERS = 200
+_LETTERS = (".eml", ".msg")
+_MOST_NAMES = 5_000
+_LEAST_FOLDERS = 3
+_LEAST_SHARE = 0.6
+_CASE_NAME = re.compile(
+    r"""
+    (?<!\d)(19|20)\d\d\s*[-_/. ]\s*\d{1,6}(?!\d)     # 2019-0012, 2019 17, 2019_5
+    | (?<!\d)\d{1,6}\s*[-_/]\s*(19|20)?\d\d(?!\d)    # 12-2019, 417/19
+    | (?<!\d)(19|20)\d{2}[01]\d[0-3]\d(?!\d)         # 20190412
+    | (?<!\d)\d{2,3}[-_/. ]\d{1,4}(?!\d)             # 12-417: property numbers and the like
+    | ^\s*\d{3,}(?!\d)                               # a leading number of its own
+    | \b(sak|sag|case|saksnr|arkivsak|gnr)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_ONLY_YEAR = re.compile(r"^\D{0,6}(19|20)\d\d\D{0,6}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The level of the case files; how many folders lie there, how many of them are named like cases, and how many
+    folders with files lie deeper, which are no folders of their own in the archive; how many single mails lie anywhere,
+    and where the first of them are."""
+
+    case_level: int = 1
+    folders: int = 0
+    named: int = 0
+    deeper: int = 0
+    mails: int = 0
+    letters: tuple[Path, ...] = ()
+
+    @property
+    def are_cases(self) -> bool:
+        """True where the folders of the level are named like cases, not only chosen as the likeliest."""
+        return self.folders >= _LEAST_FOLDERS and self.named >= _LEAST_SHARE * self.folders
+
+
+@dataclass(slots=True)
+class _Level:
+    folders: int = 0
+    named: int = 0
+    holding: int = 0
+    names: Counter[str] = field(default_factory=Counter)
+
+
+def survey(root: Path) -> Levels:
+    """What the folders below `root` say. A folder that cannot be read counts, and nothing below it does."""
+    found: dict[int, _Level] = {}
+    mails, letters = 0, list[Path]()
+    for depth, place, files in _folders(root):
+        for file in files:
+            if file.lower().endswith(_LETTERS):
+                mails += 1
+                if len(letters) < _MOST_LETTERS:
+                    letters.append(Path(place, file))
+        if not depth:
+            continue
+        name = os.path.basename(place)  # noqa: PTH119  # a path of the system's own, millions of times
+        level = found.setdefault(depth, _Level())
+        level.folders += 1
+        level.named += _is_named_like_a_case(name)
+        level.holding += bool(files)
+        for file in files:
+            if file in level.names or len(level.names) < _MOST_NAMES:
+                level.names[file] += 1
+    chosen = _case_level(found)
+    here = found.get(chosen, _Level())
+    deeper = sum(level.holding for depth, level in found.items() if depth > chosen)
+    return Levels(chosen, here.folders, here.named, deeper, mails, tuple(letters))
+
+
+def _case_level(found: dict[int, _Level]) -> int:
+    for depth, level in sorted(found.items()):
+        if level.folders >= _LEAST_FOLDERS and level.named >= _LEAST_SHARE * level.folders:
+            return depth
+    for depth, level in sorted(found.items()):
+        most = max(level.names.values(), default=0)  # "Vedtak.pdf" in folder after folder
+        if level.holding >= _LEAST_FOLDERS and most >= max(_LEAST_FOLDERS, _LEAST_SHARE * level.holding):
+            return depth
+    return 1
+
+
+def _is_named_like_a_case(name: str) -> bool:
+    return _CASE_NAME.search(name) is not None and _ONLY_YEAR.fullmatch(name) is None
+
+
+def _folders(root: Path) -> Iterator[tuple[int, str, list[str]]]:
+    """The root and every folder below it: its level, its path, the names of the files in it. Links are not followed."""
+    waiting = [(0, os.fspath(root))]
+    while waiting:
+        depth, place = waiting.pop()
+        files: list[str] = []
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        if depth < _DEEPEST:
+                            waiting.append((depth + 1, entry.path))
+                    elif not entry.name.startswith("."):
+                        files.append(entry.name)
+        except OSError:
+            files = []  # whoever reads it says that it cannot be read
+        yield depth, place, files

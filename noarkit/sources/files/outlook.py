@@ -1,0 +1,265 @@
+"""Reads Outlook messages (.msg: the message as properties in an OLE2 file, as MS-OXMSG has it) as mails.
+
+The fields are those of any mail (see `mail`). What is attached as bytes is an attachment; a message within the message
+and a link to a file have no bytes of their own and are counted as `within`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import IO
+
+from olefile import OleFileIO
+
+from noarkit.sources.files.mail import (
+    Attachment,
+    Mail,
+    decoded,
+    fields_of,
+    read_head,
+    wire_time,
+    with_attachments,
+)
+from noarkit.sources.files.mime import MOST_PARTS, STUMBLES, TooComplex
+
+MEDIA_TYPE = "application/vnd.ms-outlook"
+SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_MOST_ENTRIES = 60_000
+_MOST_PARTIES = 5_000
+_LONGEST_TEXT = 256 * 1024
+_PROPERTIES = "__properties_version1.0"
+_ROLES = {1: "to", 2: "cc", 3: "bcc"}
+_HEADER_BYTES = {"top": 32, "below": 8}
+_HEADER = struct.Struct("<8s18xHHHH")  # version, byte order, sizes of sectors and of small sectors, as powers of 2
+_HEADERS_KNOWN = ((SIGNATURE, 3, 0xFFFE, 9, 6), (SIGNATURE, 4, 0xFFFE, 12, 6))
+_EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
+
+# the numbers of MS-OXPROPS
+_SUBJECT, _HEADERS, _MESSAGE_ID, _REFERENCES, _IN_REPLY_TO = 0x0037, 0x007D, 0x1035, 0x1039, 0x1042
+_SENT, _DELIVERED = 0x0039, 0x0E06
+_SENDERS = ((0x5D02, 0x0065, 0x0042), (0x5D01, 0x0C1F, 0x0C1A))  # who it is sent for, then who sent it
+_NAME, _ADDRESS, _SMTP, _RECIPIENT_TYPE = 0x3001, 0x3003, 0x39FE, 0x0C15
+_LONG_NAME, _SHORT_NAME, _MIME, _METHOD = 0x3707, 0x3704, 0x370E, 0x3705
+_BYTES = "__substg1.0_37010102"
+_BY_VALUE = 1
+
+# what the reader of OLE2 is known to raise on bytes that are none
+_BROKEN = (*STUMBLES, OSError, struct.error, MemoryError)
+
+
+class _Bounded(OleFileIO):  # type: ignore[misc]  # the library has no types
+    """An OLE2 file with no more entries than any message has."""
+
+    def _load_direntry(self, sid: int) -> object:
+        self.entries = getattr(self, "entries", 0) + 1
+        if self.entries > _MOST_ENTRIES:
+            raise TooComplex
+        return super()._load_direntry(sid)
+
+
+def read_message(file: IO[bytes], *, whole: bool) -> Mail:
+    """The message in an open file, its attachments where `whole`. Whatever the bytes are, it never raises."""
+    try:
+        with _opened(file) as ole:
+            if not ole.exists(_PROPERTIES):
+                return Mail({}, is_mail=False, defective=True)
+            fields = _fields(ole)
+            told = Mail(fields, (), bool(fields["subject"] or fields["parties"] or fields["date"]))
+            if not told.is_mail:
+                return Mail({}, is_mail=False, defective=True)
+            return _with_attachments(ole, told) if whole else told
+    except TooComplex:
+        return Mail({}, is_mail=False, defective=True, too_complex=True)
+    except _BROKEN:
+        return Mail({}, is_mail=False, defective=True)
+
+
+def read_message_part(file: IO[bytes], number: int) -> bytes | None:
+    """The bytes of one attachment; None where the message has none of that number."""
+    try:
+        with _opened(file) as ole:
+            places = [place for place in _storages(ole, "__attach_version1.0_#") if _has_bytes(ole, place)]
+            return _stream(ole, f"{places[number - 1]}/{_BYTES}") if 0 < number <= len(places) else None
+    except (TooComplex, *_BROKEN):
+        return None
+
+
+def streams_in(file: IO[bytes]) -> frozenset[str] | None:
+    """What stands directly in an OLE2 file; None where it cannot be read."""
+    try:
+        with _opened(file) as ole:
+            return frozenset(str(entry.name) for entry in ole.root.kids)
+    except (TooComplex, *_BROKEN):
+        return None
+
+
+@contextmanager
+def _opened(file: IO[bytes]) -> Iterator[_Bounded]:
+    head = file.read(_HEADER.size)
+    if len(head) < _HEADER.size or _HEADER.unpack(head) not in _HEADERS_KNOWN:
+        raise ValueError("no container of messages")  # the library takes whatever sizes of sectors a file claims
+    file.seek(0)
+    ole = _Bounded(file)
+    try:
+        yield ole
+    finally:
+        ole.close()
+
+
+def _with_attachments(ole: _Bounded, told: Mail) -> Mail:
+    attachments: list[Attachment] = []
+    within = 0
+    for place in _storages(ole, "__attach_version1.0_#"):
+        if not _has_bytes(ole, place):
+            within += 1
+        elif len(attachments) >= MOST_PARTS:
+            return Mail(told.fields, (), True, too_complex=True)
+        else:
+            texts = _Texts(ole, f"{place}/", _codepage(ole))
+            number = len(attachments) + 1
+            name = _first(texts, (_LONG_NAME, _SHORT_NAME, _NAME)) or f"part-{number}"
+            kind = texts.get(_MIME) or "application/octet-stream"
+            attachments.append(Attachment(number, name, kind, _stream(ole, f"{place}/{_BYTES}")))
+    return with_attachments(told, attachments, within)
+
+
+def _has_bytes(ole: _Bounded, place: str) -> bool:
+    method = _numbers(ole, f"{place}/{_PROPERTIES}", _HEADER_BYTES["below"]).get(_METHOD, _BY_VALUE)
+    return method == _BY_VALUE and bool(ole.exists(f"{place}/{_BYTES}"))
+
+
+def _fields(ole: _Bounded) -> dict[str, object]:
+    texts = _Texts(ole, "", _codepage(ole))
+    numbers = _numbers(ole, _PROPERTIES, _HEADER_BYTES["top"])
+    headers = texts.get(_HEADERS)
+    sent = read_head(headers.encode("utf-8")).fields if headers else {}
+    parties = [*_sender(texts), *_recipients(ole)]
+    found = dict(fields_of([]))
+    found.update(
+        subject=decoded(texts.get(_SUBJECT)) or sent.get("subject", ""),
+        date=_moment(numbers.get(_SENT)) or sent.get("date"),
+        received=_moment(numbers.get(_DELIVERED)) or sent.get("received"),
+        message_id=texts.get(_MESSAGE_ID) or sent.get("message_id", ""),
+        in_reply_to=texts.get(_IN_REPLY_TO) or sent.get("in_reply_to", ""),
+        references=texts.get(_REFERENCES).split() or sent.get("references", []),
+        parties=_chosen(parties, sent.get("parties")),
+    )
+    for role in ("from", "to", "cc", "bcc"):
+        found[role] = [party for party in _list(found["parties"]) if party["role"] == role]
+    for name in ("sender", "reply_to"):
+        found[name] = sent.get(name, [])
+    return found
+
+
+def _chosen(own: list[dict[str, str]], sent: object) -> list[Mapping[str, str]]:
+    """The message's own parties; each address that only the headers it was sent with know is taken from there."""
+    known = {(party["name"], party["role"]): party["address"] for party in _list(sent) if "@" in party["address"]}
+    told: list[Mapping[str, str]] = []
+    for party in own:
+        address = party["address"] if "@" in party["address"] else known.get((party["name"], party["role"]), "")
+        told.append({**party, "address": address})
+    missing = {"from", "to"} - {party["role"] for party in told}
+    return [*told, *(party for party in _list(sent) if party["role"] in missing)]
+
+
+def _sender(texts: _Texts) -> Iterator[dict[str, str]]:
+    for smtp, address, name in _SENDERS:
+        told = _party(texts, (smtp, address), (name,), "from")
+        if told is not None:
+            yield told
+            return
+
+
+def _recipients(ole: _Bounded) -> Iterator[dict[str, str]]:
+    codepage = _codepage(ole)
+    for number, place in enumerate(_storages(ole, "__recip_version1.0_#")):
+        if number >= _MOST_PARTIES:
+            return
+        kind = _numbers(ole, f"{place}/{_PROPERTIES}", _HEADER_BYTES["below"]).get(_RECIPIENT_TYPE, 1)
+        role = _ROLES.get(kind & 0xF, "to")
+        told = _party(_Texts(ole, f"{place}/", codepage), (_SMTP, _ADDRESS), (_NAME,), role)
+        if told is not None:
+            yield told
+
+
+def _party(texts: _Texts, addresses: Iterable[int], names: Iterable[int], role: str) -> dict[str, str] | None:
+    """A party; an address of a mail server's own directory (`/O=…`) is none that others could write to."""
+    address = next((found for number in addresses if "@" in (found := texts.get(number))), "")
+    name = _first(texts, names) or address
+    return {"name": name, "address": address, "role": role} if name else None
+
+
+class _Texts:
+    """The texts of a storage, by the numbers of their properties."""
+
+    def __init__(self, ole: _Bounded, place: str, codepage: str) -> None:
+        self._ole, self._place, self._codepage = ole, place, codepage
+
+    def get(self, number: int) -> str:
+        """The text of a property, cleaned; empty where there is none."""
+        for kind, encoding in (("001F", "utf-16-le"), ("001E", self._codepage)):
+            path = f"{self._place}__substg1.0_{number:04X}{kind}"
+            if self._ole.exists(path):
+                raw = _stream(self._ole, path, _LONGEST_TEXT)
+                text = raw.decode(encoding, "replace").strip("\x00 \r\n\t")
+                # the headers keep their lines, all else stands on one
+                return text if number == _HEADERS else " ".join(text.replace("\x00", " ").split())
+        return ""
+
+
+def _first(texts: _Texts, numbers: Iterable[int]) -> str:
+    return next((found for number in numbers if (found := texts.get(number))), "")
+
+
+def _codepage(ole: _Bounded) -> str:
+    numbers = _numbers(ole, _PROPERTIES, _HEADER_BYTES["top"])
+    told = numbers.get(0x3FFD) or numbers.get(0x3FDE) or 1252
+    name = {65001: "utf-8", 28591: "latin-1", 20127: "cp1252"}.get(told, f"cp{told}")
+    try:
+        b"".decode(name)
+    except LookupError:
+        return "cp1252"
+    return name
+
+
+def _numbers(ole: _Bounded, path: str, header_bytes: int) -> dict[int, int]:
+    """The properties of fixed size: number and value, as they stand in 16 bytes each."""
+    if not ole.exists(path):
+        return {}
+    raw = _stream(ole, path, 1024 * 1024)
+    found: dict[int, int] = {}
+    for at in range(header_bytes, len(raw) - 15, 16):
+        kind, number, _, value = struct.unpack_from("<HHIQ", raw, at)
+        if kind in (0x0002, 0x0003, 0x000B):
+            found.setdefault(number, value & 0xFFFFFFFF)
+        elif kind == 0x0040:
+            found.setdefault(number, value)
+    return found
+
+
+def _moment(filetime: int | None) -> str | None:
+    """Hundreds of nanoseconds since 1601 as wire timestamp."""
+    if not filetime:
+        return None
+    try:
+        return wire_time(_EPOCH + timedelta(microseconds=filetime // 10))
+    except STUMBLES:
+        return None
+
+
+def _storages(ole: _Bounded, prefix: str) -> list[str]:
+    """The storages of a kind that stand directly in the message, in the order of their numbers."""
+    return sorted(entry.name for entry in ole.root.kids if entry.name.startswith(prefix) and entry.entry_type == 1)
+
+
+def _stream(ole: _Bounded, path: str, most: int = -1) -> bytes:
+    with ole.openstream(path) as stream:
+        return bytes(stream.read(most))
+
+
+def _list(value: object) -> list[Mapping[str, str]]:
+    return value if isinstance(value, list) else []
