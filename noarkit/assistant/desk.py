@@ -24,6 +24,8 @@ from noarkit.words.texts import texts
 Told = dict[str, object]
 ARCHIVE = "archive"
 _MOST = 100
+_LONGEST_PATH = 4096
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,8 @@ class Desk:
 
     def _place(self, told: str) -> Path:
         """A path below a root. Raises `UsageFault` for any other, and for what is no path at all."""
-        if not told or "\0" in told or ":/" in told:
-            raise UsageFault(what="outside-roots", where=told.replace("\0", " "))
+        if not told or len(told) > _LONGEST_PATH or "\0" in told or ":/" in told:
+            raise UsageFault(what="outside-roots", where=told[:_SHOWN].replace("\0", " "))
         path = Path(told)
         choices = [path] if path.is_absolute() else [root / path for root in self.roots]
         inside = [

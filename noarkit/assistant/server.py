@@ -10,7 +10,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ParamSpec
+from typing import Annotated, ParamSpec
 
 import anyio
 import anyio.to_thread
@@ -19,6 +19,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
+from pydantic import Field
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -26,10 +27,14 @@ from noarkit import __version__
 from noarkit.assistant.desk import Desk, Told
 from noarkit.assistant.search import Asked
 from noarkit.errors import ConfigFault, NoarkitError
+from noarkit.safe.connections import StrictConnection
 from noarkit.secrets import Secret
 from noarkit.words.texts import render
 
 P = ParamSpec("P")
+_Title = Annotated[str, Field(description="A part of the title. One of title, ident and id must be given.")]
+_Ident = Annotated[str, Field(description="The ident (2026/17) in full. One of title, ident and id must be given.")]
+_Id = Annotated[str, Field(description="The archive's id. One of title, ident and id must be given.")]
 PATH = "/mcp"
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _PLANS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
@@ -64,7 +69,15 @@ def over_http(made: MCPServer, host: str, port: int, token: Secret | None, ready
     app: ASGIApp = made.streamable_http_app(streamable_http_path=PATH, host=host, transport_security=guard)
     if token is not None:
         app = _Guarded(app, token)
-    config = uvicorn.Config(app, log_config=None, access_log=False, limit_concurrency=64, timeout_keep_alive=5)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        http=StrictConnection,
+        ws="none",
+        limit_concurrency=64,
+        timeout_keep_alive=5,
+    )
     with _bound(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{listener.getsockname()[1]}{PATH}")
@@ -120,12 +133,14 @@ class _Tools:
         return await self._told(self._desk.validate, package)
 
     async def compare(self, left: str, right: str, by: str = "id") -> Told:
-        """What differs between two extracts, or an extract and the archive (written "archive"); by "id" or "key"."""
+        """What differs between two extracts, or an extract and the archive (written "archive"); by "id" or "key". An
+        extract may lie in any package that validate knows: a folder, zip, tar, bag, E-ARK or DIAS package."""
         return await self._told(self._desk.compare, left, right, by)
 
-    async def search(self, type: str, title: str = "", ident: str = "", id: str = "", limit: int = 20) -> Told:
+    async def search(self, type: str, title: _Title = "", ident: _Ident = "", id: _Id = "", limit: int = 20) -> Told:
         """Looks in the archive for objects of a type (Saksmappe, Journalpost, Klasse …) by a part of the title, by
-        ident or by id. What is screened is found by ident and id alone, and without its title."""
+        ident or by id: one of these three must be given. What is screened is found by
+        ident and id alone, and without its title."""
         return await self._told(self._desk.search, Asked(type, title, ident, id, limit))
 
     async def _told(self, tool: Callable[P, Told], *args: P.args, **kwargs: P.kwargs) -> Told:

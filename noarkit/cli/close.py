@@ -9,9 +9,9 @@ import click
 from noarkit import journeys
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
-from noarkit.cli.running import is_run, settings, working
+from noarkit.cli.running import require_run, settings, working
 from noarkit.engine.assembly import remembered_archive
-from noarkit.errors import Paused, UsageFault
+from noarkit.errors import Paused
 from noarkit.load.folder import RunFolder
 
 
@@ -20,8 +20,7 @@ from noarkit.load.folder import RunFolder
 @option("--archive", metavar="URL", variable=None)
 def close_command(session: Session, run: Path, *, archive: str | None) -> int:
     """Closes, and says how much."""
-    if not is_run(run):
-        raise UsageFault(what="not-a-run", where=str(run))
+    require_run(run)
     with working(session, drains=True) as work:
         closed = journeys.close(run, settings=settings(session, archive), stopping=work.stopping, tell=work.tell)
     count = sum(closed.closed.values()) - closed.refused

@@ -17,7 +17,7 @@ from noarkit.words.texts import plain
 _MOST_SHOWN = 50
 
 
-@command("compare", exits=(4, 5, 6, 7, 10))
+@command("compare", exits=(4, 5, 6, 7, 8, 10))
 @click.argument("left", metavar="A")
 @click.argument("right", metavar="B")
 @option("--by", type=click.Choice(("id", "key")), default="id")

@@ -14,6 +14,7 @@ import click
 
 from noarkit.cli.configuring import configure
 from noarkit.cli.options import Session, command, option
+from noarkit.cli.show import to_json
 from noarkit.connectors.access.consent import code_of, wait_for_code
 from noarkit.connectors.access.granting import grant_of
 from noarkit.connectors.access.keep import Keep
@@ -143,7 +144,7 @@ def _members(text: str) -> dict[str, object]:
 
 def _shown(value: object) -> str:
     """JSON for a person's terminal, which no sign in it can steer."""
-    told = json.dumps(value, ensure_ascii=False, indent=2)
+    told = to_json(value, indent=2, ascii_only=False)
     return "".join(sign if sign.isprintable() or sign == "\n" else f"\\u{ord(sign):04x}" for sign in told)
 
 

@@ -35,6 +35,7 @@ CORE: Mapping[str, Mapping[str, str]] = {
     "refused": {"shard": "count", "bundle": "count", "code": "text"},
     "bytes": {"bytes": "count"},
     "archive_retry": {"call": "text", "code": "text", "wait_s": "number"},
+    "waiting": {"shard": "count", "wait_s": "number", "chunks": "count"},
     "closed": {"objects": "count"},
     "not_closed": {"type": "text", "id": "text", "code": "text"},
     "walked": {"records": "count"},
@@ -68,6 +69,8 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "files": "count",
         "bytes": "count",
         "resumed": "flag",
+        "set_aside": "count",
+        "as_text": "count",
     },
     "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?"},
     "extracted": {
@@ -81,8 +84,10 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "defaults": "count",
         "depositable": "flag",
         "flaws": "list",
+        "errors": "count?",
+        "warnings": "count?",
     },
-    "made": {"path": "text"},
+    "made": {"path": "text", "undecided": "list?"},
     "key": {"path": "text", "public": "text?", "fingerprint": "text"},
     "packed": {
         "path": "text",
@@ -161,6 +166,13 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "differences": "count",
         "certificate": "text",
         "receipt": "text?",
+        "verdict": "text",
+        "rows": "list",
+        "missing": "counts",
+        "left_by_choice": "counts",
+        "changes": "count",
+        "whole": "flag",
+        "asked_since": "text?",
     },
     "fault": {
         "code": "text",
@@ -198,7 +210,8 @@ _WORDS: Mapping[tuple[str, str], tuple[str | int, ...]] = {
     ("check", "state"): ("ok", "note", "fault", "skipped"),
     ("setting", "origin"): ("flag", "environment", "profile", "file", "default"),
     ("status", "state"): ("planned", "running", "open", "done", "sealed", "delivered"),
-    ("verified", "depth"): ("counts", "ids", "bytes"),
+    ("verified", "depth"): ("counts", "ids", "fields", "bytes"),
+    ("verified", "verdict"): ("verified", "in_part", "not_verified"),
     ("problem", "level"): ("error", "warning"),
 }
 

@@ -9,12 +9,14 @@ import click
 from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
-from noarkit.cli.show import size
-from noarkit.extract.convert import TARGETS
+from noarkit.errors import ItemNotAFile
+from noarkit.extract.convert import TARGETS, set_aside_path
 from noarkit.extract.databases import DATABASES
 
+_SHOWN = 20
 
-@command("convert", exits=(4, 5, 6, 8, 9, 10, 130, 143))
+
+@command("convert", exits=(3, 4, 5, 6, 8, 9, 10, 130, 143))
 @click.argument("source", metavar="SOURCE")
 @option("--as", "form", type=click.Choice((*TARGETS, *DATABASES)), required=True)
 @option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT")
@@ -22,7 +24,7 @@ from noarkit.extract.databases import DATABASES
 @option("--despite-damage", is_flag=True)
 def convert_command(
     session: Session, *, source: str, form: str, output: Path, package: Path | None, despite_damage: bool
-) -> None:
+) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
         made = deliveries.convert(
@@ -36,11 +38,22 @@ def convert_command(
         )
     told = session.texts
     source_form = told.say(f"form.{made.source_form}")
-    count = {"size": size(made.bytes), "source": source_form}
+    count = {"size": told.size(made.bytes), "source": source_form}
     holds = "convert.database" if form in DATABASES else "convert.holds"
     lines = [told.say("convert.made", path=made.package), told.say(holds, files=made.files, **count)]
     if made.defaults:
         lines.append(told.say("convert.defaults"))
+    if made.as_text:
+        names = ", ".join(made.as_text[:_SHOWN]) + (" …" if len(made.as_text) > _SHOWN else "")
+        lines.append(told.say("convert.as_text", count=len(made.as_text), names=names))
+    if made.set_aside:
+        lines.append(
+            told.say(
+                "convert.gaps" if form == "sqlite" else "convert.set_aside",
+                count=made.set_aside,
+                path=set_aside_path(made.package),
+            )
+        )
     if form != "sqlite":
         lines.append(told.say("convert.next", path=made.package))
     session.face.result(
@@ -52,5 +65,8 @@ def convert_command(
         files=made.files,
         bytes=made.bytes,
         resumed=made.resumed,
+        set_aside=made.set_aside,
+        as_text=len(made.as_text),
     )
-    session.face.count(bytes=made.bytes)
+    session.face.count(bytes=made.bytes, set_aside=made.set_aside)
+    return ItemNotAFile.exit_code if made.set_aside else 0

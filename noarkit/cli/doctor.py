@@ -14,11 +14,11 @@ import click
 
 from noarkit.cli.night import Finding, night
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.running import is_run
+from noarkit.cli.running import require_run
 from noarkit.cli.show import size
 from noarkit.config import Config
 from noarkit.engine.assembly import remembered_archive
-from noarkit.errors import NoarkitError, PlanFault, UsageFault, gravest
+from noarkit.errors import NoarkitError, PlanFault, gravest
 from noarkit.load.folder import RunFolder
 from noarkit.words.texts import render
 
@@ -53,8 +53,8 @@ def doctor_command(
     until: str | None,
 ) -> int:
     """Prints a line a step, the faults in full, and ends with the gravest of them."""
-    if run is not None and not is_run(run):
-        raise UsageFault(what="not-a-run", where=str(run))
+    if run is not None:
+        require_run(run)
     flags = {"archive.url": archive, "archive.token_url": token_url, "archive.client_id": client_id}
     codes = [0]
     for finding in examine(session, flags, probe=probe, run=run, until=until):

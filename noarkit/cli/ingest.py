@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from noarkit import journeys
+from noarkit import journeys, origins
 from noarkit.airgap import is_bundle
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, tell_plan
@@ -17,7 +17,7 @@ from noarkit.engine.assembly import IngestResult, remembered_archive
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
 from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import planned_aside
+from noarkit.load.numbers import numbers, planned_aside
 from noarkit.load.receiving import is_received
 
 _LIMITS = ("until", "max-errors")
@@ -40,6 +40,25 @@ class Wanted:
     write_back: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """How a plan of its own is to be made, where there is none yet."""
+
+    recipe: Path | None = None
+    accept_loss: tuple[str, ...] = ()
+    take_incomplete: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that were given."""
+        told = {
+            "--recipe": self.recipe is not None,
+            "--accept-loss": bool(self.accept_loss),
+            "--take-incomplete": self.take_incomplete,
+        }
+        return tuple(name for name, given in told.items() if given)
+
+
 def load_options(function: Callable[..., int | None]) -> Callable[..., int | None]:
     """The options that every command which loads takes."""
     for each in reversed(
@@ -57,10 +76,12 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
     return function
 
 
-@command("ingest", exits=(3, 4, 5, 6, 8, 9, 10, 11, 130, 143))
+@command("ingest", exits=(3, 4, 5, 6, 7, 8, 9, 10, 11, 130, 143))
 @click.argument("place", metavar="RUN|SOURCE")
 @option("-o", "--output", type=FOLDER, metavar="RUN")
 @option("--recipe", type=FILE, metavar="FILE")
+@option("--accept-loss", metavar="FIELD", multiple=True)
+@option("--take-incomplete", is_flag=True)
 @option("--dry-run", is_flag=True)
 @option("--write-back", metavar="FIELD")
 @option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
@@ -71,6 +92,8 @@ def ingest_command(
     *,
     output: Path | None,
     recipe: Path | None,
+    accept_loss: tuple[str, ...],
+    take_incomplete: bool,
     dry_run: bool,
     write_back: str | None,
     trust_key: tuple[Path, ...],
@@ -78,11 +101,12 @@ def ingest_command(
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
     how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
+    planning = Planning(recipe, accept_loss, take_incomplete)
     with working(session, drains=True) as work:
         if trust_key or is_bundle(place):
-            folder = _brought(work, place, output, recipe, trust_key)
+            folder = _brought(work, place, output, planning, trust_key)
         else:
-            folder = _planned(work, place, output, recipe, how)
+            folder = _planned(work, place, output, planning, how)
         return load_run(work, folder, how)
 
 
@@ -109,8 +133,9 @@ def wanted_of(given: dict[str, object], *, dry_run: bool = False) -> Wanted:
 def load_run(work: Work, folder: RunFolder, how: Wanted) -> int:
     """Loads, and tells how it ended, whatever happened."""
     session = work.session
-    if how.write_back and journeys.source_of(folder).kind not in _WRITABLE:
+    if how.write_back and origins.source_of(folder).kind not in _WRITABLE:
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
+    finished = _finished(folder)
     try:
         result = journeys.ingest(
             folder.path,
@@ -135,8 +160,16 @@ def load_run(work: Work, folder: RunFolder, how: Wanted) -> int:
         session.face.fault(LimitReached(limit=session.texts.say(f"stopped.{result.stopped_by}")))
     if how.write_back and result.state == "done" and not how.dry_run and not _written_back(work, folder, how):
         result = replace(result, exit_code=gravest(result.exit_code, _ITEMS_EXIT))
-    _tell_result(session, result)
+    _tell_result(session, replace(result, stopped_by="nothing-left") if finished and result.state == "done" else result)
     return result.exit_code
+
+
+def _finished(folder: RunFolder) -> bool:
+    """True where a run was loaded to its end before, so that this command has nothing to load."""
+    if not folder.journal.exists():
+        return False
+    before = numbers(folder)
+    return before.open == 0 and before.in_doubt == 0
 
 
 def _written_back(work: Work, folder: RunFolder, how: Wanted) -> bool:
@@ -157,17 +190,17 @@ def _written_back(work: Work, folder: RunFolder, how: Wanted) -> bool:
     return done.whole
 
 
-def _planned(work: Work, place: str, output: Path | None, recipe: Path | None, how: Wanted) -> RunFolder:
+def _planned(work: Work, place: str, output: Path | None, planning: Planning, how: Wanted) -> RunFolder:
     """The run that is meant: the one named, the one begun under that name, or a new one."""
     if is_run(Path(place)):
-        if output is not None or recipe is not None:
+        if output is not None or planning.options:
             raise UsageFault(what="already-a-run", where=place)
         return RunFolder(Path(place))
     if output is None:
         no_run_named(work.session, place, "ingest")
     folder = RunFolder(output)
     if is_run(output):
-        journeys.same_source(folder, place)
+        origins.same_source(folder, place)
         return folder
 
     def told(event: Event, /) -> None:
@@ -175,18 +208,25 @@ def _planned(work: Work, place: str, output: Path | None, recipe: Path | None, h
             raise Paused(signal=work.stopping.reason)
         work.tell(event)
 
-    planned = journeys.plan(place, output, recipe=recipe, settings=settings(work.session, how.archive), tell=told)
+    planned = journeys.plan(
+        place,
+        output,
+        recipe=planning.recipe,
+        accept_loss=planning.accept_loss,
+        take_incomplete=planning.take_incomplete,
+        settings=settings(work.session, how.archive),
+        tell=told,
+    )
     work.progress.close()
-    tell_plan(work.session, planned)
+    if work.session.face.verbosity >= 0 or work.session.face.as_json:
+        tell_plan(work.session, planned, loading=True)
     return folder
 
 
-def _brought(
-    work: Work, place: str, output: Path | None, recipe: Path | None, trust_key: tuple[Path, ...]
-) -> RunFolder:
+def _brought(work: Work, place: str, output: Path | None, planning: Planning, trust_key: tuple[Path, ...]) -> RunFolder:
     """The run of a bundle, which is proven whole before it is one; the one begun under that name, where it stands."""
-    if recipe is not None:
-        raise UsageFault(what="options-of-a-source", where="--recipe")
+    for option_given in planning.options:
+        raise UsageFault(what="options-of-a-source", where=option_given)
     if output is None:
         raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
     fresh = not is_run(output)

@@ -42,7 +42,11 @@ def _new(session: Session, path: Path) -> None:
     if beside.exists():
         raise UsageFault(what="exists", where=str(beside))
     write_bytes(path, private, mode=0o600, replace=False)
-    write_bytes(beside, public, replace=False)
+    try:
+        write_bytes(beside, public, replace=False)
+    except BaseException:
+        path.unlink()  # a pair is made whole or not at all
+        raise
     fingerprint = read_public(public, str(beside)).fingerprint
     lines = [
         session.texts.say("key.made", path=path),

@@ -39,6 +39,7 @@ def listen_command(
     from noarkit.connectors.inbox.doors import doors
     from noarkit.connectors.inbox.receiver import receiver
     from noarkit.connectors.inbox.store import Inbox
+    from noarkit.safe.connections import LOOP, StrictConnection
 
     chosen = _chosen(session, names)
     secured = serving(tls_cert, tls_key or tls_cert) if tls_cert else None
@@ -64,6 +65,9 @@ def listen_command(
         lifespan="off",
         limit_concurrency=256,
         timeout_keep_alive=5,
+        http=StrictConnection,
+        ws="none",
+        loop=LOOP,
     )
     config.load()
     config.ssl = secured

@@ -9,13 +9,25 @@ import secrets
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import click
 from click.shell_completion import shell_complete
 
-from noarkit.cli.options import Line, global_options, told_in, write_block, write_options
-from noarkit.cli.show import Face
-from noarkit.errors import ConfigFault, NoarkitError, Paused, SecretOnTheLine, UsageFault
+from noarkit.cli.options import OWNER_ALONE, Line, global_options, told_in, write_block, write_options
+from noarkit.cli.show import Face, silence
+from noarkit.errors import (
+    AccessDenied,
+    ConfigFault,
+    DiskFull,
+    NoarkitError,
+    Paused,
+    SecretOnTheLine,
+    UsageFault,
+    causes,
+    gravest,
+)
+from noarkit.safe.disk import fault_of_disk
 from noarkit.words.texts import LANGUAGES, texts
 
 # In the order a newcomer meets them; each is a module beside this one with a command of its name.
@@ -108,6 +120,7 @@ def program(find: Finder = find_command) -> Program:
 
 def run() -> None:
     """The entry point of `noarkit`."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # both are text files here
     sys.exit(main(sys.argv[1:], os.environ))
@@ -116,21 +129,40 @@ def run() -> None:
 def main(arguments: Sequence[str], environment: Mapping[str, str], find: Finder = find_command) -> int:
     """Runs one command line and returns its exit code. Nothing it does raises."""
     face = Face(texts(_language(arguments, environment)), as_json=_wants_json(arguments, environment))
+    mask = os.umask(OWNER_ALONE)  # what we write is its owner's alone, unless --mode says otherwise
     try:
         code = _call(program(find), list(arguments), environment, face)
     except NoarkitError as fault:
-        code = _told(face, fault)
+        code = _told(face, fault_of_disk(fault) or fault)
     except click.ClickException as error:
         code = _told(face, _usage_fault(error))
     except (KeyboardInterrupt, click.Abort):
         code = _told(face, Paused(signal="SIGINT"))
     except BrokenPipeError:
         code = _reader_left()
+    except PermissionError as error:
+        code = _told(face, AccessDenied(where=os.fsdecode(error.filename or "")))
     except Exception as error:  # noqa: BLE001  # the last door: whatever comes here was not foreseen, and is told as that
-        code = _unforeseen(face, error)
-    face.finish(code)
+        disk = fault_of_disk(error)
+        code = _told(face, disk) if disk is not None else _unforeseen(face, error)
+    finally:
+        os.umask(mask)
+    try:
+        face.finish(code)
+    except DiskFull as fault:
+        code = _told(face, fault)
     face.close()
     return code
+
+
+def _open_streams() -> None:
+    """Opens to nowhere what was closed at the start: the next file opened would take its number, and its output."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 @click.pass_context
@@ -183,7 +215,12 @@ def _refuse_secrets(arguments: Sequence[str]) -> None:
 
 
 def _told(face: Face, fault: NoarkitError) -> int:
-    face.fault(fault)
+    try:
+        face.fault(fault)
+    except DiskFull as full:  # the output itself is full: what is not written there is told where it still can be
+        with suppress(DiskFull):
+            face.fault(full)
+        return gravest(fault.exit_code, full.exit_code)
     return fault.exit_code
 
 
@@ -202,17 +239,15 @@ def _usage_fault(error: click.ClickException) -> NoarkitError:
 
 def _reader_left() -> int:
     """Whoever read our results has seen enough (`… | head`); what is still in the pipe is nobody's."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    silence(sys.stdout)
     return 0
 
 
 def _frames(error: BaseException) -> Iterator[str]:
     """Where it came from and what kind it is, causes first. What an exception says may be a name or a secret."""
-    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if before is not None:
-        yield from _frames(before)
-    yield from traceback.format_tb(error.__traceback__)
-    yield f"{type(error).__name__}\n"
+    for cause in reversed(list(causes(error))):
+        yield from traceback.format_tb(cause.__traceback__)
+        yield f"{type(cause).__name__}\n"
 
 
 def _unforeseen(face: Face, error: Exception) -> int:

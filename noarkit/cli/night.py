@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from noarkit import journeys
+from noarkit import origins
 from noarkit.cli.options import Session
 from noarkit.cli.show import size
 from noarkit.config import Config
@@ -89,14 +89,14 @@ def _run(session: Session, config: Config, run: RunFolder) -> Iterator[Finding]:
 
 
 def _source(session: Session, config: Config, run: RunFolder) -> Iterator[Finding]:
-    identity = journeys.source_of(run)
+    identity = origins.source_of(run)
     try:
         if names_connection(identity.where):
             found = find_connection(identity.where, config, session.environment, datetime.now(UTC))
             if found is not None:
                 yield from _written(found.to.state_folder())
         else:
-            journeys.source_at(identity.where, None)
+            origins.source_at(identity.where, None)
         if os.path.lexists(identity.where) and not os.access(identity.where, os.R_OK):
             raise SourceGone(where=identity.where, why="EACCES")
     except NoarkitError as fault:

@@ -23,9 +23,14 @@ from noarkit.words.texts import LANGUAGES, Texts, texts
 Progress = Literal["auto", "bar", "plain", "none"]
 P = ParamSpec("P")
 
+_MASKS = {"0600": 0o077, "0640": 0o027, "0644": 0o022, "0660": 0o007, "0664": 0o002}
+"""Who else may read (or write) what we write: the mode of new files, with the mask that makes it."""
+
 PROGRESS: tuple[Progress, ...] = ("auto", "bar", "plain", "none")
 PREFIX = "NOARKIT_"
-GLOBAL_NAMES = ("config", "profile", "lang", "json", "progress", "log_file", "quiet", "verbose")
+OWNER_ALONE = 0o077
+"""The mask under which every command runs: whatever the caller's was, new files are for their owner."""
+GLOBAL_NAMES = ("config", "profile", "lang", "json", "progress", "log_file", "mode", "quiet", "verbose")
 
 
 @dataclass(slots=True)
@@ -155,6 +160,7 @@ def global_options() -> list[click.Option]:
         _global("--json", is_flag=True),
         _global("--progress", type=click.Choice(PROGRESS)),
         _global("--log-file", type=click.Path(path_type=Path), metavar="FILE"),
+        _global("--mode", type=click.Choice(tuple(_MASKS)), metavar="MODE"),
         _global("-q", "--quiet", is_flag=True),
         _global("-v", "--verbose", count=True),
     ]
@@ -177,6 +183,7 @@ def session_of(ctx: click.Context) -> Session:
         face.open_log(log_file)
     if not lang:
         face.texts = texts(_configured_language(sources))
+    os.umask(_MASKS.get(str(given.get("mode")), OWNER_ALONE))
     chosen = given.get("progress", "auto")
     return Session(face, line.environment, next(word for word in PROGRESS if word == chosen), sources)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from noarkit.cli.show import Face, size
+from noarkit.cli.show import Face
 from noarkit.events import Event
 from noarkit.words.texts import Texts, grouped
 
@@ -97,6 +97,9 @@ class Progress:
         elif event.name == "archive_retry":
             self._tell_retry(event)
             return
+        elif event.name == "waiting":
+            self._face.tell("progress.waiting", count=event.data.get("chunks"), wait_s=event.data.get("wait_s"))
+            return
         elif event.name == "remark":
             told = {name: event.data.get(name) for name in ("days", "count")}
             self._face.tell(f"remark.{event.data['why']}", **told, scan=event.data.get("key"))
@@ -125,7 +128,7 @@ class Progress:
         parts = [step, f"{tally.rate(now_s):.0f}/s"]
         moved = tally.bytes - tally.bytes_before
         if moved:
-            parts.append(f"{size(int(moved / max(now_s - tally.began_s, 0.001)))}/s")
+            parts.append(f"{told.size(int(moved / max(now_s - tally.began_s, 0.001)))}/s")
         left = tally.left_s(now_s)
         if left is not None:
             parts.append(told.say("progress.left", left=duration(told, left)))

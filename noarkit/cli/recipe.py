@@ -8,15 +8,17 @@ from pathlib import Path
 
 import click
 
-from noarkit import journeys
+from noarkit import origins
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE
 from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener
 from noarkit.safe.atomic import write_text
+from noarkit.safe.toml import read_text
 from noarkit.sources.port import SourceRecord, fitted
 from noarkit.sources.recipe import Recipe, RecipeProblem, check, read_recipe
+from noarkit.sources.recipe.screening import undecided
 
 _SAMPLES = 2000
 
@@ -37,14 +39,20 @@ def _new(session: Session, source: str, output: Path | None) -> int:
     if output is None:
         raise UsageFault(what="missing-argument", where="noarkit recipe new", do="-o FILE")
     with working(session) as work:
-        text = journeys.source_at(source, settings(session, None)).proposal(work.tell)
+        text = origins.source_at(source, settings(session, None)).proposal(work.tell)
     write_text(output, text, replace=False)
-    session.face.result("made", session.texts.say("recipe.written", path=output), path=str(output))
+    told = session.texts
+    lines = [told.say("recipe.written", path=output)]
+    open_kinds = undecided(read_recipe(text, str(output)))
+    if open_kinds:
+        kinds = ", ".join(told.say("recipe.kind", kind=kind, line=line) for kind, line in open_kinds)
+        lines.append(told.say("recipe.undecided", kinds=kinds))
+    session.face.result("made", "\n".join(lines), path=str(output), undecided=[kind for kind, _ in open_kinds])
     return 0
 
 
 def _check(session: Session, file: str, source: str | None) -> int:
-    text = journeys.recipe_text(Path(file))
+    text = read_text(Path(file))
     with working(session) as work:
         recipe = read_recipe(text, file)
         samples = _samples(session, source, recipe, work.tell) if source is not None else iter(())
@@ -59,7 +67,7 @@ def _check(session: Session, file: str, source: str | None) -> int:
 
 
 def _samples(session: Session, source: str, recipe: Recipe, tell: Listener) -> Iterator[SourceRecord]:
-    place = fitted(journeys.source_at(source, settings(session, None)), recipe.data.get("source"))
+    place = fitted(origins.source_at(source, settings(session, None)), recipe.data.get("source"))
     records = (item for item in place.records(tell) if isinstance(item, SourceRecord))
     return islice(records, _SAMPLES)
 

@@ -8,8 +8,7 @@ import click
 
 from noarkit.cli.options import Session, command
 from noarkit.cli.plan import FOLDER
-from noarkit.cli.running import is_run
-from noarkit.errors import UsageFault
+from noarkit.cli.running import require_run
 from noarkit.load.folder import RunFolder
 from noarkit.report import write_reports
 
@@ -18,7 +17,6 @@ from noarkit.report import write_reports
 @click.argument("run", metavar="RUN", type=FOLDER)
 def report_command(session: Session, run: Path) -> None:
     """Writes, and names what was written."""
-    if not is_run(run):
-        raise UsageFault(what="not-a-run", where=str(run))
+    require_run(run)
     for path in write_reports(RunFolder(run), session.texts.lang):
         session.face.result("report", session.texts.say("report.written", path=path), path=str(path))

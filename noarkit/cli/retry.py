@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import click
@@ -9,25 +10,26 @@ import click
 from noarkit.cli.ingest import load_options, load_run, wanted_of
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
-from noarkit.cli.running import is_run, working
-from noarkit.engine.assembly import take_up_again
-from noarkit.errors import UsageFault
+from noarkit.cli.running import require_run, working
+from noarkit.engine import assembly
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import planned_aside
 
 
-@command("retry", exits=(3, 4, 5, 6, 8, 9, 10, 11, 130, 143))
+@command("retry", exits=(3, 4, 5, 6, 7, 8, 9, 10, 11, 130, 143))
 @click.argument("run", metavar="RUN", type=FOLDER)
 @option("--fault", metavar="F###")
+@option("--accept", metavar="KEY", multiple=True)
 @load_options
-def retry_command(session: Session, run: Path, *, fault: str | None, **wanted: object) -> int:
+def retry_command(session: Session, run: Path, *, fault: str | None, accept: tuple[str, ...], **wanted: object) -> int:
     """Loads what was left out, and nothing else that is done."""
     folder = RunFolder(run)
-    if not is_run(run):
-        raise UsageFault(what="not-a-run", where=str(run))
+    require_run(run)
     code = fault.upper() if fault else None
     with working(session, drains=True) as work:
-        taken = take_up_again(folder, code) if folder.journal.exists() else 0
+        if accept:
+            assembly.accept(folder, accept, time.time())
+        taken = assembly.take_up_again(folder, code) if folder.journal.exists() else 0
         session.face.tell("retry.taken" if taken else "retry.none", count=taken, code=code)
         by_plan = planned_aside(folder, code)
         if by_plan:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from noarkit import journeys
+from noarkit import origins
 from noarkit.cli.options import Session
 from noarkit.cli.progress import Progress, chosen
-from noarkit.cli.show import size
 from noarkit.cli.signals import draining
 from noarkit.errors import NoarkitError, UsageFault, gravest
 from noarkit.events import Event, Listener, everybody
@@ -21,6 +20,8 @@ from noarkit.journeys import Site
 from noarkit.load.coordinator import Stopping
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, fault_counts, numbers
+from noarkit.safe.disk import fault_of_disk
+from noarkit.safe.paths import has_file
 from noarkit.words.texts import grouped
 
 _RULE = "─" * 74
@@ -70,7 +71,7 @@ def _write_now(line: str) -> None:
 
 def no_run_named(session: Session, source: str, command: str) -> NoReturn:
     """Says that a source needs a run, once it is known that there is one: `SourceGone` or `UsageFault`."""
-    journeys.source_at(source, settings(session, None))
+    origins.source_at(source, settings(session, None))
     raise UsageFault(what="run-wanted", where=source, do=f"noarkit {command} {source} -o RUN")
 
 
@@ -108,12 +109,17 @@ def tell_end(session: Session, folder: RunFolder, ending: Ending, counted: Numbe
         face.count(open=known.open)
     lines += [_row(name, line) for name, line in (ending.lines or {}).items()]
     lines.append(told.say("end.exit", code=ending.exit_code, meaning=told.text("exits", str(ending.exit_code))))
-    if not face.as_json and face.verbosity >= 0:
-        face.result("end", "\n".join(lines))
+    if face.as_json:
+        return
+    if face.verbosity < 0:  # one line for a log or a mail, and nothing but what came of it
+        counts = known.as_data() if known is not None else {}
+        lines = [told.say("end.quiet", run=folder.name, state=_state(session, ending), code=ending.exit_code, **counts)]
+    face.result("end", "\n".join(lines))
 
 
 def failed(session: Session, folder: RunFolder, fault: NoarkitError, archive: str | None = None) -> int:
     """Tells a fault that ended a command, and the block all the same."""
+    fault = fault_of_disk(fault) or fault
     session.face.fault(fault)
     if (folder.path / "plan.json").exists():
         state = "paused" if fault.exit_code in (5, 8, 9, 11) else "failed"
@@ -124,7 +130,15 @@ def failed(session: Session, folder: RunFolder, fault: NoarkitError, archive: st
 
 def is_run(place: Path) -> bool:
     """True for a folder that holds a plan."""
-    return (place / "plan.json").is_file()
+    return has_file(place, "plan.json")
+
+
+def require_run(place: Path) -> None:
+    """`UsageFault` where there is nothing at all, or something that is no run."""
+    if not os.path.lexists(place):
+        raise UsageFault(what="nothing-there", where=str(place))
+    if not is_run(place):
+        raise UsageFault(what="not-a-run", where=str(place))
 
 
 def _state(session: Session, ending: Ending) -> str:
@@ -155,7 +169,7 @@ def _numbers(session: Session, folder: RunFolder, known: Numbers, ending: Ending
     if known.in_doubt:
         yield _row(told.say("end.in_doubt"), told.say("end.chunks", count=known.in_doubt))
     if known.bytes:
-        yield _row(told.say("end.bytes"), told.say("end.hashed", size=size(known.bytes)))
+        yield _row(told.say("end.bytes"), told.say("end.hashed", size=told.size(known.bytes)))
 
 
 _LISTS = {

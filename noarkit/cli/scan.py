@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import click
 
 from noarkit import journeys
-from noarkit.cli.options import Session, command
+from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
-from noarkit.cli.show import size
 from noarkit.cli.tables import table_lines
+from noarkit.sources.opening import PLACES
 from noarkit.sources.scan import ScanReport
 from noarkit.words.texts import Texts, explain, grouped
 
@@ -19,10 +19,11 @@ _MOST_LINES = 12
 
 @command("scan", exits=(3, 5, 6, 8, 130, 143))
 @click.argument("source", metavar="SOURCE")
-def scan_command(session: Session, source: str) -> int:
+@option("--source-kind", type=click.Choice(tuple(PLACES)))
+def scan_command(session: Session, source: str, *, source_kind: str | None) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
-        report = journeys.scan(source, settings=settings(session, None), tell=work.tell)
+        report = journeys.scan(source, source_kind=source_kind, settings=settings(session, None), tell=work.tell)
     session.face.result("scan", "\n".join(_lines(session.texts, report, source)), **report.as_json())
     session.face.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
     session.face.tell("scan.next", source=source)
@@ -30,29 +31,33 @@ def scan_command(session: Session, source: str) -> int:
 
 
 def _lines(told: Texts, report: ScanReport, source: str) -> Iterator[str]:
-    yield told.say("scan.total", count=report.records, size=size(report.bytes), where=report.where)
+    yield told.say("scan.total", count=report.records, size=told.size(report.bytes), where=report.where)
     if report.records:
-        yield told.say("scan.largest", size=size(report.largest_bytes))
-    yield from _table(told.say("scan.formats"), report.formats, report.format_bytes)
-    yield from _table(told.say("scan.years"), report.years, {})
+        yield told.say("scan.largest", size=told.size(report.largest_bytes))
+    yield from _table(told, told.say("scan.formats"), report.formats, report.format_bytes)
+    yield from _table(told, told.say("scan.years"), report.years, {})
     yield from _trouble(told.say("scan.set_aside"), report.set_aside, told)
     yield from _trouble(told.say("scan.noted"), report.noted, told)
-    yield from _table(told.say("scan.skipped"), report.skipped, {})
+    yield from _table(told, told.say("scan.skipped"), report.skipped, {})
     tables = report.profile.get("tables")
     if isinstance(tables, list):
         yield from table_lines(told, tables)
 
 
-def _table(title: str, counts: Mapping[str, int], sizes: Mapping[str, int]) -> Iterator[str]:
+def _table(told: Texts, title: str, counts: Mapping[str, int], sizes: Mapping[str, int]) -> Iterator[str]:
     if not counts:
         return
     yield title
     total = sum(counts.values())
-    for name, count in list(counts.items())[:_MOST_LINES]:
+    # the most common ones where not all are shown, in the order of the report
+    shown = set(sorted(counts, key=lambda name: (-counts[name], name))[:_MOST_LINES])
+    for name, count in counts.items():
+        if name not in shown:
+            continue
         share = f"{100 * count / total:.0f} %"
-        held = size(sizes[name]) if name in sizes else ""
+        held = told.size(sizes[name]) if name in sizes else ""
         yield f"  {name or '–':<48} {grouped(count):>10} {share:>6}  {held}".rstrip()
-    rest = list(counts.values())[_MOST_LINES:]
+    rest = [count for name, count in counts.items() if name not in shown]
     if rest:
         yield f"  (+ {len(rest)}) {'':<42} {grouped(sum(rest)):>10}"
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TextIO
 
 from noarkit.engine.runlog import HASHED, harmless, hashed
-from noarkit.errors import ConfigFault, NoarkitError, RunFault, UsageFault
+from noarkit.errors import ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event
-from noarkit.words.texts import PARTS, Texts, explain, plain, render
+from noarkit.safe.disk import is_full
+from noarkit.words.texts import PARTS, Texts, explain, plain, render, texts
 
 _INDENT = " " * 6
 # of our own config, folders and limits, where no record has a say
@@ -48,8 +53,9 @@ class Face:
     def close(self) -> None:
         """Ends the log."""
         if self._log is not None:
-            self._log.close()
-            self._log = None
+            log, self._log = self._log, None
+            with suppress(OSError):  # each line was written and told of; what is left is what had no room
+                log.close()
 
     def result(self, name: str, line: str, **data: object) -> None:
         """A result: `line` for a reader, or `data` as an event of that name for a script."""
@@ -76,7 +82,11 @@ class Face:
         """A line for the log alone."""
         if self._log is not None:
             moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-            _put(self._log, _json({"time": moment, "event": name, **data}))
+            try:
+                _put(self._log, _json({"time": moment, "event": name, **data}))
+            except DiskFull:
+                self.close()  # nothing more can be written there, not even of this
+                raise DiskFull(where=str(self.log_path)) from None
 
     def fault(self, fault: NoarkitError) -> None:
         """A fault in four lines on stderr, or as an event with the same four parts."""
@@ -105,12 +115,7 @@ class Face:
 
 def size(size_bytes: int) -> str:
     """A number of bytes as people say it: 1.9 TB."""
-    amount = float(size_bytes)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
+    return texts("en").size(size_bytes)
 
 
 def _printable(data: Mapping[str, object]) -> dict[str, object]:
@@ -130,10 +135,43 @@ def _for_log(fault: NoarkitError, lang: str) -> dict[str, object]:
     return {**generic, "data": harmless(fault.data)}
 
 
+def to_json(value: object, *, indent: int | None = None, ascii_only: bool = True) -> str:
+    """A value as JSON; decimals as they were written, and what JSON has no form for as text.
+
+    >>> to_json({"rate": Decimal("0.250")})
+    '{"rate": 0.250}'
+    """
+    mark = secrets.token_hex(8)  # nothing that was read can hold it
+
+    def written(one: object) -> str:
+        return f"{mark}{one}{mark}" if isinstance(one, Decimal) and one.is_finite() else str(one)
+
+    told = json.dumps(value, default=written, indent=indent, ensure_ascii=ascii_only)
+    return re.sub(f'"{mark}([^"]*){mark}"', r"\1", told) if mark in told else told
+
+
 def _json(data: Mapping[str, object]) -> str:
-    return json.dumps(data, default=str)
+    return to_json(data)
 
 
 def _put(stream: TextIO, line: str) -> None:
-    stream.write(line + "\n")
-    stream.flush()
+    """Writes a line. Where the reader has left (`… | head`) the work goes on and says nothing more there."""
+    try:
+        stream.write(line + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        silence(stream)
+    except OSError as error:
+        if not is_full(error, Path()):
+            raise
+        silence(stream)
+        raise DiskFull(where=stream.name) from error
+
+
+def silence(stream: TextIO) -> None:
+    """Leads a stream to nowhere, with what it still holds."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+    finally:
+        os.close(nowhere)

@@ -48,7 +48,7 @@ def standin_command(
         face.tell("serve.stop")
 
     windows = tuple(_limit(text) for text in limits) if limits else None
-    wish = Wish(records, seed, token_life, windows, dict(_option(text) for text in options))
+    wish = Wish(records, seed, token_life, windows, dict(_option(text) for text in options), archivable=True)
     serve(service, wish, port=port, config_out=config_out, ready=tell)
     face.tell("standin.stopped")
 

@@ -10,26 +10,28 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
-from noarkit.cli.running import Ending, is_run, tell_end
+from noarkit.cli.running import Ending, require_run, tell_end
 from noarkit.cli.runs import runs_in
-from noarkit.errors import UsageFault
+from noarkit.errors import UsageFault, gravest
 from noarkit.load.delivery import standing
+from noarkit.load.findings import exit_code_of
 from noarkit.load.folder import RunFolder
+from noarkit.load.journal import FoundWrong
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.report.lists import DELIVERED
 from noarkit.words.texts import grouped
 
 _EVERY_S = 2.0
+_SHOWN = 5
 
 
-@command("status", exits=(3,))
+@command("status", exits=(3, 7))
 @click.argument("run", metavar="[RUN]", type=FOLDER, required=False)
 @option("--watch", is_flag=True)
 def status_command(session: Session, run: Path | None, *, watch: bool) -> int:
     """Tells the numbers of a run as they are now."""
     folder = RunFolder(run if run is not None else _latest())
-    if not is_run(folder.path):
-        raise UsageFault(what="not-a-run", where=str(folder.path))
+    require_run(folder.path)
     while True:
         counted, owner = numbers(folder), folder.owner()
         code = _tell(session, folder, counted, owner)
@@ -42,10 +44,14 @@ def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | No
     told = session.texts
     state = "running" if owner else "open" if counted.open or counted.in_doubt else "done"
     lines = {told.say("status.owner"): owner or told.say("status.nobody")}
-    archive = None
+    archive, wrong = None, list[FoundWrong]()
     if folder.journal.exists():
         with closing(folder.open_journal()) as journal:
             archive, chunks = journal.meta("where"), journal.chunk_counts()
+            wrong = journal.findings()
+        if wrong:
+            shown = ", ".join(found.key for found in wrong[:_SHOWN])
+            lines[told.say("status.wrong")] = told.say("status.wrong_keys", count=len(wrong), keys=shown)
         total = sum(chunks.values())
         lines[told.say("status.chunks")] = told.say(
             "status.chunk", done=grouped(chunks.get("done", 0)), total=grouped(total)
@@ -58,6 +64,7 @@ def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | No
             if receipt is not None:
                 counted, archive = receipt.numbers, receipt.archive
     code = 3 if state in ("done", "delivered") and counted.set_aside + counted.refused else 0
+    code = gravest(code, exit_code_of(wrong))
     data = {name: number for name, number in counted.as_data().items()}
     if session.face.as_json:
         session.face.result("status", "", run=folder.name, state=state, owner=owner, archive=archive, **data)

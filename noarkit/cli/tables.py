@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from noarkit.cli.show import size
 from noarkit.words.texts import Texts, plain
 
 _MOST_COLUMNS = 100
@@ -28,7 +27,7 @@ def _head(told: Texts, table: Mapping[str, object]) -> str:
     count = int(str(table["rows"]))
     parts = [told.say("scan.table_about" if table["about"] else "scan.table", table=name, count=count)]
     if table["bytes"] is not None:
-        parts.append(size(int(str(table["bytes"]))))
+        parts.append(told.size(int(str(table["bytes"]))))
     if table["view"]:
         parts.append(told.say("scan.table_view"))
     else:

@@ -18,7 +18,7 @@ _INVALID = PackageFault.exit_code
 _FOLDER = click.Path(path_type=Path)
 
 
-@command("validate", exits=(4, 10))
+@command("validate", exits=(4, 8, 10))
 @click.argument("package", metavar="PKG", type=_FOLDER)
 @option("--report", "report", type=click.Choice(REPORT_FORMATS))
 @option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from noarkit import journeys
+from noarkit import journeys, origins
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER
-from noarkit.cli.running import is_run, settings, working
+from noarkit.cli.running import require_run, settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
-from noarkit.load.verify import Depth, Verified
+from noarkit.load.folder import RunFolder
+from noarkit.load.verification import Depth, Verified
+from noarkit.load.verification.outcome import DEPTHS
+from noarkit.report.lists import NOT_IN_ARCHIVE
+from noarkit.sources.connector import asked_since
+from noarkit.words import left
 
 _PLACE = click.Path(path_type=Path)
 _ITEMS_EXIT = 3
@@ -19,8 +25,9 @@ _ITEMS_EXIT = 3
 
 @command("verify", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
 @click.argument("run", metavar="RUN", type=FOLDER)
-@option("--depth", type=click.Choice(("counts", "ids", "bytes")), default="ids")
+@option("--depth", type=click.Choice(DEPTHS))
 @option("--sample", metavar="P%")
+@option("--whole", is_flag=True)
 @option("--archive", metavar="URL", variable=None)
 @option("--receipt-out", type=_PLACE, metavar="FILE")
 @option("--seal-key", type=FILE, metavar="FILE", variable=None)
@@ -30,8 +37,9 @@ def verify_command(
     session: Session,
     run: Path,
     *,
-    depth: Depth,
+    depth: Depth | None,
     sample: str | None,
+    whole: bool,
     archive: str | None,
     receipt_out: Path | None,
     seal_key: Path | None,
@@ -39,8 +47,7 @@ def verify_command(
     trust_key: tuple[Path, ...],
 ) -> int:
     """Compares, and says what agrees; with a receipt, what arrived on the other side."""
-    if not is_run(run):
-        raise UsageFault(what="not-a-run", where=str(run))
+    require_run(run)
     if receipt is not None and receipt_out is not None:
         raise UsageFault(what="bad-value", where="--receipt --receipt-out")
     share = _share(sample) if sample else 1.0
@@ -49,6 +56,7 @@ def verify_command(
             run,
             depth=depth,
             sample=share,
+            whole=whole,
             receipt=receipt,
             trust_key=trust_key or None,
             receipt_out=receipt_out,
@@ -56,51 +64,63 @@ def verify_command(
             settings=settings(session, archive),
             tell=work.tell,
         )
-    return _tell_delivered(session, run, result) if receipt is not None else _tell(session, run, result)
+    return _tell_delivered(session, run, result) if receipt is not None else _tell(session, run, result, whole=whole)
 
 
-def _tell(session: Session, run: Path, result: Verified) -> int:
-    """What agrees between source, run and archive."""
-    told, face, depth = session.texts, session.face, result.depth
-    lines = [
-        told.say("verify.compared", name=_name(session, name), there=there, planned=planned)
-        for name, (planned, there) in result.compared.items()
-    ]
-    if result.source_new or result.source_gone or result.source_changed:
-        lines.append(
-            told.say(
-                "verify.grown",
-                new=result.source_new,
-                gone=result.source_gone,
-                changed=result.source_changed if depth == "bytes" else None,  # nobody looked at the bytes elsewhere
-            )
-        )
+def _tell(session: Session, run: Path, result: Verified, *, whole: bool) -> int:
+    """What agrees between source, run and archive, what does not, and what was not compared."""
+    told, face = session.texts, session.face
+    rows = [row.as_data() for row in result.rows.values()]
+    lines = [left.row(told, row) for row in rows if row["all"]]
+    if result.source_new:
+        lines.append(told.say("verify.grown", new=result.source_new))
+    span = asked_since(origins.source_of(RunFolder(run)))
+    if span is not None and not whole:
+        lines.append(told.say("verify.since", since=span) if span else told.say("verify.once"))
     certificate = result.certificate or run
-    lines.append(
-        told.say("verify.good")
-        if result.good
-        else told.say("verify.bad", count=result.differences, path=certificate.with_suffix(".json"))
-    )
+    lines.append(_verdict(session, result, rows, certificate))
     lines.append(told.say("verify.certificate", path=certificate))
     if result.receipt is not None:
         lines.append(told.say("verify.receipt-made", path=result.receipt))
-    compared = {name: {"planned": planned, "there": there} for name, (planned, there) in result.compared.items()}
     face.result(
         "verified",
         "\n".join(lines),
         run=run.name,
-        depth=depth,
+        depth=result.depth,
         good=result.good,
-        compared=compared,
+        compared={name: {"planned": planned, "there": there} for name, (planned, there) in result.compared.items()},
         differences=result.differences,
         certificate=str(certificate),
         receipt=None if result.receipt is None else str(result.receipt),
+        verdict=result.verdict,
+        rows=rows,
+        asked_since=span,
+        whole=whole,
+        missing=result.missing,
+        left_by_choice=result.left_by_choice,
+        changes=result.changes,
+        not_in_archive={"values": result.left_behind, "fields": result.left_behind_fields},
     )
     face.count(run=run.name, **{name: n for name, n in result.numbers.as_data().items()})
-    if not result.good:
+    if result.verdict == "not_verified":
         face.fault(VerifyMismatch(where=str(certificate), count=result.differences))
-        return VerifyMismatch.exit_code
-    return 0
+    return result.exit_code
+
+
+def _verdict(session: Session, result: Verified, rows: Sequence[Mapping[str, object]], certificate: Path) -> str:
+    """The verdict, with what it lacks."""
+    told = session.texts
+    but = {"values": result.left_behind, "fields": result.left_behind_fields, "list": NOT_IN_ARCHIVE}
+    if result.verdict == "verified":
+        return told.say("verify.verified-but", **but) if result.left_behind else told.say("verify.verified")
+    if result.verdict == "in_part":
+        missing = left.summary(told, rows, {**result.missing, **result.left_by_choice})
+        if result.left_behind:
+            return told.say("verify.in-part-but", left=missing, **but)
+        return told.say("verify.in-part", left=missing)
+    if not result.differences:
+        return told.say("verify.nothing")
+    return told.say("verify.not-verified", count=result.differences, path=certificate.with_suffix(".json"))
 
 
 def _tell_delivered(session: Session, run: Path, result: Verified) -> int:

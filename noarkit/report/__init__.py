@@ -14,7 +14,7 @@ from typing import Any  # facts read back from JSON
 
 from noarkit.load.delivery import Receipt
 from noarkit.load.folder import RunFolder
-from noarkit.load.verify import Verified
+from noarkit.load.verification import Verified
 from noarkit.report.certificate import certificate_facts, delivery_facts
 from noarkit.report.lists import write_lists
 from noarkit.report.loaded import run_facts

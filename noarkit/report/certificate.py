@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from dataclasses import asdict
 
@@ -9,9 +10,14 @@ from noarkit import __version__
 from noarkit.graph.store import GraphStore
 from noarkit.load.delivery import Receipt
 from noarkit.load.folder import RunFolder
-from noarkit.load.verify import Verified
+from noarkit.load.verification import Verified
+from noarkit.report.lists import NOT_IN_ARCHIVE
 from noarkit.report.loaded import LISTS
 from noarkit.report.page import MOST_PLACES, iso
+from noarkit.report.planned import lost_facts
+from noarkit.safe.digest import sha256_of
+from noarkit.sources.connector import asked_since
+from noarkit.sources.port import SourceIdentity
 
 CERTIFICATE_VERSION = 1
 
@@ -61,20 +67,39 @@ def delivery_facts(
 
 def _of_run(folder: RunFolder, graph: GraphStore) -> dict[str, object]:
     """Which plan a page is about."""
+    settings = json.loads(graph.meta("source_settings") or "{}")
+    source = SourceIdentity(graph.meta("source_kind") or "", graph.meta("source_where") or "", settings)
     return {
         "version": CERTIFICATE_VERSION,
         "noarkit": __version__,
         "run": folder.name,
         "plan_sha256": folder.plan()["sha256"],
         "zone": graph.meta("zone") or "UTC",
-        "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
+        "not_in_archive": lost_facts(graph.db) | {"sha256": _sealed(folder)},
+        "source": {"kind": source.kind, "where": source.where},
+        "asked_since": asked_since(source),
     }
+
+
+def _sealed(folder: RunFolder) -> str | None:
+    """The sha256 of the list of what is not in the archive, as it lies beside the run."""
+    try:
+        return sha256_of(folder.path / NOT_IN_ARCHIVE)
+    except FileNotFoundError:
+        return None
 
 
 def _found(verified: Verified) -> dict[str, object]:
     """Whether all is as it should be, and what is not."""
     return {
         "good": verified.good,
+        "verdict": verified.verdict,
+        "began_to_load": verified.began,
+        "rows": [row.as_data() for row in verified.rows.values()],
+        "missing": verified.missing,
+        "left_by_choice": verified.left_by_choice,
+        "changes": verified.changes,
+        "notices": [asdict(one) for one in verified.notices],
         "adds_up": verified.numbers.add_up,
         "numbers": verified.numbers.as_data(),
         "compared": [

@@ -5,7 +5,7 @@ A chart is drawn from the same rows as the table beside it; what is shown depend
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from markupsafe import Markup
@@ -62,7 +62,7 @@ def columns(rows: Sequence[Row], title: str) -> Markup:
     return _svg(title, _WIDTH, _COLUMN_HEIGHT + 22, parts)
 
 
-def shares(rows: Sequence[Row], title: str) -> Markup:
+def shares(rows: Sequence[Row], title: str, decimal: Callable[[float], str] = "{:.1f}".format) -> Markup:
     """One bar cut into shares, each with a pattern of its own and its name below."""
     total = sum(value for _, value in rows)
     if not total:
@@ -75,7 +75,7 @@ def shares(rows: Sequence[Row], title: str) -> Markup:
         y = 40 + line * 20
         parts.append(
             f'<rect class="share s{place % 6}" x="0" y="{y}" width="14" height="14"/>'
-            f'<text x="22" y="{y + 12}">{escape(label)}: {_grouped(value)} ({100 * value / total:.1f} %)</text>'
+            f'<text x="22" y="{y + 12}">{escape(label)}: {_grouped(value)} ({decimal(100 * value / total)} %)</text>'
         )
         x += wide
     return _svg(title, _WIDTH, 40 + len(kept) * 20, parts)

@@ -4,13 +4,12 @@ ids.csv        what is in the archive: source key, type, archive id, and whether
 set-aside.csv  what is not: set aside by plan or load, or refused by the archive, with code, reason and recipe line
 skipped.csv    what a rule leaves out, with the reason it states      open.csv  what has no outcome yet
 faults.csv     every fault and warning by code, one line a record
+not-in-archive.csv  every value of the source that the archive has no place for
 delivered-ids.csv  delivered-set-aside.csv: the same two of a run that was loaded elsewhere, as its receipt tells them
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -18,16 +17,14 @@ from pathlib import Path
 
 import orjson
 
+from noarkit.graph.losses import losses
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import RecordOutcome, outcomes
-from noarkit.safe import atomic
+from noarkit.safe.csv_files import Cell, write_csv
 from noarkit.words.texts import Texts, explain, texts
 
-_ACTS = ("=", "+", "-", "@", "\t", "\r", "\n")
-_BOM = "\ufeff"
 DELIVERED = "delivered-"
-
-Cell = str | int | None
+NOT_IN_ARCHIVE = "not-in-archive.csv"
 
 
 def write_lists(folder: RunFolder, lang: str) -> list[Path]:
@@ -36,10 +33,16 @@ def write_lists(folder: RunFolder, lang: str) -> list[Path]:
     rows = {
         "ids.csv": (("key", "type", "id", "state"), _ids(folder)),
         "set-aside.csv": (("key", "state", "code", "meaning", "reason", "recipe_line", "do"), _left_out(folder, told)),
-        "skipped.csv": (("key", "reason"), _skipped(folder)),
+        "skipped.csv": (("key", "reason"), _skipped(folder, told)),
         "faults.csv": (("code", "meaning", "key", "reason", "recipe_line"), _faults(folder, told)),
     }
     written = [write_csv(folder.path / name, head, lines) for name, (head, lines) in rows.items()]
+    left = folder.path / NOT_IN_ARCHIVE
+    if next(_not_in_archive(folder), None) is not None:
+        head = ("record", "object", "element", "value", "line", "code")
+        written.append(write_csv(left, head, _not_in_archive(folder)))
+    else:
+        left.unlink(missing_ok=True)
     still = folder.path / "open.csv"
     if folder.journal.exists() and next(outcomes(folder, "open"), None) is not None:
         written.append(write_csv(still, ("key", "type"), ((one.key, one.type) for one in outcomes(folder, "open"))))
@@ -70,25 +73,6 @@ def _meaning(one: Mapping[str, object], told: Texts) -> Cell:
     return (explain(str(one.get("code")), told.lang) or [""])[0]
 
 
-def write_csv(path: Path, head: Iterable[str], rows: Iterable[Iterable[Cell]]) -> Path:
-    """Semicolons, UTF-8 with its mark, and no cell that a spreadsheet would take for a formula."""
-    with atomic.writing(path, mode=0o600) as raw:
-        text = io.TextIOWrapper(raw, "utf-8", errors="backslashreplace", newline="", write_through=False)
-        text.write(_BOM)
-        writer = csv.writer(text, delimiter=";", lineterminator="\r\n")
-        writer.writerow(list(head))
-        for row in rows:
-            writer.writerow([harmless(cell) for cell in row])
-        text.detach()
-    return path
-
-
-def harmless(cell: Cell) -> str:
-    """A cell as text that no spreadsheet computes: a leading sign that acts gets an apostrophe before it."""
-    text = "" if cell is None else str(cell)
-    return f"'{text}" if text.startswith(_ACTS) else text
-
-
 def _ids(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
     for one in outcomes(folder, "archived", "already_there"):
         yield one.key, one.type, one.id, one.state
@@ -100,9 +84,9 @@ def _left_out(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
         yield one.key, one.state, one.code, meaning, reason_of(one, told), _line(one.data), remedy
 
 
-def _skipped(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
+def _skipped(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
     for one in outcomes(folder, "skipped"):
-        yield one.key, str(one.data.get("reason", ""))
+        yield one.key, told.reason(one.data.get("reason", ""))
 
 
 def _faults(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
@@ -110,12 +94,24 @@ def _faults(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
         yield one.code, (explain(one.code or "", told.lang) or [""])[0], one.key, reason_of(one, told), _line(one.data)
     with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
         rows = db.execute(
-            "SELECT n.code, r.key, n.data FROM note n JOIN record r ON r.n = n.record ORDER BY n.code, r.n"
+            "SELECT n.code, coalesce(r.key, ''), n.data FROM note n LEFT JOIN record r ON r.n = n.record"
+            " ORDER BY n.code, r.n, n.rowid"
         )
         for code, key, data in rows:
             found = orjson.loads(data)
-            field = found.get("field") or found.get("what") or ""
+            field = found.get("field") or found.get("what") or _dangling(found)
             yield code, told.text("codes", code) if told.has("codes", code) else "", key, str(field), _line(found)
+
+
+def _dangling(found: Mapping[str, object]) -> str:
+    """A link that is left out: its name, and the key that it leads to."""
+    return f"{found['name']}: {found['key']}" if found.get("name") and found.get("key") else ""
+
+
+def _not_in_archive(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
+    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        for one in losses(db):
+            yield one.record, one.key, one.element, one.value, one.line or None, one.code
 
 
 def reason_of(one: RecordOutcome, told: Texts) -> str:

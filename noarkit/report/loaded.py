@@ -11,9 +11,11 @@ import orjson
 from noarkit import __version__
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
+from noarkit.load.journal import Journal
 from noarkit.load.numbers import numbers, outcomes
 from noarkit.model import metamodel
 from noarkit.report.page import MOST_PLACES, iso
+from noarkit.report.planned import lost_facts
 
 RUN_REPORT_VERSION = 1
 
@@ -41,6 +43,7 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
         graph.db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
         story = _story(graph.db)
+        found_wrong = _findings(journal)
         return {
             "report": "run",
             "version": RUN_REPORT_VERSION,
@@ -55,21 +58,25 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
             "started": iso(journal.meta("started")),
             "honours_versions": journal.meta("honours_versions") == "True",
             "closed": journal.meta("closed") == "yes",
-            "verdict": verdict(counted.as_data(), adds_up=counted.add_up),
+            "verdict": verdict(counted.as_data(), adds_up=counted.add_up, found_wrong=_count_open(found_wrong)),
             "adds_up": counted.add_up,
             "numbers": counted.as_data(),
             "lists": {name: list_ for name, list_ in LISTS.items() if getattr(counted, name)},
             "types": _types(graph.db),
             "chunks": journal.chunk_counts(),
             "left_out": _left_out(folder),
+            "not_in_archive": lost_facts(graph.db),
+            "findings": found_wrong,
             "sessions": story,
         }
 
 
-def verdict(counted: dict[str, int], *, adds_up: bool) -> str:
-    """The word for how it went: wrong, doubt, open, partly or whole."""
+def verdict(counted: dict[str, int], *, adds_up: bool, found_wrong: int = 0) -> str:
+    """The word for how it went: wrong, found_wrong, doubt, open, partly or whole."""
     if not adds_up:
         return "wrong"
+    if found_wrong:
+        return "found_wrong"
     if counted["in_doubt"]:
         return "doubt"
     if counted["open"]:
@@ -106,6 +113,19 @@ def _left_out(folder: RunFolder) -> list[dict[str, object]]:
         {"code": code, "state": state, "count": counts[code, state], "places": places[code, state]}
         for code, state in sorted(counts)
     ]
+
+
+def _findings(journal: Journal) -> list[dict[str, object]]:
+    """What is wrong in the archive, as far as the run has met it: still open, or accepted by name."""
+    return [
+        {"kind": one.kind, "key": one.key, "state": state, **one.data}
+        for state, states in (("open", ("open", "asked")), ("accepted", ("accepted",)))
+        for one in journal.findings(*states)
+    ]
+
+
+def _count_open(found_wrong: list[dict[str, object]]) -> int:
+    return sum(one["state"] == "open" for one in found_wrong)
 
 
 def _story(db: sqlite3.Connection) -> list[dict[str, object]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from zoneinfo import ZoneInfo
 
 import jinja2
 
 from noarkit.report import charts
+from noarkit.words import left
 from noarkit.words.texts import explain, grouped, plain, texts
 
 MOST_PLACES = 100
@@ -33,16 +34,6 @@ def moment(text: object, zone: str) -> str:
 def iso(at_s: float | str | None) -> str | None:
     """Seconds since 1970 as a moment in UTC."""
     return None if at_s is None else datetime.fromtimestamp(float(at_s), UTC).isoformat(timespec="seconds")
-
-
-def size(size_bytes: object) -> str:
-    """A number of bytes as people say it."""
-    amount = float(str(size_bytes))
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f}\u00a0{unit}" if unit == "B" else f"{amount:.1f}\u00a0{unit}"
-        amount /= 1000
-    return f"{amount:.1f}\u00a0TB"
 
 
 @cache
@@ -72,7 +63,8 @@ def _environment(lang: str) -> jinja2.Environment:
     )
     made.filters |= {
         "number": lambda value: grouped(int(value)),
-        "size": size,
+        "share": told.share,
+        "size": lambda value: told.size(int(value)).replace(" ", "\u00a0"),
         "meaning": meaning,
         "remedy": remedy,
         "shown": plain,
@@ -81,12 +73,15 @@ def _environment(lang: str) -> jinja2.Environment:
     }
     made.globals |= {
         "say": told.say,
+        "left_reasons": lambda row: left.reasons_of(told, row),
+        "left_out": lambda rows, *wanted: left.summary(told, rows, [reason for some in wanted for reason in some]),
+        "reason": told.reason,
         "named": named,
         "moment": moment,
         "lang": lang,
         "most": MOST_PLACES,
         "bars": charts.bars,
         "columns": charts.columns,
-        "shares": charts.shares,
+        "shares": partial(charts.shares, decimal=told.decimal),
     }
     return made

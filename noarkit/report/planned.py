@@ -12,15 +12,19 @@ from pathlib import PurePosixPath
 import orjson
 
 from noarkit import __version__
+from noarkit.graph.losses import Lost, by_element, carried, losses
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.model import metamodel
 from noarkit.model.formats import STANDINGS, judge
 from noarkit.report.page import MOST_PLACES, iso
+from noarkit.sources.recipe import read_recipe
+from noarkit.sources.recipe.screening import undecided
 
 PLAN_REPORT_VERSION = 1
 
 _EXAMPLES = 10
+_SCREENABLE = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
 _MOST_ROWS = 60
 _DATES = ("journaldato", "dokumentetsDato", "saksdato", "moetedato", "opprettetDato")
 # what a person would look for first, of all that only some accounts may write
@@ -97,11 +101,15 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "read": sum(records.values()),
             "entities": _entities(db),
             "places": _places(db),
+            "journal": _journal(db),
             "years": _years(db),
             **_format_facts(db),
             "faults": _faults(db),
             "warnings": _warnings(db),
+            "not_in_archive": lost_facts(db),
+            "accepted_loss": orjson.loads(graph.meta("accepted_loss") or "null"),
             "skipped": _skipped(db),
+            "screening": _screening(db, recipe),
             "identity_numbers": _records_noted(db, "W223"),
             "todays": _todays(db),
             "examples": _examples(db),
@@ -114,6 +122,34 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
         }
     finally:
         graph.close()
+
+
+def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
+    """How many folders and records are screened, by type, and of which kinds of records nobody decided that."""
+    rows = db.execute(
+        "SELECT type, count(*), sum(json_extract(fields, '$.skjerming') IS NOT NULL) FROM entity WHERE unit > 0"
+        " GROUP BY type ORDER BY type"
+    )
+    kept = [(kind, count, screened) for kind, count, screened in rows if metamodel().family(kind) in _SCREENABLE]
+    return {
+        "types": [{"type": kind, "count": count, "screened": screened} for kind, count, screened in kept],
+        "screened": sum(screened for *_, screened in kept),
+        "undecided": [kind for kind, _ in undecided(read_recipe(recipe))] if recipe else [],
+    }
+
+
+def lost_facts(db: sqlite3.Connection) -> dict[str, object]:
+    """How many values of how many elements the archive has no place for, and the first of each; and `carried`, the same
+    of those that its business-specific metadata keep."""
+    return {**_of_elements(by_element(losses(db))), "carried": _of_elements(by_element(carried(db)))}
+
+
+def _of_elements(found: list[Lost]) -> dict[str, object]:
+    return {
+        "values": sum(one.count for one in found),
+        "fields": len(found),
+        "elements": [one.as_data() for one in found],
+    }
 
 
 def _entities(db: sqlite3.Connection) -> list[dict[str, object]]:
@@ -132,6 +168,26 @@ def _places(db: sqlite3.Connection) -> list[dict[str, object]]:
         " FROM entity e WHERE e.type IN ('Arkiv', 'Arkivskaper', 'Arkivdel', 'Klassifikasjonssystem') ORDER BY e.n"
     )
     return [{"type": kind, "target": target, "title": title, "holds": holds} for _, kind, target, title, holds in rows]
+
+
+def _journal(db: sqlite3.Connection) -> dict[str, int]:
+    """Journal posts by the way they went, what is attached to them, and mails that could not be read as such."""
+    rows = db.execute(
+        "SELECT json_extract(fields, '$.journalposttype'), count(*) FROM entity WHERE type = 'Journalpost' GROUP BY 1"
+    )
+    kinds = dict(rows.fetchall())
+    attached = db.execute(
+        "SELECT count(*) FROM entity d JOIN entity p ON p.n = d.parent WHERE d.type = 'Dokument'"
+        " AND p.type = 'Journalpost' AND json_extract(d.fields, '$.tilknyttetRegistreringSom') = 'V'"
+    ).fetchone()[0]
+    came, went = kinds.pop("I", 0), kinds.pop("U", 0)
+    return {
+        "in": came,
+        "out": went,
+        "internal": sum(kinds.values()),
+        "attachments": attached,
+        "unreadable_mails": _records_noted(db, "W217"),
+    }
 
 
 def _years(db: sqlite3.Connection) -> list[dict[str, object]]:
@@ -190,9 +246,12 @@ def _faults(db: sqlite3.Connection) -> list[dict[str, object]]:
 
 
 def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
-    rows = db.execute("SELECT code, count(DISTINCT record) FROM note GROUP BY code ORDER BY code").fetchall()
+    rows = db.execute(
+        "SELECT code, count(DISTINCT coalesce(record, -rowid)) FROM note GROUP BY code ORDER BY code"
+    ).fetchall()
     asked = (
-        "SELECT r.key, min(n.data) FROM note n JOIN record r ON r.n = n.record WHERE n.code = ? GROUP BY r.n LIMIT ?"
+        "SELECT coalesce(r.key, ''), min(n.data) FROM note n LEFT JOIN record r ON r.n = n.record WHERE n.code = ?"
+        " GROUP BY r.n LIMIT ?"
     )
     return [
         {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Literal, get_args
 from noarkit import __version__
 from noarkit.report.page import MOST_PLACES, render
 from noarkit.safe import atomic
+from noarkit.safe.csv_files import write_csv
 from noarkit.validate.findings import LEVELS, Count, Outcome, Place, Report
 from noarkit.words.texts import Texts, texts
 
@@ -27,12 +26,14 @@ _MOST_BARS = 12
 def write_validation(report: Report, path: Path, kind: ReportFormat, lang: str) -> None:
     """Writes the report of a validation to `path`, whole or not at all."""
     told = texts(lang)
+    if kind == "csv":
+        head = [told.say(f"validation.{name}") for name in ("code", "level", "file", "line", "unit", "what")]
+        write_csv(path, head, _rows(report, told))
+        return
     if kind == "html":
         text = render("validation.html", lang, validation_facts(report, told))
-    elif kind == "json":
-        text = json.dumps(validation_facts(report, told), ensure_ascii=False, indent=1) + "\n"
     else:
-        text = _csv(report, told)
+        text = json.dumps(validation_facts(report, told), ensure_ascii=False, indent=1) + "\n"
     atomic.write_text(path, text, mode=0o600)
 
 
@@ -113,15 +114,6 @@ def _count(count: Count, told: Texts) -> dict[str, object]:
     }
 
 
-def _csv(report: Report, told: Texts) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=";", lineterminator="\r\n")
-    writer.writerow([told.say(f"validation.{name}") for name in ("code", "level", "file", "line", "unit", "what")])
-    for row in _rows(report, told):
-        writer.writerow([_harmless(cell) for cell in row])
-    return "\ufeff" + out.getvalue()
-
-
 def _rows(report: Report, told: Texts) -> Iterator[tuple[str, ...]]:
     for outcome in report.outcomes:
         code = outcome.rule.code
@@ -129,8 +121,3 @@ def _rows(report: Report, told: Texts) -> Iterator[tuple[str, ...]]:
             line = "" if place.line is None else str(place.line)
             sentence = told_place(code, place, told)
             yield code, told.say(f"level.{outcome.rule.level}"), place.file, line, place.system_id or "", sentence
-
-
-def _harmless(cell: str) -> str:
-    """A cell that no table calculator takes for a formula."""
-    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t") else cell

@@ -71,6 +71,23 @@ class Texts:
         form = next((form for form in forms if fields(form) <= given.keys()), forms[-1])
         return form.format_map(_Known(given))
 
+    def size(self, size_bytes: int) -> str:
+        """A number of bytes as people say it in this language: 1.9 TB, 1,9 TB."""
+        amount, unit = float(size_bytes), "B"
+        for larger in ("kB", "MB", "GB", "TB"):
+            if amount < 1000:
+                break
+            amount, unit = amount / 1000, larger
+        return f"{amount:.0f} B" if unit == "B" else f"{self.decimal(amount)} {unit}"
+
+    def decimal(self, number: float) -> str:
+        """A number with one decimal, behind the sign that this language uses."""
+        return f"{number:.1f}".replace(".", "," if self.lang == "nb" else ".")
+
+    def share(self, part: float) -> str:
+        """A part of a whole in hundredths, as exactly as two decimals say it: 100, 2.5."""
+        return f"{round(100 * part, 2):g}".replace(".", "," if self.lang == "nb" else ".")
+
     def _shown(self, name: str, value: object) -> str:
         if name in ("why", "description", "detail"):
             return self.reason(value).rstrip(".")
