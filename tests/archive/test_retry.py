@@ -33,14 +33,13 @@ from tests.archive.fakes import FakeArchive
 
 AWAY, LOST, STALLED, BROKEN = ArchiveAway(call="x"), AnswerLost(call="x"), TransferStalled(), ArchiveBroken(status=500)
 BUSY_429, BUSY_503, CONFLICT = ArchiveBusy(status=429), ArchiveBusy(status=503), ArchiveConflict(status=409)
-TRANSIENT = [AWAY, LOST, STALLED, BROKEN, BUSY_429, BUSY_503, CONFLICT]
-UNKNOWN_FATE = [LOST, STALLED, BROKEN, BUSY_503]
+STRANGE, STRANGE_COMMIT = ArchiveStrange(why="html"), ArchiveStrange(why="html", fate="unknown")
+TRANSIENT = [AWAY, LOST, STALLED, BROKEN, BUSY_429, BUSY_503, CONFLICT, STRANGE]
+UNKNOWN_FATE = [LOST, STALLED, BROKEN, BUSY_503, STRANGE_COMMIT]
 TERMINAL = [
     ArchiveRefused(),
     ArchiveNotFound(),
     ArchiveMediaType(),
-    ArchiveStrange(),
-    ArchiveStrange(fate="unknown"),
     NotLetIn(),
     NotAllowed(),
     TrustFault(),
@@ -123,6 +122,37 @@ def test_a_change_that_took_no_effect_is_sent_again(does: Does, fault: ArchiveFa
     archive = FakeArchive(acts=[fault, fault])
     does(retrying(archive, Time()))
     assert len(archive.asked) == 3
+
+
+def test_a_token_that_was_renewed_is_used_once() -> None:
+    renewed = NotLetIn(status=401, renewed=True)
+    archive = FakeArchive(acts=[renewed])
+    transaction(retrying(archive, Time()))
+    assert len(archive.asked) == 2
+    archive = FakeArchive(acts=[renewed, renewed])
+    with pytest.raises(NotLetIn):
+        transaction(retrying(archive, Time()))
+    assert len(archive.asked) == 2
+
+
+def test_a_page_that_is_no_answer_is_not_asked_for_as_long_as_an_archive_that_is_away() -> None:
+    archive = FakeArchive(acts=[STRANGE] * 50)
+    with pytest.raises(ArchiveStrange):
+        query(retrying(archive, Time()))
+    assert len(archive.asked) == Policy().strange + 1
+
+
+@pytest.mark.parametrize(
+    "fault", [BUSY_429, CONFLICT, NotLetIn(status=401, renewed=True)], ids=lambda fault: str(fault)
+)
+def test_those_who_ask_before_they_send_again_are_told_at_once(fault: ArchiveFault) -> None:
+    archive = FakeArchive(acts=[fault])
+    with pytest.raises(type(fault)):
+        transaction(retrying(archive, Time(), Policy(resends=False)))
+    assert len(archive.asked) == 1
+    archive = FakeArchive(acts=[AWAY])
+    transaction(retrying(archive, Time(), Policy(resends=False)))
+    assert len(archive.asked) == 2
 
 
 @pytest.mark.parametrize("fault", [*TERMINAL, ItemChanged()], ids=lambda fault: str(fault))

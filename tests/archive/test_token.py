@@ -16,7 +16,7 @@ from noarkit.archive.answers import Asked
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.token import Credentials, Grant, Tokens, grant_of
 from noarkit.archive.values import Query, Save, bytes_to_upload, stream_to_upload
-from noarkit.errors import ArchiveAway, ArchiveStrange, NotLetIn
+from noarkit.errors import ArchiveAway, ArchiveFault, ArchiveStrange, NotLetIn
 from noarkit.secrets import Secret
 from tests.archive.scripted import Conversation, ScriptedServer, Step, answer, resets, settings_for
 
@@ -181,9 +181,18 @@ def test_a_storm_of_refusals_renews_once(server: ScriptedServer) -> None:
 def test_a_new_token_that_is_refused_too_ends_it(server: ScriptedServer, archive: HttpArchive) -> None:
     server.then(answer(401, REFUSED))
     with pytest.raises(NotLetIn) as caught:
-        archive.transaction([Save("Mappe", "x")])
-    assert caught.value.data["call"] == "transaction"
+        archive.query(Query("Mappe"))
+    assert caught.value.data["call"] == "query"
     assert (len(server.seen), len(server.token_requests)) == (2, 2)
+
+
+def test_a_transaction_whose_token_is_refused_is_not_sent_twice(server: ScriptedServer, archive: HttpArchive) -> None:
+    server.then(answer(401, REFUSED), answer(200, {"saved": {}}))
+    with pytest.raises(NotLetIn) as caught:
+        archive.transaction([Save("Mappe", "x")])
+    assert (caught.value.data["renewed"], len(server.seen), len(server.token_requests)) == (True, 1, 2)
+    assert archive.transaction([]) == {}
+    assert server.seen[-1].headers["authorization"] == "Bearer token-2"
 
 
 def test_an_upload_refused_for_its_token_is_read_anew(server: ScriptedServer, archive: HttpArchive) -> None:
@@ -249,3 +258,34 @@ def test_a_token_answer_without_a_token_is_strange(server: ScriptedServer, archi
 @pytest.mark.parametrize(("told", "lifetime_s"), [("120", 120), (90.5, 90.5), (None, 3600), ("soon", 3600), (-5, 0)])
 def test_the_lifetime_is_read_however_it_is_told(told: object, lifetime_s: float) -> None:
     assert grant_of({"access_token": "t", "expires_in": told}, Asked("token")).lifetime_s == lifetime_s
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_the_other_documented_token_path_is_tried_before_giving_up_and_kept_to(
+    server: ScriptedServer, status: int
+) -> None:
+    missing, grant = answer(status, b"no such page"), {"access_token": "t" * 40, "expires_in": 0}
+    server.token_steps = [missing, answer(200, grant), answer(200, grant)]
+    settings = settings_for(server.url)
+    with HttpArchive(replace(settings, token_url=None)) as archive:
+        for _ in range(2):
+            server.then(answer(200, PAGE))
+            archive.query(Query("Mappe"))
+    assert [asked.target for asked in server.token_requests] == ["/idp/oauth2/token", "/oauth2/token", "/oauth2/token"]
+
+
+def test_where_neither_token_path_is_there_the_first_is_told_of(server: ScriptedServer) -> None:
+    server.token_steps = [answer(404, {"description": "first"}), answer(404, {"description": "second"})]
+    with (
+        HttpArchive(replace(settings_for(server.url), token_url=None)) as archive,
+        pytest.raises(ArchiveFault) as caught,
+    ):
+        archive.query(Query("Mappe"))
+    assert caught.value.data["description"] == "first"
+
+
+def test_a_secret_that_is_refused_is_not_told_to_another_path(server: ScriptedServer) -> None:
+    server.token_steps = [answer(401, {"error": "invalid_client"})]
+    with HttpArchive(replace(settings_for(server.url), token_url=None)) as archive, pytest.raises(NotLetIn):
+        archive.query(Query("Mappe"))
+    assert len(server.token_requests) == 1

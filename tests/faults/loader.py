@@ -33,7 +33,7 @@ from noarkit.load.coordinator import Stopping, Workers
 from noarkit.load.folder import RunFolder
 from noarkit.load.plan import Plan, plan
 from noarkit.load.run import Loaded, Terms, load
-from noarkit.load.verify import Depths, verify
+from noarkit.load.verification import Depths, verify
 from noarkit.secrets import Secret
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree

@@ -22,6 +22,7 @@ from noarkit.graph.cut import Limits, cut
 from noarkit.graph.entity import Content, Entity, Mapped, Target
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
+from noarkit.load.clocks import Clocks
 from noarkit.load.contents import OpenContent, no_gate
 from noarkit.load.coordinator import Stopping
 from noarkit.load.folder import RunFolder
@@ -110,6 +111,11 @@ class Journey:
     told: list[Event] = field(default_factory=list)
 
     @property
+    def clocks(self) -> Clocks:
+        """A steady clock of one boot; the archive tells no time."""
+        return Clocks(lambda: self.time.now, "boot", lambda: None)
+
+    @property
     def folder(self) -> RunFolder:
         return RunFolder(self.root / self.run_name)
 
@@ -144,6 +150,7 @@ class Journey:
         archive: Archive | None = None,
         source: OpenContent | None = None,
         stopping: Stopping | None = None,
+        wall_s: Callable[[], float] | None = None,
     ) -> Loaded:
         """One call of load; Killed and faults come out as they are."""
         schedule = schedule or Schedule()
@@ -166,10 +173,10 @@ class Journey:
                 self.folder,
                 archive,
                 workers,
-                self.terms,
+                replace(self.terms, clocks=self.clocks),
                 stopping=stopping,
                 tell=self.told.append,
-                now_s=lambda: self.time.now,
+                now_s=wall_s or (lambda: self.time.now),
             )
 
     def until_done(self, service: Service, schedule: Schedule, most: int = 8) -> Loaded:

@@ -27,6 +27,7 @@ class Shelf:
     modified: dict[str, int] = field(default_factory=dict)
     more: tuple[SourceItem, ...] = ()
     opened: list[str] = field(default_factory=list)
+    tells_sizes: bool = True
 
     @property
     def identity(self) -> SourceIdentity:
@@ -34,7 +35,7 @@ class Shelf:
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         for key, content in self.contents.items():
-            held = Content(key, f"{key}.txt", len(content), self.modified.get(key, 1))
+            held = Content(key, f"{key}.txt", len(content) if self.tells_sizes else None, self.modified.get(key, 1))
             yield SourceRecord("file", key, {"name": key}, (held,))
         yield from self.more
 

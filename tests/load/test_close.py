@@ -105,3 +105,35 @@ def test_a_run_that_is_to_stop_closes_no_more_and_says_so(journey: Journey, open
     stopping = Stopping()
     stopping.ask(143, "SIGTERM")
     assert closed(journey, DirectArchive(service), stopping) == Closed({}, 0, whole=False)
+
+
+def test_an_answer_that_names_nothing_closed_nothing_and_is_asked_for_again(journey: Journey, opened: Opened) -> None:
+    class Mute(DirectArchive):
+        calls = 0
+
+        def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+            self.calls += 1
+            return {} if self.calls == 2 else super().transaction(actions)
+
+    service = opened(journey)
+    journey.once(service)
+    assert closed(journey, Mute(service)).whole
+    assert all(one.fields.get("avsluttetDato") for one in journey.all(service, "Basisregistrering"))
+
+
+def test_closing_again_sends_only_what_was_left(journey: Journey, opened: Opened) -> None:
+    service = opened(journey)
+    journey.once(service)
+    victim = journey.all(service, "Dokument")[1].id
+    left = closed(journey, Listening(service, refused=victim)).left
+    again = Listening(service)
+    done = close(
+        journey.folder,
+        again,
+        stopping=Stopping(),
+        tell=journey.told.append,
+        now_s=lambda: journey.time.now,
+        only={one.key for one in left},
+    )
+    assert sorted(again.order) == sorted(one.key.partition(" ")[0] for one in left)
+    assert (done.whole, done.left, statuses(journey, service)) == (True, (), {"F"})

@@ -6,12 +6,13 @@ import random
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from noarkit.errors import JournalFault
-from noarkit.load.journal import Journal
+from noarkit.load.journal import JOURNAL_VERSION, Journal
 from noarkit.load.lease import (
     BundleLeftOut,
     ChunkDone,
@@ -74,10 +75,26 @@ def test_a_shard_that_was_leased_when_the_run_died_is_in_doubt_from_now_on(journ
 
 def test_a_shard_that_was_given_back_in_order_is_not_in_doubt(journal: Journal) -> None:
     journal.lease(1)
-    journal.record(1, [ChunkSent(journal.tasks(1)[0].key, 100.0)])
     journal.release(1, done=False)
     assert journal.doubt_all(500.0) == 0
     assert {task.sent_at for task in journal.tasks(1)} == {None}
+
+
+def test_what_was_ever_sent_without_an_outcome_is_settled_however_its_shard_was_given_back(journal: Journal) -> None:
+    journal.lease(1)
+    first, *rest = journal.tasks(1)
+    journal.record(1, [ChunkSent(first.key, 100.0)])
+    journal.release(1, done=False)
+    assert journal.doubt_all(500.0) == 0
+    assert journal.tasks(1) == (replace(first, sent_at=100.0), *rest)
+
+
+def test_what_a_lost_worker_sent_is_told_from_what_it_may_have_sent(journal: Journal) -> None:
+    journal.lease(1)
+    first, *_ = journal.tasks(1)
+    journal.record(1, [ChunkSent(first.key, 100.0)])
+    journal.doubt(1, 500.0)
+    assert [task.surely_sent for task in journal.tasks(1)] == [True, *[False] * (len(journal.tasks(1)) - 1)]
 
 
 def test_a_chunk_in_doubt_remembers_when_it_was_sent(journal: Journal) -> None:
@@ -130,7 +147,7 @@ def test_made_links_are_open_no_more(journal: Journal) -> None:
 
 
 def test_a_journal_of_a_later_version_is_not_opened(journal: Journal) -> None:
-    journal.remember(version="2")
+    journal.remember(version=str(JOURNAL_VERSION + 1))
     journal.close()
     with pytest.raises(JournalFault):
         Journal(journal.path)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from noarkit.archive.values import Action, Page, Query, SavedObject
-from noarkit.errors import AnswerLost, NotAllowed, OtherArchive
+from noarkit.archive.values import Action, Delete, Page, Query, Save, SavedObject
+from noarkit.errors import (
+    AnswerLost,
+    ArchiveConflict,
+    ArchiveRefused,
+    ArchiveStrange,
+    NoarkitError,
+    NotAllowed,
+    OtherArchive,
+)
 from noarkit.load import preflight
 from noarkit.server.service import Service
 from noarkit.server.settings import Settings
 from tests.load.conftest import Opened
 from tests.load.direct import DirectArchive
 from tests.load.journey import SYSTEM, Journey, copied, record
+from tests.load.trouble import Killed, Schedule, TroubledArchive
 
 RECORDS = [record("a", "f", b"1")]
 
@@ -152,3 +162,136 @@ def test_a_guard_is_made_once_for_a_shard(root: Path, opened: Opened) -> None:
     assert marker is not None
     first, again = (preflight.guard_for(archive, marker, "plan", 1) for _ in range(2))
     assert first == again != preflight.guard_for(archive, marker, "plan", 2)
+
+
+class Mistaken(DirectArchive):
+    """Answers one of its queries for classes with a class that nobody asked for."""
+
+    at = 0
+
+    def query(self, query: Query) -> Page:
+        found = super().query(query)
+        if query.type != "Klasse":
+            return found
+        self.at -= 1
+        other = SavedObject("Klasse", "999999", "1", {"klasseIdent": "other"}, {})
+        return found if self.at else replace(found, objects=(other,))
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_an_answer_about_another_class_is_never_taken_for_a_guard(at: int, root: Path, opened: Opened) -> None:
+    journey = journey_of(root)
+    service = opened(journey)
+    archive = Mistaken(service)
+    archive.at = at
+    with suppress(NoarkitError):
+        journey.once(service, archive=archive)
+    assert journey.until_done(service, Schedule()).numbers.archived == 1
+
+
+class Mute(DirectArchive):
+    """Says of its third transaction that it saved nothing, and of those after it too where it goes on so."""
+
+    sent, last = 0, 3
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        saved = super().transaction(actions)
+        self.sent += 1
+        return {} if 3 <= self.sent <= self.last else saved
+
+
+def test_a_probe_that_no_answer_names_is_tried_again_and_strange_the_second_time(root: Path, opened: Opened) -> None:
+    archive = Mute(opened(journey_of(root)))
+    assert preflight.prove(archive, SYSTEM, "probe 1").honours_versions
+    archive.sent, archive.last = 1, 9
+    with pytest.raises(ArchiveStrange):
+        preflight.prove(archive, SYSTEM, "probe 2")
+
+
+class Wrong(DirectArchive):
+    """The `nth` transaction of all is answered, whatever became of it, with what is about nothing that was asked."""
+
+    def __init__(self, service: Service, account: str, nth: int) -> None:
+        super().__init__(service, account)
+        self.left = nth
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        self.left -= 1
+        if self.left:
+            return super().transaction(actions)
+        with suppress(ArchiveConflict):
+            super().transaction(actions)
+        return {}
+
+
+@pytest.mark.parametrize("account", ["admin", "plain"])
+@pytest.mark.parametrize("nth", range(1, 7))
+def test_no_answer_about_something_else_takes_a_protection_away(
+    nth: int, account: str, root: Path, opened: Opened
+) -> None:
+    service = opened(journey_of(root))
+    sure = preflight.prove(DirectArchive(service, account), SYSTEM, "probe 1")
+    proven = preflight.prove(Wrong(service, account, nth), SYSTEM, "probe 2")
+    assert (proven.honours_versions, proven.sets_system_fields) == (True, sure.sets_system_fields)
+
+
+class Unwilling(DirectArchive):
+    """Refuses what an account may well do: its first transactions, after it has or has not made them."""
+
+    refusals, makes_it = 1, False
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        if any("uuid" in action.fields for action in actions if isinstance(action, Save)) and self.refusals:
+            self.refusals -= 1
+            if self.makes_it:
+                super().transaction(actions)
+            raise ArchiveRefused(call="transaction", status=400)
+        return super().transaction(actions)
+
+
+@pytest.mark.parametrize("makes_it", [False, True])
+def test_one_refusal_of_a_uuid_is_not_believed(makes_it: bool, root: Path, opened: Opened) -> None:
+    archive = Unwilling(opened(journey_of(root)))
+    archive.makes_it = makes_it
+    assert preflight.prove(archive, SYSTEM, "probe 1").sets_system_fields
+
+
+def test_a_run_that_began_without_uuids_goes_on_without(root: Path, opened: Opened) -> None:
+    journey = journey_of(root)
+    service = opened(journey)
+    archive = Unwilling(service)
+    archive.refusals = 2
+    with pytest.raises(Killed):
+        journey.once(service, Schedule("source:kill:before", 1), archive=archive)
+    assert journey.until_done(service, Schedule()).numbers.archived == 1
+    with closing(journey.folder.open_journal()) as journal:
+        assert journal.meta("sets_system_fields") == "False"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("what", ["lost", "500", "503"])
+@pytest.mark.parametrize("step", range(1, 5))
+def test_one_answer_of_unknown_fate_is_asked_for_again_and_leaves_nothing_twice(
+    step: int, what: str, when: str, root: Path, opened: Opened
+) -> None:
+    journey = journey_of(root)
+    service = opened(journey)
+    schedule = Schedule(f"transaction:{what}:{when}", step)
+    proven = preflight.prove(TroubledArchive(DirectArchive(service), schedule, journey.time), SYSTEM, "probe 1")
+    assert schedule.struck
+    assert (proven.finds_what_it_writes, proven.honours_versions, proven.sets_system_fields) == (True, True, True)
+    assert (journey.count(service, "Klassifikasjonssystem"), journey.count(service, "Klasse")) == (1, 1)
+
+
+def test_a_guard_that_was_deleted_in_the_archive_is_made_again_when_the_run_goes_on(root: Path, opened: Opened) -> None:
+    journey = journey_of(root)
+    service = opened(journey)
+    with pytest.raises(Killed):
+        journey.once(service, Schedule("transaction:kill:after", 8))
+    for guard in journey.all(service, "Klasse"):
+        if not str(guard.fields["klasseIdent"]).startswith("probe"):
+            DirectArchive(service).transaction((Delete("Klasse", guard.id),))
+    first = journey.once(service)
+    assert (first.exit_code, first.state) == (5, "paused")
+    assert journey.once(service).exit_code == 0
+    assert journey.keys(service)["a"] == 1

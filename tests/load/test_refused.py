@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from noarkit.archive.values import Action, Save, SavedObject, Upload, Uploaded
-from noarkit.errors import ArchiveConflict, ArchiveRefused, NoarkitError
+from noarkit.errors import ArchiveConflict, ArchiveFault, ArchiveRefused, NoarkitError
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Entity, Mapped
 from noarkit.load.journal import Journal
@@ -233,3 +234,63 @@ def test_a_conflict_that_never_ends_stops_the_run_after_a_few_tries(root: Path, 
     loaded = journey.once(service, archive=archive)
     assert (loaded.exit_code, archive.tries) == (5, 5)
     assert journey.once(service).numbers.archived == 9
+
+
+class Belated(DirectArchive):
+    """Refuses each chunk that holds a folder or a record, and commits it long after: so many of them."""
+
+    refuses, commits = True, 99
+
+    def __init__(self, service: Service, journey: Journey) -> None:
+        super().__init__(service, journey.account)
+        self._time = journey.time
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        if not self.refuses or not any(action.type in ("Mappe", "Basisregistrering") for action in actions):
+            return super().transaction(actions)
+        self.commits -= 1
+        if self.commits >= 0:
+            self._time.later(20.0, lambda: self._commit(actions))
+        raise ArchiveRefused(call="transaction", status=400, description="")
+
+    def _commit(self, actions: Sequence[Action]) -> None:
+        with suppress(ArchiveFault):
+            super().transaction(actions)
+
+
+@pytest.mark.parametrize("account", ["admin", "plain"])
+def test_what_stands_although_it_was_refused_is_ours_when_it_is_taken_up_again(
+    account: str, root: Path, opened: Opened
+) -> None:
+    journey = Journey(root, dict(CONTENTS), account=account, limits=Limits(chunk_actions=12))
+    journey.plan(records()[:3])
+    service = opened(journey)
+    archive = Belated(service, journey)
+    assert journey.once(service, archive=archive).numbers.refused == 3
+    journey.time.sleep(100)
+    assert journey.count(service, "Basisregistrering") > 0
+    archive.refuses = False
+    with closing(journey.folder.open_journal()) as journal:
+        journal.take_up_again()
+    loaded = journey.once(service, archive=archive)
+    assert (loaded.numbers.archived, loaded.numbers.already_there) == (3, 0)
+    assert set(journey.keys(service).values()) == {1}
+    assert journey.count(service, "Basisregistrering") == 3
+
+
+def test_halves_of_what_landed_whole_although_it_was_refused_are_ours_when_they_are_taken_up_again(
+    root: Path, opened: Opened
+) -> None:
+    journey = Journey(root, dict(CONTENTS), limits=Limits(chunk_actions=12))
+    journey.plan(records()[:3])
+    service = opened(journey)
+    archive = Belated(service, journey)
+    archive.commits = 1
+    assert journey.once(service, archive=archive).numbers.refused == 3
+    journey.time.sleep(100)
+    archive.refuses = False
+    with closing(journey.folder.open_journal()) as journal:
+        journal.take_up_again()
+    loaded = journey.once(service, archive=archive)
+    assert (loaded.numbers.archived, loaded.numbers.already_there) == (3, 0)
+    assert set(journey.keys(service).values()) == {1}

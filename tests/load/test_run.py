@@ -19,7 +19,7 @@ from noarkit.load.journal import Journal
 from noarkit.load.lease import ChunkDone, Guard, Lease, Outcome, RunFacts, ShardDone, ShardStopped
 from noarkit.load.numbers import numbers, outcomes
 from tests.load.conftest import Opened
-from tests.load.journey import SYSTEM, Journey, record
+from tests.load.journey import SYSTEM, Journey, copied, record
 from tests.load.trouble import Schedule
 
 CONTENTS = {f"{n}": f"content {n}".encode() for n in range(12)}
@@ -87,10 +87,13 @@ def test_a_plan_that_was_changed_between_two_calls_is_not_gone_on_with(journey: 
     ("kind", "code", "exit_code"), [("transaction:401:before", "F320", 6), ("query:401:before", "F320", 6)]
 )
 def test_an_archive_fault_pauses_the_run_with_its_own_exit_code(
-    kind: str, code: str, exit_code: int, journey: Journey, opened: Opened
+    kind: str, code: str, exit_code: int, archive_template: Path, tmp_path: Path, opened: Opened
 ) -> None:
-    service = opened(journey)
-    for step in itertools.count(8):
+    for step in itertools.count(1):  # the first that comes after preflight, each on an archive of its own
+        copied(archive_template, tmp_path / str(step) / "archive")
+        journey = Journey(tmp_path / str(step), dict(CONTENTS))
+        journey.plan(RECORDS)
+        service = opened(journey)
         try:
             loaded = journey.once(service, Schedule(kind, step))
         except NotLetIn:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,7 +102,7 @@ def test_the_wait_is_counted_from_the_sending_by_a_clock_that_survives_a_restart
     service = opened(journey)
     archive = Odd(service, journey.time, late_s=10_000)
     with pytest.raises(Killed):
-        journey.once(service, Schedule("transaction:kill:before", 6))
+        journey.once(service, Schedule("transaction:kill:before", 7))
     began = journey.time.now
     assert journey.once(service, archive=archive).exit_code == 0
     assert archive.sent_at[0] - began >= DEADLINE_S
@@ -112,7 +114,7 @@ def test_doubt_of_several_chunks_is_waited_out_once(root: Path, opened: Opened) 
     journey.plan(RECORDS)
     service = opened(journey)
     with pytest.raises(Killed):
-        journey.once(service, Schedule("transaction:kill:after", 6))
+        journey.once(service, Schedule("transaction:kill:after", 7))
     journal = Journal(journey.folder.journal)
     assert sum(len(journal.tasks(number)) for number, _ in journal.open_shards()) > 3
     journal.close()
@@ -225,3 +227,24 @@ def test_what_was_in_doubt_when_everything_ended_is_settled_whatever_order_it_en
         break
     assert killed_at
     once_each(journey, service)
+
+
+class LostTwice(Odd):
+    """Loses two answers in a row, and commits the first chunk after it was sent a second time."""
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        if len(self.sent_at) == 1 and any(action.type == "Dokument" for action in actions):
+            self.sent_at.append(self.time.now)
+            raise AnswerLost(call="transaction")
+        return super().transaction(actions)
+
+
+def test_the_journal_names_the_file_that_landed_not_the_one_that_was_sent_last(root: Path, opened: Opened) -> None:
+    journey = journey_of(root, "admin", honours_versions=True)
+    service = opened(journey)
+    archive = LostTwice(service, journey.time, "admin", late_s=90)
+    assert journey.once(service, archive=archive).exit_code == 0
+    with closing(sqlite3.connect(journey.folder.journal)) as db:
+        known = dict(db.execute("SELECT id, file FROM entity WHERE file IS NOT NULL"))
+    there = {one.id: str(one.fields["referanseDokumentfil"]) for one in journey.all(service, "Dokumentversjon")}
+    assert known == there

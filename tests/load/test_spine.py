@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.archive.values import Page, Query, SavedObject
 from noarkit.graph.entity import Entity, Target
 from tests.load.conftest import Opened
+from tests.load.direct import DirectArchive
 from tests.load.journey import Journey, record, spine
 from tests.load.trouble import Schedule
 
@@ -105,3 +107,22 @@ def test_a_target_that_an_earlier_plan_of_the_same_source_created_is_known_by_it
     second.plan([record("b", "g", b"2")], targets(Target.CREATE))
     assert second.once(service).numbers.archived == 1
     assert journey.count(service, "Arkivdel") == 1
+
+
+class Mistaken(DirectArchive):
+    """Answers the first question about a fonds with another one."""
+
+    asked = 0
+
+    def query(self, query: Query) -> Page:
+        found = super().query(query)
+        self.asked += query.type == "Arkiv"
+        other = SavedObject("Arkiv", "999999", "1", {"tittel": "Another fonds"}, {})
+        return replace(found, objects=(other,)) if query.type == "Arkiv" and self.asked == 1 else found
+
+
+def test_an_answer_about_another_fonds_is_never_taken_for_the_one_asked_for(root: Path, opened: Opened) -> None:
+    journey = Journey(root, {"a": b"1"})
+    journey.plan([record("a", "f", b"1")])
+    service = opened(journey)
+    assert journey.once(service, archive=Mistaken(service)).numbers.archived == 1
