@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer  # type: ignore[import-untyped]  # it tells no types
+    from xdist.scheduler import Scheduling  # type: ignore[import-untyped]  # as above
 
 # How long an example takes says how busy the machine is, nothing of what is tested.
 settings.register_profile("noarkit", deadline=None)
 settings.load_profile("noarkit")
 
 ROOT = Path(__file__).resolve().parent.parent
+SERVER = "tests/server"
 
 
 def reference_folder() -> Path | None:
@@ -39,6 +45,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     asking = [item for item in items if "reference" in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=asking)
     items[:] = [item for item in items if item not in asking]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    """A file is run by one process, whole; the tests of the server share an archive, and one process runs them all."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByArchive(LoadFileScheduling):  # type: ignore[misc]  # as above
+        def _split_scope(self, nodeid: str) -> str:
+            place = str(super()._split_scope(nodeid))
+            return SERVER if place.startswith(f"{SERVER}/") else place
+
+    return ByArchive(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -29,6 +29,7 @@ LAYERS = (
     ("embedded",),
     ("destination",),
     ("airgap",),
+    ("origins",),
     ("journeys",),
     ("deliveries", "asking"),
     ("assistant",),

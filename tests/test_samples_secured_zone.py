@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -122,6 +123,17 @@ def test_the_container_runs_as_nobody_in_particular() -> None:
     assert not re.search(r"^(ENV|ARG).*(SECRET|PASSWORD|TOKEN)", text, re.M)
     for name in re.findall(r"^COPY (?:--\S+ )?(\S+)", text, re.M):
         assert name == "wheelhouse" or (SAMPLE / name).exists()
+
+
+def test_the_container_is_built_with_any_python_that_is_supported() -> None:
+    text = (SAMPLE / "Containerfile").read_text("utf-8")
+    facts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    supported = {one.rpartition(" ")[2] for one in facts["classifiers"] if "Python :: 3." in one}
+    (default,) = re.findall(r"^ARG PYTHON=(.+)$", text, re.M)
+    assert default in supported
+    (base,) = re.findall(r"^FROM (.+)$", text, re.M)
+    assert "${PYTHON}" in base
+    assert not re.search(r"3\.\d+", text.replace(f"ARG PYTHON={default}", "").replace("--build-arg PYTHON=3.13", ""))
 
 
 @dataclass(frozen=True)
@@ -300,7 +312,7 @@ def test_nights_with_an_archive_away_a_stop_a_power_cut_and_an_end_come_to_a_who
         assert (code, code in good) == (0, True), told
         certificates = sorted(zone.run.glob("verify-*.json"))
         assert json.loads(certificates[0].read_text("utf-8"))["good"]
-        assert "Files alike in archive and source: 24 of 24" in told
+        assert "Files, byte for byte: 24 of 24" in told
         code, told = zone.night(NIGHT_UNTIL=late)  # another night has nothing to do
         assert (code, sorted(zone.run.glob("verify-*.json"))) == (0, certificates)
     finally:

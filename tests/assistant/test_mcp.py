@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import shutil
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable
@@ -15,6 +16,7 @@ from typing import Literal, TypeVar
 import httpx
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, TextContent
 
 from noarkit.archive.paging import objects
@@ -47,6 +49,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with archive_in(place / "archive") as archive:
         build(random.Random(8), archive)
         extract_to(archive, place / "open" / "package")
+    shutil.make_archive(str(place / "open" / "package"), "zip", place / "open" / "package")
     secret = place / "client.secret"
     secret.write_text(CANARY)
     secret.chmod(0o600)
@@ -62,7 +65,7 @@ def asked(place: Path, ask: Callable[[Client], Awaitable[T]], *more: str) -> T:
     there = StdioServerParameters(command=PROGRAM[0], args=line, env=environment(place), cwd=str(place))
 
     async def session() -> T:
-        async with Client(there, read_timeout_seconds=60) as client:
+        async with Client(stdio_client(there), read_timeout_seconds=60) as client:
             return await ask(client)
 
     return asyncio.run(session())
@@ -97,11 +100,27 @@ def test_an_assistant_scans_validates_and_compares_below_a_root_and_is_shown_not
         there = value_of(await client.call_tool("compare", {"left": "package", "right": "archive"}))
         assert isinstance(there["left"], dict)
         assert there["left"]
-        for outside in ("../closed", str(place / "closed"), "way-out", "way-out/secret.txt", "crm:main", "/", ""):
+        packed = value_of(await client.call_tool("compare", {"left": "package.zip", "right": "package"}))
+        assert packed["equal"] is True
+        for tool, given in (("validate", {"package": "records"}), ("compare", {"left": "package", "right": "records"})):
+            refused = await client.call_tool(tool, given)
+            assert "F500" in text_of(refused)
+            assert "noarkit scan" in text_of(refused)
+        for outside in (
+            "../closed",
+            str(place / "closed"),
+            "way-out",
+            "way-out/secret.txt",
+            "crm:main",
+            "/",
+            "",
+            "a" * 100_000,
+        ):
             for tool, name in (("scan", "source"), ("status", "run"), ("validate", "package")):
                 refused = await client.call_tool(tool, {name: outside})
                 assert refused.is_error, (tool, outside)
                 assert CANARY not in text_of(refused)
+                assert len(text_of(refused)) < 2_000
         refused = await client.call_tool("scan", {"source": "sqlite:///" + str(place / "open" / "x.db")})
         assert "F101" in text_of(refused)
         assert (await client.call_tool("plan", {"source": "records", "run": "run"})).is_error
@@ -165,6 +184,8 @@ def test_an_assistant_searches_the_configured_archive(place: Path) -> None:
     assert shown
 
     async def ask(client: Client) -> str:
+        schema = {tool.name: tool for tool in (await client.list_tools()).tools}["search"].input_schema
+        assert all("must be given" in schema["properties"][name]["description"] for name in ("title", "ident", "id"))
         heard = []
         for one in (next(iter(hidden)), next(iter(shown))):
             heard.append(value_of(await client.call_tool("search", {"type": "Saksmappe", "id": one})))

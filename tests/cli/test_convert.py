@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import socket
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -39,6 +41,42 @@ def test_a_bare_folder_becomes_a_package_that_validates(form: str, capsys: pytes
     assert (made["form"], made["source_form"], made["files"], made["bytes"]) == (form, "plain", 3, 5)
     assert main(["validate", "pakke"], {}) == 0
     assert "not stated" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", PACKED_EXTRACTS)
+def test_pipes_sockets_and_devices_are_set_aside_and_listed(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("mapper/sak 1/rør")
+    with socket.socket(socket.AF_UNIX) as plug:
+        plug.bind("mapper/=plugg")
+    assert main(["convert", "mapper", "--as", form, "-o", "pakke", "--json"], {}) == 3
+    (made,) = [line for line in lines_of(capsys) if line["event"] == "converted"]
+    assert (made["files"], made["set_aside"]) == (3, 2)
+    assert main(["validate", "pakke"], {}) == 0
+    with Path("pakke.set-aside.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file, delimiter=";"))
+    assert rows == [["key", "code", "kind"], ["'=plugg", "F204", "socket"], ["sak 1/rør", "F204", "fifo"]]
+
+
+def test_what_was_set_aside_is_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("mapper/rør")
+    assert main(["convert", "mapper", "--as", "bagit", "-o", "pakke.zip"], {}) == 3
+    assert "pakke.zip.set-aside.csv lists them" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", [*PACKED_EXTRACTS, "noark5", "siard", "sqlite"])
+@pytest.mark.parametrize("kind", ["fifo", "socket", "device"])
+def test_what_is_neither_a_file_nor_a_folder_is_no_source(
+    form: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = Path("/dev/null") if kind == "device" else Path(kind)
+    if kind == "fifo":
+        os.mkfifo(source)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as plug:
+            plug.bind(str(source))
+    assert main(["convert", str(source), "--as", form, "-o", "pakke"], {}) == 2
+    assert str(source) in capsys.readouterr().err
+    assert not [entry for entry in Path().iterdir() if entry.name.startswith(("pakke", ".noarkit"))]
 
 
 @pytest.mark.parametrize("lang", ["en", "nb"])

@@ -84,7 +84,7 @@ def test_two_commands_bring_a_folder_into_the_archive_and_a_third_proves_it(
     assert run("verify", "run", "--depth", "bytes") == 0
     shown = capsys.readouterr()
     assert "exit code 0" in shown.out
-    assert "Files alike in archive and source: 3 of 3" in shown.out
+    assert "Files, byte for byte: 3 of 3" in shown.out
     assert shown.err.splitlines()[0].startswith("Archive: embedded:/")
     assert {row["key"] for row in rows(Path("run/ids.csv"))} == {"case/a.txt", "case/b.txt", "other/c.txt"}
     assert report(Path("run"))["verdict"] == "whole"
@@ -115,7 +115,7 @@ def test_a_dry_run_sends_nothing_and_leaves_the_run_as_it_was(run: Callable[...,
     before = sorted(path.name for path in Path("run").iterdir())
     assert run("ingest", "run", "--dry-run") == 0
     assert sorted(path.name for path in Path("run").iterdir()) == sorted({*before, "run.log"})
-    assert run("verify", "run") == 0  # nothing was archived, and the numbers say so
+    assert run("verify", "run") == 7  # nothing was archived: nothing is proven
     assert run("ingest", "run") == 0
 
 
@@ -180,7 +180,7 @@ def test_a_record_gone_from_the_archive_is_a_mismatch_with_a_name(
     source = files(tmp_path / "src", "case/a.txt", "case/b.txt")
     recipe = tmp_path / "recipe.toml"
     assert run("recipe", "new", str(source), "-o", str(recipe)) == 0
-    recipe.write_text(recipe.read_text("utf-8").replace("[target]\n", "[target]\nclose = false\n"), "utf-8")
+    recipe.write_text(recipe.read_text("utf-8").replace("close = true", "close = false"), "utf-8")
     assert run("ingest", str(source), "--recipe", str(recipe), "-o", "run") == 0
     lost = next(row for row in rows(Path("run/ids.csv")) if row["key"] == "case/a.txt")
     credentials = Credentials(archive.client_id, archive.client_secret)
@@ -323,7 +323,7 @@ def test_a_source_that_grew_brings_only_what_is_new_even_without_the_first_run(
     source = files(tmp_path / "src", "case/a.txt", "case/b.txt")
     recipe = tmp_path / "open.toml"
     assert run("recipe", "new", str(source), "-o", str(recipe)) == 0
-    recipe.write_text(recipe.read_text("utf-8").replace("[target]\n", "[target]\nclose = false\n"), "utf-8")
+    recipe.write_text(recipe.read_text("utf-8").replace("close = true", "close = false"), "utf-8")
     assert run("ingest", str(source), "--recipe", str(recipe), "-o", "first") == 0
     files(source, "case/c.txt")
     assert run("plan", str(source), "--recipe", str(recipe), "-o", "since", "--since", "first") == 0

@@ -21,6 +21,7 @@ from noarkit.events import nobody
 from noarkit.journeys import Site
 from noarkit.standins.serving import Ready, Wish, serve
 from tests.connectors.scripted import VirtualClock
+from tests.connectors.wire_tables import Recorder, hold_to_table, recorder
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 S = TypeVar("S", bound=Service)
@@ -52,8 +53,8 @@ class Standing:
         return Connection(found.service, found.name, {**found.values, **(more or {})}, self.environment)
 
     def consent(self, folder: Path) -> dict[str, object]:
-        """A consent of its own, where refresh tokens are used up by those who use them."""
-        if self.service != "spend":
+        """A consent of its own, where refresh tokens are used up by those who use them, or good for so many uses."""
+        if self.service not in ("spend", "crm"):
             return {}
         folder.mkdir(parents=True, exist_ok=True)
         secret = folder / "consent.secret"
@@ -90,15 +91,22 @@ def all_of(service: Service, name: str, since: datetime | None = None) -> list[S
 
 
 @contextmanager
-def standing(service: str, folder: Path, wish: Wish | None = None) -> Iterator[Standing]:
-    """A stand-in for the length of a block."""
+def standing(
+    service: str, folder: Path, wish: Wish | None = None, recorded: Recorder | None = None, *, odd: bool = False
+) -> Iterator[Standing]:
+    """A stand-in for the length of a block. What went over the wire is judged by the published table when it ends.
+
+    Where a test makes the service hold what is `odd`, which nobody published, only what we asked is judged.
+    """
+    recorded = recorded or recorder()
     opened: queue.Queue[Ready | BaseException] = queue.Queue()
     stopping = threading.Event()
     config = folder / "standin.toml"
 
     def run() -> None:
         try:
-            serve(service, wish or Wish(60), config_out=config, ready=opened.put, stopping=stopping)
+            around = (lambda app: app) if recorded is None else recorded.around
+            serve(service, wish or Wish(60), config_out=config, ready=opened.put, stopping=stopping, around=around)
         except BaseException as error:
             opened.put(error)
             raise
@@ -112,3 +120,4 @@ def standing(service: str, folder: Path, wish: Wish | None = None) -> Iterator[S
     finally:
         stopping.set()
         thread.join(20)
+    hold_to_table(recorded, service, requests_alone=odd)

@@ -63,7 +63,7 @@ def test_things_are_fetched_ahead_but_no_further_than_was_said() -> None:
 
     found = ahead(things(), 3)
     assert next(found) == 0
-    found.close()  # type: ignore[attr-defined]  # a generator
+    found.close()
     assert len(fetched) <= 4
     assert list(ahead(iter(range(10)))) == list(range(10))
 

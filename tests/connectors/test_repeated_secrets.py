@@ -15,7 +15,7 @@ from tests.connectors.standing import standing
 # What is made there with a name of our choosing, and how it is read again.
 MADE = {
     "crm": (("records", "create", "Deals"), "Deal_Name", ("records", "get", "Deals")),
-    "spend": (("vendors", "create"), "name", ("vendors", "get")),
+    "spend": (("tag-groups", "create"), "name", ("tag-groups", "get")),
     "appsec": (("project", "create"), "name", ("project", "get")),
 }
 
@@ -28,7 +28,11 @@ def ask(to: Connection, words: tuple[str, ...], **told: object) -> list[dict[str
 def made(to: Connection, service: str, name: str) -> str:
     """The id of a thing of that name, made there."""
     create, title, _ = MADE[service]
-    asked = {"records": [{title: name}]} if service == "crm" else {title: name}
+    asked = (
+        {"records": [{title: name}]}
+        if service == "crm"
+        else {title: name} | ({"code": "N"} if service == "spend" else {})
+    )
     (found,) = ask(to, create, **asked)
     return str(found.get("id") or found)
 

@@ -43,7 +43,7 @@ def test_killed_the_same_command_ends_in_the_same_bytes(tmp_path: Path) -> None:
             kills += 1
             assert not target.exists() or contents(target) == whole
             continue
-        assert process.returncode == 0
+        assert process.returncode == 3, "made, and not depositable without the official schemas"
         break
     assert kills >= 2
     assert contents(target) == whole

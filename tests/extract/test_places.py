@@ -12,10 +12,11 @@ from lxml import etree
 from noarkit.archive.values import Action, Link, Save
 from noarkit.cli.main import main
 from noarkit.errors import ChecksumDiffers, ConfigFault, DiskFull, NotDepositable, PackageFault
-from noarkit.extract.facts import read_facts
+from noarkit.extract.facts import PackageFacts, read_facts
 from noarkit.extract.run import Terms, extract
 from noarkit.extract.selection import Selection
 from noarkit.extract.store import FILE_NAME, ExtractStore, Progress
+from noarkit.validate import validate
 from tests.extract.rich import fill
 from tests.extract.test_extract import contents, judged
 from tests.extract.test_resume import Stopped, stopping_at
@@ -70,6 +71,9 @@ def test_one_of_several_fonds_must_be_chosen(tmp_path: Path) -> None:
         with pytest.raises(PackageFault) as caught:
             extract(live.archive, tmp_path / "package", OPEN)
         assert caught.value.data["why"] == "several-fonds"
+        told = str(caught.value.data["commands"]).split("; ")
+        assert {line.partition(" (")[2] for line in told} == {"Arkiv <1>)", "Annet arkiv)"}
+        assert all(line.startswith("noarkit extract -o PKG --arkiv ") for line in told)
         chosen = Terms(Selection(arkiv="Annet arkiv"), include_open=True)
         package = extract(live.archive, tmp_path / "package", chosen).package
     assert titles(package, "{*}arkivdel") == ["Del"]
@@ -163,8 +167,54 @@ def test_a_folder_that_holds_no_official_schemas_is_refused(tmp_path: Path) -> N
 def test_with_the_official_schemas_nothing_stands_against_depositing(tmp_path: Path, reference: Path) -> None:
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *closing()])
+        facts = PackageFacts(creators=("Fjellvik kommune",), system_name="Sakssystemet")
+        made = extract(live.archive, tmp_path / "package", Terms(facts=facts, schemas=reference / "xsd" / "noark5"))
+    assert made.depositable, made.flaws
+
+
+def test_what_nobody_named_stands_against_depositing(tmp_path: Path, reference: Path) -> None:
+    with world(tmp_path / "a") as live:
+        live.archive.transaction([*spine(), *closing()])
         made = extract(live.archive, tmp_path / "package", Terms(schemas=reference / "xsd" / "noark5"))
-    assert made.depositable
+    assert "system-unnamed" in made.flaws
+    assert not made.depositable
+
+
+def test_a_series_that_ends_before_it_begins_gives_the_package_no_period(tmp_path: Path) -> None:
+    reversed_period = {
+        "arkivperiodeStartDato": "2018-05-04T00:00:00.000Z",
+        "arkivperiodeSluttDato": "2017-05-04T00:00:00.000Z",
+    }
+    with world(tmp_path / "a") as live:
+        live.archive.transaction([*spine(**reversed_period), *closing()])
+        made = extract(live.archive, tmp_path / "package", Terms())
+    assert "N202" not in validate(made.package).codes
+
+
+@pytest.mark.parametrize("decision", ["B", "K"])
+def test_the_flag_for_disposal_is_the_one_that_a_receiver_expects(decision: str, tmp_path: Path) -> None:
+    disposal = {"kassasjonsvedtak": decision, "bevaringstid": 10, "kassasjonshjemmel": "BKPLAN"}
+    with world(tmp_path / "a") as live:
+        live.archive.transaction([*spine(), *case("c", 7, **disposal), *closing(cases=("c",))])
+        made = extract(live.archive, tmp_path / "package", Terms())
+    assert "<kassasjonsvedtak>" in (made.package / "arkivstruktur.xml").read_text("utf-8")
+    assert "N213" not in validate(made.package).codes
+
+
+def test_errors_that_our_validator_finds_stand_against_depositing(
+    tmp_path: Path, reference: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = tmp_path / "package.toml"
+    told.write_text('[creator]\nname = "Fjellvik kommune"\n[system]\nname = "Sakssystemet"\n')
+    with world(tmp_path / "a") as live:
+        live.archive.transaction([*spine(), *closing()])
+    schemas = str(reference / "xsd" / "noark5")
+    line = ["extract", "-o", str(tmp_path / "package"), "--archive", f"embedded:{tmp_path / 'a'}", "--schemas", schemas]
+    code = main([*line, "--package", str(told), "--json"], {})
+    made = next(json.loads(row) for row in capsys.readouterr().out.splitlines() if '"extracted"' in row)
+    errors = validate(tmp_path / "package", schemas=Path(schemas)).number("error")
+    assert made["errors"] == errors
+    assert (code == 0) == (errors == 0) == made["depositable"]
 
 
 def test_the_store_of_a_stopped_extract_can_be_looked_into(tmp_path: Path) -> None:
@@ -183,7 +233,7 @@ def test_the_command_says_what_was_made_and_what_stands_against_it(
     line = ["extract", "-o", str(tmp_path / "package"), "--archive", f"embedded:{tmp_path / 'a'}"]
     assert main(line, {}) == 4
     assert "F501" in capsys.readouterr().err
-    assert main([*line, "--include-open"], {}) == 0
+    assert main([*line, "--include-open"], {}) == 3
     told = capsys.readouterr().out
     assert str(tmp_path / "package") in told
     assert "cannot be deposited" in told
@@ -207,3 +257,13 @@ def test_a_full_store_is_told_as_no_room(tmp_path: Path) -> None:
         row = ("F", 1, "Noekkelord", 1, "u", "x" * 300_000)
         with pytest.raises(DiskFull):
             store.add({"part": [row, row]}, "task", Progress("1", False))
+
+
+def test_what_stands_beside_the_package_alone_is_counted(tmp_path: Path) -> None:
+    with world(tmp_path / "a") as live:
+        fill(live.archive)
+        made = extract(live.archive, tmp_path / "package", Terms())
+        carried = extract(live.archive, tmp_path / "carried", Terms(carry=True))
+    table = (tmp_path / "package.not-in-form.csv").read_text("utf-8").splitlines()
+    assert made.beside == len(table) - 1 > 0
+    assert carried.beside is None

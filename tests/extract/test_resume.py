@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ import pytest
 from noarkit.archive.paging import objects
 from noarkit.archive.values import Query, Save, SavedObject
 from noarkit.errors import NotDepositable, PackageFault, UsageFault
+from noarkit.events import Event
+from noarkit.extract.convert import Wanted
+from noarkit.extract.delivery import deliver
 from noarkit.extract.run import Terms, extract, work_folder
 from noarkit.extract.selection import Selection, parse_query
 from tests.extract.rich import fill
@@ -56,6 +61,48 @@ def test_stopped_at_any_step_the_same_call_ends_in_the_same_bytes(live: World, t
     assert stops > 5
     assert contents(target) == whole
     assert not work_folder(target).exists()
+
+
+@pytest.mark.parametrize("name", ["made", "made.zip"])
+def test_a_call_that_was_killed_just_after_the_naming_is_done_when_it_comes_again(
+    name: str, live: World, tmp_path: Path
+) -> None:
+    target, kept = tmp_path / name, tmp_path / "kept"
+
+    def keep(event: Event, /) -> None:
+        if event.name == "naming":  # all but the rename is done: this is what a kill after it leaves
+            shutil.copytree(work_folder(target), kept)
+
+    first = extract(live.archive, target, Terms(), tell=keep)
+    last = kept / (name if name.endswith(".zip") else "package")
+    (last.unlink if last.is_file() else partial(shutil.rmtree, last))()
+    kept.rename(work_folder(target))
+    with pytest.raises(UsageFault, match="exists"):
+        extract(live.archive, target, Terms(selection=Selection(since=date(2001, 1, 1))))
+    assert extract(live.archive, target, Terms()) == first
+    assert not work_folder(target).exists()
+    with pytest.raises(UsageFault, match="exists"):
+        extract(live.archive, target, Terms())
+
+
+@pytest.mark.parametrize("form", ["bagit", "eark-sip", "dias-sip"])
+def test_a_delivery_that_was_killed_just_after_the_naming_is_done_when_it_comes_again(
+    form: str, live: World, tmp_path: Path
+) -> None:
+    target = tmp_path / "made"
+    made: list[Event] = []
+
+    def stop(event: Event, /) -> None:
+        made.extend([event] if event.name == "package_made" else [])
+        if len(made) == 2:  # the extract within it is the first
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        deliver(live.archive, target, Wanted(form), Terms(), tell=stop)
+    assert deliver(live.archive, target, Wanted(form), Terms()).package == target
+    assert {path.suffix for path in tmp_path.iterdir() if path.name.startswith(".")} == set()
+    with pytest.raises(UsageFault, match="exists"):
+        deliver(live.archive, target, Wanted(form), Terms())
 
 
 def test_a_store_of_another_selection_is_not_gone_on_with(live: World, tmp_path: Path) -> None:

@@ -18,8 +18,26 @@ MARKS = [
     ("eark", ["METS.xml", "representations/rep1/data/arkivstruktur.xml"]),
     ("dias", ["content/arkivstruktur.xml", "dias-mets.xml"]),
     ("noark5", ["arkivstruktur.xml", "dokumenter/a.pdf"]),
-    ("noark5", ["content/arkivuttrekk.xml"]),
+    ("noark5", ["content/arkivuttrekk.xml", "content/arkivstruktur.xml"]),
     ("plain", ["brev/METS.txt", "a.xml"]),
+]
+BOOK = b"""<?xml version="1.0"?><!-- a scanned book --><mets xmlns="http://www.loc.gov/METS/" PROFILE="http://a/b/alto"/>"""
+EARK = b"""<?xml version='1.0'?><mets:mets xmlns:mets="http://www.loc.gov/METS/" PROFILE="https://earkcsip.dilcis.eu/p"/>"""
+# a mark by its name, what it holds, and what stands beside it
+BY_CONTENT = [
+    ("plain", "bagit.txt", b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n", ()),
+    ("bagit", "bagit.txt", b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n", ("manifest-sha256.txt",)),
+    ("plain", "METS.xml", BOOK, ("alto/1.xml", "image/1.tif")),
+    ("plain", "METS.xml", b"<not-mets/>", ()),
+    ("plain", "METS.xml", b"", ()),
+    ("eark", "METS.xml", EARK, ()),
+    ("eark", "METS.xml", b"<mets:me", ("representations/rep1/data/a.txt",)),
+    ("plain", "dias-mets.xml", b"a note on DIAS", ()),
+    ("dias", "dias-mets.xml", b"<mets:mets xmlns:mets='http://www.loc.gov/METS/'/>", ()),
+    ("plain", "arkivstruktur.xml", b"<note/>", ()),
+    ("noark5", "arkivstruktur.xml", b"\xef\xbb\xbf<!DOCTYPE arkiv><arkiv xmlns='a'>", ()),
+    ("noark5", "arkivuttrekk.xml", "<?xml version='1.0' encoding='utf-16'?><addml/>".encode("utf-16"), ()),
+    ("plain", "arkivuttrekk.xml", b"<?xml version='1.0'?><a><addml/></a>", ()),
 ]
 
 
@@ -52,6 +70,23 @@ def test_a_form_is_known_in_every_container(tmp_path: Path, form: str, names: li
     for number, kind in enumerate(("zip", "tar", "tar.gz")):
         found = look(packed(tmp_path / f"{number}.pdf", whole, kind))
         assert (found.form, found.packed) == (form, kind)
+
+
+@pytest.mark.parametrize(("form", "mark", "content", "beside"), BY_CONTENT)
+@pytest.mark.parametrize("top", ["", "pakke/"])
+def test_a_mark_is_one_by_what_it_holds_or_what_stands_beside_it(
+    tmp_path: Path, form: str, mark: str, content: bytes, beside: tuple[str, ...], top: str
+) -> None:
+    place = folder(tmp_path / "a", [f"{top}{name}" for name in (mark, "notes/other.txt", *beside)])
+    (place / top / mark).write_bytes(content)
+    assert look(place).form == form
+    for last in (True, False):  # in whichever order the files lie
+        names = [f"{top}{name}" for name in ("notes/other.txt", *beside)]
+        names.insert(len(names) if last else 0, f"{top}{mark}")
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+            for name in names:
+                archive.writestr(name, content if name.endswith(mark) else b"<x/>")
+        assert look(tmp_path / "a.zip").form == form
 
 
 def test_a_siard_file_is_a_zip_with_a_header(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ import pytest
 from noarkit import ingest, plan
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
-from noarkit.load.verify import Verified
+from noarkit.load.verification import Verified
 from noarkit.report import Context, write_certificate, write_plan_report, write_reports, write_run_report
 from noarkit.report.loaded import verdict
-from noarkit.report.page import moment, size
+from noarkit.report.page import moment
 from noarkit.words.texts import LANGUAGES, texts
 
 HOSTILE = "<script>alert(1)</script> & Søknad.txt"
@@ -29,10 +29,10 @@ PAGES = ("plan.html", "report.html")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
     """A run that archived files with hostile names, set one item aside and skipped another."""
     place = tmp_path_factory.mktemp("run")
-    case = place / "src" / "<b>sak</b>"
+    case = place / "src" / "<b>sak<\u2215b>"
     case.mkdir(parents=True)
     for name in (HOSTILE, "b.pdf", "c.csv", "tom.txt"):
-        (case / name.replace("/", "\u2215")).write_bytes(b"%PDF-1.4" if name.endswith("pdf") else b"a;b\n")
+        (case / name.replace("/", "\u2215")).write_bytes(b"%PDF-1.4\n%%EOF\n" if name.endswith("pdf") else b"a;b\n")
     (case / "tom.txt").write_bytes(b"")
     (case / "link").symlink_to("b.pdf")
     os.mkfifo(case / "pipe")
@@ -164,7 +164,9 @@ def test_the_verdict_is_the_gravest_thing_there_is_to_say(numbers: Numbers, adds
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_certificate_names_target_account_plan_and_times_and_is_signed(run: RunFolder, lang: str) -> None:
-    verified = Verified("bytes", Numbers(read=4, archived=4), {"keys": (5, 5)})
+    verified = Verified("bytes", Numbers(read=4, archived=4), sample=0.05)
+    verified.agree("source records", 4)
+    verified.leave("files", "sample", 95)
     facts = {"archive": "https://archive.example.org", "account": "migration", "sample": 0.05}
     page = write_certificate(run, verified, lang, began_s=1_700_000_000, ended_s=1_700_000_060, **facts)  # type: ignore[arg-type]  # each as it is wanted
     text = page.read_text("utf-8")
@@ -173,22 +175,23 @@ def test_a_certificate_names_target_account_plan_and_times_and_is_signed(run: Ru
         "https://archive.example.org",
         "migration",
         str(run.plan()["sha256"]),
-        "5.0 %",
+        " 5 %",
         "2023-11-14 22:14:20 UTC",
     ):
         assert wanted in text, wanted
     assert "23:14:20 Europe/Oslo" in text
     assert texts(lang).say("report.signature") in text
-    assert texts(lang).say("report.good") in text
+    assert texts(lang).say("verdict.in_part") in text
+    assert texts(lang).say("left.sample") in text
 
 
 def test_a_certificate_of_differences_names_a_hundred_and_keeps_all_in_its_json(run: RunFolder) -> None:
     verified = Verified("ids", Numbers(read=4, archived=4))
     for number in range(150):
-        verified.find("V201", f"case/{number}", "<i>")
+        verified.differ("keys", "V201", f"case/{number}", "<i>")
     page = write_certificate(run, verified, "en", archive="a", account="b", sample=1.0, began_s=0, ended_s=1)
     text = page.read_text("utf-8")
-    assert "do not agree" in text
+    assert "Not verified" in text
     assert text.count('<span class="key">case/') == 100
     assert "and 50 more" in text
     assert "<i>" not in text
@@ -206,7 +209,8 @@ def test_times_are_told_in_utc_and_at_home() -> None:
     ("number", "told"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (3_101_220_334_112, "3.1 TB")]
 )
 def test_sizes_are_told_as_people_say_them(number: int, told: str) -> None:
-    assert size(number).replace("\u00a0", " ") == told
+    assert texts("en").size(number) == told
+    assert texts("nb").size(number) == told.replace(".", ",")
 
 
 def test_a_plan_names_the_values_that_only_some_accounts_may_write(tmp_path: Path) -> None:

@@ -78,9 +78,9 @@ def _pattern(path: str) -> str:
 
 
 @contextmanager
-def archive_in(place: Path) -> Iterator[WholeArchive]:
+def archive_in(place: Path, now_s: float = NOW) -> Iterator[WholeArchive]:
     """The archive in a folder, made where there is none."""
-    service = open_service(place, None, lambda: NOW)
+    service = open_service(place, None, lambda: now_s)
     try:
         yield WholeArchive(service)
     finally:
@@ -111,26 +111,29 @@ class _Workshop:
         self.bench.graph.close()
 
 
-def source_in(place: Path) -> ExtractSource:
-    """The extract in a folder, which must be there."""
+ACCEPTED = ("gradering", "utfoertKassasjon")
+
+
+def source_in(place: Path, *, carry: bool = True) -> ExtractSource:
+    """The extract in a folder, which must be there; it may carry what the archive does not act on."""
     found = find_extract(str(place))
     assert found is not None
-    return found
+    return ExtractSource(found.place, accepted=ACCEPTED, carry=carry)
 
 
-def plan_extract(package: Path, run: Path) -> PlanResult:
+def plan_extract(package: Path, run: Path, *, carry: bool = True) -> PlanResult:
     """A frozen plan of a package."""
-    source = source_in(package)
-    what = Plan(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM)
+    source = source_in(package, carry=carry)
+    what = Plan(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM, accept_loss=ACCEPTED)
     return plan(what, RunFolder(run), nobody, lambda: NOW)
 
 
-def ingest(package: Path, run: Path, archive: Archive) -> Ingested:
+def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, carry: bool = True) -> Ingested:
     """Plans, loads and closes a package."""
-    planned = plan_extract(package, run)
+    planned = plan_extract(package, run, carry=carry)
     folder, told = RunFolder(run), list[Event]()
     bench = Bench(archive, GraphStore.open(folder.graph), source_in(package).open, no_gate)
-    control = Control(lambda: NOW, lambda seconds: None, lambda: False)
+    control = Control(lambda: now_s, lambda seconds: None, lambda: False)
     loaded = load(
         folder,
         archive,
@@ -138,9 +141,9 @@ def ingest(package: Path, run: Path, archive: Archive) -> Ingested:
         Terms("direct", 0.0),
         stopping=Stopping(),
         tell=told.append,
-        now_s=lambda: NOW,
+        now_s=lambda: now_s,
     )
-    closed = close(folder, archive, stopping=Stopping(), tell=told.append, now_s=lambda: NOW)
+    closed = close(folder, archive, stopping=Stopping(), tell=told.append, now_s=lambda: now_s)
     return Ingested(planned, loaded.numbers, closed, tuple(told))
 
 

@@ -25,6 +25,7 @@ from noarkit.load.work import Bench
 from noarkit.server.areas import open_service
 from noarkit.server.service import Service
 from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.levels import survey
 from noarkit.sources.files.names import has_forbidden, is_decodable, path_of
 from noarkit.sources.recipe import compile_recipe, read_recipe
 from tests.load.direct import DirectArchive
@@ -109,20 +110,23 @@ def _laid_out(root: Path, tree: dict[tuple[bytes, ...], bytes]) -> dict[bytes, b
 def _came_back(service: Service, system: str, root: Path) -> dict[bytes, bytes]:
     """The contents of all records in the archive, by the path that their source key spells; titles checked."""
     archive = DirectArchive(service)
+    case_level = survey(root / "source").case_level
     found: dict[bytes, bytes] = {}
     for external in objects(archive, Query("EksternId", "eksterntSystem = @s", {"@s": system})):
         if "refRegistrering" not in external.links:
             continue
         path = path_of(
-            str(external.fields["eksternID"]).replace("##", "#")  # a recipe doubles the sign it cuts keys with
+            # a recipe doubles the sign it cuts keys with, and sets «record:» before what looks like a key of its own
+            str(external.fields["eksternID"]).replace("##", "#").removeprefix("record:")
         )
         record = external.links["refRegistrering"]
         (title,) = [
             one.fields["tittel"] for one in archive.query(Query("Basisregistrering", "id = @r", {"@r": record})).objects
         ]
-        name = path.rsplit(b"/", 1)[-1]
-        if is_decodable(name) and not has_forbidden(name.decode()):
-            assert title == name.decode()
+        steps = path.split(b"/")
+        below = steps[min(case_level, len(steps) - 1) :]  # the folders below the case file, and the name
+        if all(is_decodable(step) and not has_forbidden(step.decode()) for step in below):
+            assert title == " / ".join(step.decode() for step in below)
         where = Query("Dokumentversjon", "refDokument.refRegistrering.id = @r", {"@r": record})
         (version,) = archive.query(where).objects
         target = root / "came"

@@ -235,9 +235,9 @@ def test_all_that_a_group_has_is_told(fresh_archive: Archive) -> None:
     read = {"accessGroupId": group, "explicitPermissions": ["Read"]}
     related = {"accessGroupId": group, "explicitPermissions": ["ReadRelated"]}
     for path, body in (
-        ("entity", {**read, "objectType": "Arkiv", "objectId": "5"}),
-        ("entity", {**read, "objectType": "Arkiv", "objectId": "7"}),
-        ("entity", {**read, "objectType": "Saksmappe", "objectId": "6"}),
+        ("entity", {**read, "objectType": "Arkiv", "objectId": 5}),
+        ("entity", {**read, "objectType": "Arkiv", "objectId": 7}),
+        ("entity", {**read, "objectType": "Saksmappe", "objectId": 6}),
         ("code-list", {**read, "listType": "all"}),
         ("code-list", {**related, "listType": "skjerming"}),
         ("code-list", {**related, "listType": "dokumenttype", "code": "B"}),
@@ -252,8 +252,8 @@ def test_all_that_a_group_has_is_told(fresh_archive: Archive) -> None:
     assert reply.json() == {
         "results": [
             {**everywhere, "discriminator": "GlobaleRettigheter"},
-            {**read, "discriminator": "AbstraktMappe", "objectId": "6"},
-            {**read, "discriminator": "Arkiv", "objectId": "5"},
+            {**read, "discriminator": "AbstraktMappe", "objectId": 6},
+            {**read, "discriminator": "Arkiv", "objectId": 5},
             {**read, "discriminator": "ListeRegister", "listType": "all"},
             {**read, "discriminator": "PresedensRegister"},
             {**read, "discriminator": "VsmRegister"},

@@ -93,7 +93,7 @@ def error(answer: Answer) -> tuple[int, str]:
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path / "archive")
+    made = House(tmp_path / "archive", settings=Settings(refresh_tokens=True))
     made.open()
     yield made
     made.close()
@@ -361,6 +361,16 @@ def test_a_user_is_no_client(house: House) -> None:
     assert error(asked) == (401, "invalid_client")
 
 
+def test_tokens_are_not_renewed_unless_a_setting_says_so(tmp_path: Path) -> None:
+    house = House(tmp_path / "archive")
+    house.open()
+    house.write(USERS)
+    assert "refresh_token" not in told(log_in(house, username="kari", password="p"))
+    refused = log_in(house, grant_type="refresh_token", refresh_token="0" * 40)
+    assert error(refused) == (400, "unsupported_grant_type")
+    house.close()
+
+
 def test_an_access_token_refreshes_nothing(house: House) -> None:
     house.write(USERS)
     body = told(log_in(house, username="kari", password="p"))
@@ -377,8 +387,9 @@ def test_a_refresh_token_ends_after_fourteen_days_however_often_it_is_used(house
     assert error(log_in(house, grant_type="refresh_token", refresh_token=refresh)) == (400, "invalid_grant")
 
 
-def test_userinfo_tells_groups_under_the_claim_of_the_settings(tmp_path: Path) -> None:
-    house = House(tmp_path / "archive", settings=Settings(group_claim="https://idp.example/groups"))
+def test_userinfo_tells_groups_under_the_claims_of_the_settings(tmp_path: Path) -> None:
+    settings = Settings(group_claim="https://idp.example/groups", group_claim_also="roles")
+    house = House(tmp_path / "archive", settings=settings)
     house.open()
     house.write(USERS)
     caller = house.caller(told(log_in(house, username="kari", password="p"))["access_token"])
@@ -389,6 +400,7 @@ def test_userinfo_tells_groups_under_the_claim_of_the_settings(tmp_path: Path) -
         "name": "kari",
         "email": "kari@example.org",
         "https://idp.example/groups": ["admin"],
+        "roles": ["admin"],
     }
     house.close()
 
@@ -421,6 +433,6 @@ def test_a_client_asks_who_it_is(archive: Archive) -> None:
         "sub": "integration",
         "preferred_username": "integration",
         "name": "integration",
-        "groups": ["integration"],
+        "https://documaster.com/idp/groups": ["integration"],
     }
     assert wire.call("GET", "info/me", token="0" * 40).status == 401

@@ -68,16 +68,19 @@ def test_a_token_refused_is_told_in_the_words_of_oauth(archive: Archive, form: B
     assert (told["error"], sorted(told)) == (error, ["error", "error_description"])
 
 
-def test_a_password_gets_a_token_and_one_to_renew_it(scene: Scene) -> None:
-    with (scene.archive.data_dir / "clients.toml").open("a", encoding="utf-8") as file:
+def test_a_password_gets_a_token_and_one_to_renew_it_where_a_setting_says_so(
+    archive_with: Callable[..., Archive],
+) -> None:
+    archive = archive_with(refresh_tokens=True)
+    with (archive.data_dir / "clients.toml").open("a", encoding="utf-8") as file:
         file.write('\n[users.kari]\npassword = "s"\ngroups = ["admin"]\n')
-    client: Body = {"client_id": "admin", "client_secret": secret(scene.archive)}
+    client: Body = {"client_id": "admin", "client_secret": secret(archive)}
     form = {"grant_type": "password", "username": "kari", "password": "s", **client}
-    told = members(answered(ask_token(scene.archive, form)))
+    told = members(answered(ask_token(archive, form)))
     assert (told["access_token"], told["refresh_token"]) == (TOKEN, TOKEN)
     renewed: Body = {"grant_type": "refresh_token", "refresh_token": told["refresh_token"], **client}
-    assert members(answered(ask_token(scene.archive, renewed)))["access_token"] == TOKEN
-    me = scene.wire.bearing(str(told["access_token"]))
+    assert members(answered(ask_token(archive, renewed)))["access_token"] == TOKEN
+    me = archive.wire.bearing(str(told["access_token"]))
     assert answered(me.call("GET", "info/me")) == {"userId": "kari"}
     assert members(answered(me.call("POST", "/idp/oauth2/userinfo")))["sub"] == "kari"
 

@@ -51,6 +51,22 @@ def fetching(text: str, more: str = "") -> Whole:
     return seal(whole)
 
 
+def old(name: str, content: bytes, *, sealed: bool = True) -> Whole:
+    """A good bag of version 0.97 with one tag file changed."""
+    whole = {**parts(version="0.97"), name: content}
+    return seal(whole) if sealed else whole
+
+
+def apart(version: str) -> Whole:
+    """Two manifests, each listed by the tag manifest of its own algorithm alone."""
+    whole = parts(version=version, algorithms=("sha256", "sha512"))
+    for mine, other in (("sha256", "sha512"), ("sha512", "sha256")):
+        tags = {name: whole[name] for name in ("bagit.txt", "bag-info.txt", f"manifest-{mine}.txt")}
+        whole[f"tagmanifest-{mine}.txt"] = lines(tags, mine).encode()
+        assert f"manifest-{other}.txt" not in whole[f"tagmanifest-{mine}.txt"].decode()
+    return whole
+
+
 SUM = "0" * 64
 URL = "https://example.org/x"
 
@@ -78,6 +94,7 @@ BROKEN: dict[str, list[Callable[[], Whole]]] = {
         lambda: listed(lines({"data/a.txt": b"first"})),
         lambda: listed(lines({"data/a.txt": b"other"})),
     ],
+    "BAGIT-2.1.3-TWICE-ALIKE": [lambda: old(MANIFEST, (lines(FILES) + lines({"data/a.txt": b"first"})).encode())],
     "BAGIT-2.1.3-UNLISTED": [lambda: {**parts(), "data/new.txt": b"x"}],
     "BAGIT-2.1.3-PERCENT": [
         lambda: parts({"data/100%.txt": b"x"}),
@@ -89,6 +106,13 @@ BROKEN: dict[str, list[Callable[[], Whole]]] = {
     "BAGIT-2.2.1-TWICE": [lambda: tag_listed(lines({"bagit.txt": parts()["bagit.txt"]}))],
     "BAGIT-2.2.1-MANIFESTS": [
         lambda: {**parts(), "tagmanifest-sha256.txt": lines({"bagit.txt": parts()["bagit.txt"]}).encode()}
+    ],
+    "BAGIT-2.2.1-MANIFESTS-EACH": [
+        lambda: apart("1.0"),
+        lambda: apart("0.97"),
+        lambda: old(
+            "tagmanifest-sha256.txt", lines({"bag-info.txt": b"Source-Organization: Vik\n"}).encode(), sealed=False
+        ),
     ],
     "BAGIT-2.2.1-UNLISTED": [lambda: {**parts(), "notes.txt": b"x"}],
     "BAGIT-2.2.2-LINE": [lambda: parts(info="nothing\n"), lambda: parts(info=" folded: too early\n")],
@@ -230,6 +254,31 @@ def test_names_are_matched_as_they_stand_before_they_are_composed(tmp_path: Path
     assert validate_bag(moved).valid
     with open_bag(moved) as bag, bag.open("å.txt") as file:
         assert file.read(5) == b"1"
+
+
+@pytest.mark.parametrize("version", ["0.97", "1.0"])
+@pytest.mark.parametrize("pack", [folder, zipped, tarred])
+def test_a_file_that_is_listed_in_two_normal_forms_is_there_and_is_checked(
+    tmp_path: Path, version: str, pack: Callable[[Path, Whole], Path]
+) -> None:
+    composed, apart = "data/å.txt", "data/a\u030a.txt"
+    whole = parts({composed: b"1"}, version=version)
+    whole[MANIFEST] += lines({apart: b"1"}).encode()
+    good = pack(tmp_path / "bag", seal(whole))
+    found = validate_bag(good)
+    assert found.valid, found.codes
+    assert {"BAGIT-6.1.1-TWIN", "BAGIT-6.1.1-COMPOSITION"} == found.codes
+    assert "BAGIT-3-CHECKSUM" in validate_bag(pack(tmp_path / "other", {**seal(whole), composed: b"2"})).codes
+    whole[MANIFEST] = whole[MANIFEST].replace(lines({apart: b"1"}).encode(), lines({apart: b"3"}).encode())
+    assert "BAGIT-3-MISSING" in validate_bag(pack(tmp_path / "third", seal(whole))).codes
+
+
+def test_a_file_listed_twice_alike_can_be_read_before_version_1_alone(tmp_path: Path) -> None:
+    twice = (lines(FILES) + lines({"data/a.txt": b"first"})).encode()
+    with open_bag(folder(tmp_path / "old", old(MANIFEST, twice))) as bag:
+        assert sorted(entry.name for entry in bag.entries()) == ["a.txt", "more/b.bin"]
+    with open_bag(folder(tmp_path / "new", changed(MANIFEST, twice))) as bag, pytest.raises(PackageFault):
+        list(bag.entries())
 
 
 def test_what_only_a_disk_can_hold_is_told(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ ERRORS = {f"N5.{n:02}" for n in (1, 2, 3, 12, 19, 28, 29, 30, 32, 33, 47, 48, 51
 MILDER = {
     "N011": "the schema wants a change, and there was none",
     "N217": "documaster-valid-case-archive: the same official schema, with other line ends",
+    "N417": "a package without documents may be what was agreed on",
+    "N418": "the catalogue wants what Arkade does not",
     "N302": "documaster-valid-case-archive: a classification system that several arkivdeler repeat",
     "N602": "documaster-valid-case-archive: before 5.0 a dokumentobjekt has no systemID",
 }

@@ -14,6 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import noarkit.connectors
+from noarkit.cli.show import to_json
 from noarkit.connectors.access.consent import code_of
 from noarkit.connectors.appsec import AppSec, carry_out, open_login, open_service, writing
 from noarkit.connectors.appsec.sarif_rules import problems
@@ -59,7 +60,7 @@ def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
 def said(to: Connection, line: str, **arguments: object) -> list[Mapping[str, object]]:
     """The answers to a line of words."""
     found = list(carry_out(to, line.split(), arguments))
-    json.dumps(found)  # whoever shows it can
+    to_json(found)  # whoever shows it can
     return found
 
 

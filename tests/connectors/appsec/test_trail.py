@@ -260,3 +260,21 @@ def test_a_tenant_without_policies_lacks_nothing_and_one_that_hides_them_does(
                 assert ("policies" in str(one.fields["not_fetched"])) == (lacks and with_findings)
         for service in connected(other, tmp_path, policies=False):
             assert not [one for one in items(all_of(service, "scans")) if "policies" in str(one.fields["not_fetched"])]
+
+
+def test_a_401_for_the_policies_alone_says_that_they_are_not_for_us(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6, options={"policies": "no"})) as other:
+        for service in connected(other, tmp_path):
+            found = [one for one in items(all_of(service, "scans")) if one.fields["status"] == "Completed"]
+            assert found, "the run goes on"
+            assert all("policies" in str(one.fields["not_fetched"]) for one in found)
+
+
+def test_decisions_of_more_than_one_page_are_all_read(tmp_path: Path) -> None:
+    with standing("appsec", tmp_path, Wish(6)) as other:
+        for service in connected(other, tmp_path):
+            project = str(next(service.calls.projects())["id"])
+            for number in range(205):
+                other.control("triage", project=project, similarity="77", state="CONFIRMED", comment=str(number))
+            told = [one["comment"] for one in service.calls.predicates("sast", "77", project)]
+            assert told[-205:] == [str(number) for number in range(205)]

@@ -55,7 +55,9 @@ def test_a_decision_of_an_experiment_stands_with_what_it_found_out(features: Fea
     decisions = [item for item in items_of(features, "experiments") if item.kind == "decision"]
     assert decisions
     assert all(":decision:" in item.key and item.fields["reason"] for item in decisions)
-    assert all([b"absoluteLift" in made.data for made in item.made] == [False, True] for item in decisions)
+    # the decision, the result it rests on, and the page that a person reads
+    assert all([b"absoluteChange" in made.data for made in item.made] == [False, True, False] for item in decisions)
+    assert all([made.name[-4:] for made in item.made] == ["json", "json", ".txt"] for item in decisions)
 
 
 def test_earlier_versions_are_walked_only_where_something_changed(held: Standing, features: Features) -> None:

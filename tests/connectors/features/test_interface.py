@@ -197,7 +197,7 @@ def test_a_key_that_only_reads_cannot_write_and_one_that_writes_is_shown_for_not
         for service in connected(reading, tmp_path):
             assert items_of(service, "gates")
             with pytest.raises(ServiceDenied):
-                writing.create(service.calls, "gates", {"name": "ny"})
+                writing.create(service.calls, "gates", {"name": "nytt"})
 
     def answer(asked: Asked) -> Told:
         return told({"data": {"id": "g1", "name": "g1"} if asked.method == "POST" else [{"id": "g1", "name": "g1"}]})
@@ -205,7 +205,7 @@ def test_a_key_that_only_reads_cannot_write_and_one_that_writes_is_shown_for_not
     with serving(answer) as server:
         for service in scripted(held, tmp_path, server.url):
             list(service.calls.definitions("gates"))
-            writing.create(service.calls, "gates", {"name": "g2"})
+            writing.create(service.calls, "gates", {"name": "gate2"})
         shown = [(asked.method, asked.headers["service-api-key"][:12]) for asked in server.asked]
     assert shown == [("GET", "console-read"), ("POST", "console-writ")]
 

@@ -88,8 +88,8 @@ def test_keys_that_are_told_back_in_refusals_are_told_to_nobody(
         # what the service said is told, without the key that it repeats
         assert (ended, "Invalid API key for this endpoint. Key: ***" in told) == (6, True)
     for words in (
-        ("connect", "features:standin", "gates", "create", "ny"),
-        ("connect", "features:standin", "gates", "check", "ny", "--json"),
+        ("connect", "features:standin", "gates", "create", "nytt"),
+        ("connect", "features:standin", "gates", "check", "nytt", "--json"),
         ("connect", "features:standin", "events", "send", "sendt", "--json"),
         ("connect", "features:standin", "--mcp"),
         ("plan", "features:standin", "-o", str(tmp_path / "run")),
@@ -115,8 +115,8 @@ def test_no_secret_is_told_where_all_goes_well(
                 "--archive",
                 f"embedded:{tmp_path / 'archive'}",
             ),
-            ("connect", "features:standin", "gates", "create", "ny", "--json"),
-            ("connect", "features:standin", "gates", "check", "ny"),
+            ("connect", "features:standin", "gates", "create", "nytt", "--json"),
+            ("connect", "features:standin", "gates", "check", "nytt"),
             ("connect", "features:standin", "--mcp", "--json"),
         ):
             assert heard.run(*words)[0] == 0, words

@@ -17,13 +17,23 @@ from tests.connectors.features.asking import connected, items_of, scripted
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing
 
+WHOLE: dict[str, dict[str, object]] = {
+    "gates": {"isEnabled": True, "rules": []},
+    "dynamic_configs": {"isEnabled": True, "rules": []},
+    "experiments": {
+        "allocation": 50, "bonferroniCorrection": False, "defaultConfidenceInterval": "95", "groups": [],
+        "hypothesis": "", "idType": "userID", "status": "setup", "targetingGateID": None,
+    },
+}  # fmt: skip
 
-@pytest.mark.parametrize("group", ["gates", "dynamic_configs", "segments", "experiments"])
+
+@pytest.mark.parametrize("group", sorted(WHOLE))
 def test_a_definition_is_made_changed_found_and_taken_away(features: Features, group: str) -> None:
     made = writing.create(features.calls, group, {"name": f"ny {group}", "description": "Ny"})
     one = str(made["id"])
     assert writing.update(features.calls, group, one, {"description": "Endret"})["description"] == "Endret"
-    assert writing.update(features.calls, group, one, {"description": "Hel"}, whole=True)["description"] == "Hel"
+    told_ = {**WHOLE[group], "description": "Hel"}
+    assert writing.update(features.calls, group, one, told_, whole=True)["description"] == "Hel"
     found = writing.get(features.calls, group, one)
     assert found is not None
     assert found["description"] == "Hel"
@@ -32,6 +42,20 @@ def test_a_definition_is_made_changed_found_and_taken_away(features: Features, g
         writing.create(features.calls, group, {"name": f"ny {group}"})
     writing.delete(features.calls, group, one)
     assert writing.get(features.calls, group, one) is None
+
+
+def test_of_a_segment_its_rules_or_its_people_are_changed_and_nothing_else(features: Features) -> None:
+    made = writing.create(features.calls, "segments", {"name": "nytt segment", "type": "rule_based"})
+    one = str(made["id"])
+    rule = {"name": "Alle", "passPercentage": 100, "conditions": []}
+    assert writing.update(features.calls, "segments", one, {"rules": [rule]})["rules"] == [rule]
+    assert writing.update(features.calls, "segments", one, {"ids": ["u1"]})["id"] == one
+    for wrong in ({}, {"description": "Endret"}, {"rules": "alle"}, {"rules": [], "description": "x"}):
+        with pytest.raises(UsageFault):
+            writing.update(features.calls, "segments", one, wrong)
+    writing.act(features.calls, "segments", one, "archive")
+    writing.delete(features.calls, "segments", one)
+    assert writing.get(features.calls, "segments", one) is None
 
 
 def test_what_is_asked_for_in_words_is_carried_out(features: Features) -> None:

@@ -16,13 +16,18 @@ from tests.connectors.scripted import one_after_another, serving, told
 from tests.connectors.standing import Standing, all_of, connected, standing
 
 FREE = ((1_000_000, 60.0),)
+ODD = {
+    name: f"00000000-0000-4000-9000-{number:012d}"
+    for number, name in enumerate(("jpy", "isk", "kwd", "refund", "none", "nobody", "unknown"))
+}
 SETTLED = {"status": "COMPLETED", "exportStatus": "EXPORTED", "settledAt": "2026-05-01T10:00:00.000Z"}
 
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service with one entry of each odd kind."""
-    with standing("spend", tmp_path_factory.mktemp("spend"), Wish(3, limits=FREE)) as found:
+    # its odd entries are what nobody published, and what a client must bear all the same
+    with standing("spend", tmp_path_factory.mktemp("spend"), Wish(3, limits=FREE), odd=True) as found:
         values = {
             "jpy": {"currency": "JPY", "minors": 1500},
             "isk": {"currency": "ISK", "minors": 1500},
@@ -31,11 +36,11 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
             "none": None,
         }
         entries: list[dict[str, object]] = [
-            {"id": f"e-{name}", "transactionValue": value, **SETTLED} for name, value in values.items()
+            {"id": ODD[name], "transactionValue": value, **SETTLED} for name, value in values.items()
         ]
         entries += [
-            {"id": "e-nobody", "employeeId": None, "vendor": None, "supplier": None, **SETTLED},
-            {"id": "e-unknown", "family": "A_NEW_FAMILY", "subFamily": 7, **SETTLED},
+            {"id": ODD["nobody"], "employeeId": None, "merchant": None, "supplier": None, **SETTLED},
+            {"id": ODD["unknown"], "family": "A_NEW_FAMILY", "subFamily": 7, **SETTLED},
         ]
         found.control("change", entries=entries)
         yield found
@@ -44,18 +49,20 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 def item(held: Standing, folder: Path, one: str) -> Item:
     """One entry as it is archived."""
     for service in connected(open_service, held, folder):
-        return next(each for each in all_of(service, "entries") if isinstance(each, Item) and each.key.endswith(one))
+        return next(
+            each for each in all_of(service, "entries") if isinstance(each, Item) and each.key.endswith(ODD[one])
+        )
     raise AssertionError(one)
 
 
 @pytest.mark.parametrize(
     ("one", "amount"),
     [
-        ("e-jpy", "1500 JPY"),
-        ("e-isk", "1500 ISK"),
-        ("e-kwd", "1.500 KWD"),
-        ("e-refund", "-1299.00 NOK"),
-        ("e-none", ""),
+        ("jpy", "1500 JPY"),
+        ("isk", "1500 ISK"),
+        ("kwd", "1.500 KWD"),
+        ("refund", "-1299.00 NOK"),
+        ("none", ""),
     ],
 )
 def test_8_amounts_have_the_exponent_of_their_currency_and_a_refund_is_negative(
@@ -64,18 +71,18 @@ def test_8_amounts_have_the_exponent_of_their_currency_and_a_refund_is_negative(
     found = item(held, tmp_path, one)
     assert found.fields["amount"] == amount
     assert amount in str(found.fields["title"])
-    kept = json.loads(found.made[0].data)["transactionValue"]
+    kept = json.loads(found.made[0].data).get("transactionValue")
     assert kept is None or isinstance(kept["minors"], int)
 
 
 def test_8_an_entry_without_a_user_or_supplier_is_archived(held: Standing, tmp_path: Path) -> None:
-    found = item(held, tmp_path, "e-nobody")
+    found = item(held, tmp_path, "nobody")
     assert found.fields["employee"] is None
     assert found.fields["supplier"] == "Ukjent leverandør"
 
 
 def test_8_an_entry_of_a_family_nobody_knows_is_archived_as_it_is(held: Standing, tmp_path: Path) -> None:
-    found = item(held, tmp_path, "e-unknown")
+    found = item(held, tmp_path, "unknown")
     assert (found.kind, found.fields["family"]) == ("entry", "A_NEW_FAMILY")
     assert json.loads(found.made[0].data)["family"] == "A_NEW_FAMILY"
 
@@ -92,7 +99,7 @@ def test_7_an_address_that_expired_is_asked_for_once_more_and_no_oftener(held: S
             assert len(source.read()) == content.size_bytes
 
 
-@pytest.mark.parametrize("life", ["0.001", "86400"])
+@pytest.mark.parametrize("life", ["-1", "86400"])
 def test_7_signed_addresses_really_end(tmp_path: Path, life: str) -> None:
     with standing("spend", tmp_path, Wish(8, limits=FREE, options={"url-life": life})) as there:
         for service in connected(open_service, there, tmp_path):
@@ -112,7 +119,7 @@ def test_2_a_cursor_that_comes_again_is_a_fault(held: Standing, tmp_path: Path) 
         for service in connected(open_service, held, tmp_path):
             service.calls.client.base = other.url
             with pytest.raises(ServiceStrange):
-                list(service.calls.register("/v1/vendors"))
+                list(service.calls.register("vendors"))
         assert len(other.asked) <= 3
 
 

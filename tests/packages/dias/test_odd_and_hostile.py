@@ -28,6 +28,7 @@ DTD = '<!DOCTYPE mets [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
     [
         good_dias(),
         replace(good_dias(), spelt=lambda name: name.replace("/", "\\")),
+        replace(good_dias(), spelt=lambda name: name.replace("content/", "content\\")),
         replace(good_dias(), top=""),
         replace(good_dias(), top="any folder"),
         replace(good_dias(), packed=True),

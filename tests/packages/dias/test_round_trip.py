@@ -69,6 +69,15 @@ def test_any_tree_comes_back_equal_and_valid(tree: dict[str, bytes], aip: bool) 
         assert content_of(Path(place, "unpacked", tar.stem)) == tree
 
 
+def test_a_backslash_that_belongs_to_a_name_stays_in_it_beside_the_name_without(tmp_path: Path) -> None:
+    tree = {"0\\": b"x", "0": b"y", "d\\/e\\f": b"z", "d/e/f": b"w"}
+    made = make_dias(laid(tmp_path / "source", tree), tmp_path / "p", DiasOrder("SIP"))
+    assert content_of(made.path) == tree
+    report = validate_dias(made.path)
+    assert report.valid
+    assert "D113" not in report.codes
+
+
 TEXTS = st.text(max_size=20)
 
 

@@ -55,6 +55,13 @@ def test_ids_dates_authors_and_numbers_are_kept(tmp_path: Path) -> None:
         ("2020-06-01T12:00:00Z", "2020-06-01T12:00:00.000Z"),
         ("2020-06-01T12:00:00+05:00", "2020-06-01T07:00:00.000Z"),
         (" 2020-06-01 ", "2020-05-31T22:00:00.000Z"),
+        ("2020-06-01T24:00:00", "2020-06-01T22:00:00.000Z"),
+        ("2020-12-31T24:00:00.000Z", "2021-01-01T00:00:00.000Z"),
+        ("2020-06-01T24:00:00-05:00", "2020-06-02T05:00:00.000Z"),
+        ("2020-06-01Z", "2020-06-01T00:00:00.000Z"),
+        ("2020-06-01+05:00", "2020-05-31T19:00:00.000Z"),
+        ("2020-06-01T12:00:00.1234567Z", "2020-06-01T12:00:00.123Z"),
+        ("2020-06-01T12:00:00+14:00", "2020-05-31T22:00:00.000Z"),
     ],
 )
 def test_times_are_read_with_or_without_offset(tmp_path: Path, told: str, kept: str) -> None:
@@ -150,7 +157,7 @@ def test_a_record_without_title_is_named_by_its_first_document_and_that_is_told(
     assert found[uuid(11)].fields["tittel"] == "Dokument"
     assert found[uuid(13)].fields["tittel"] == "Ikke angitt"
     notes = {note.code: note.data for note in records(source)[uuid(11)].notes}
-    assert notes["W232"]["names"] == "Basisregistrering.tittel"
+    assert notes["W232"]["field"] == "Basisregistrering.tittel"
 
 
 def test_codes_become_codes_and_new_texts_become_codes_of_their_own(tmp_path: Path) -> None:
@@ -177,15 +184,20 @@ def test_what_is_not_screened_says_so(tmp_path: Path) -> None:
 def test_what_the_archive_has_no_place_for_is_told_with_its_record(tmp_path: Path) -> None:
     lost = "<oppbevaringssted>Kjeller</oppbevaringssted><gradering><grad>Hemmelig</grad></gradering>"
     source = package(tmp_path, fonds(series(folder(10, before=lost))))
-    (note,) = records(source)[uuid(10)].notes
-    assert (note.code, note.data) == ("W231", {"names": "gradering, oppbevaringssted", "count": 2})
+    left, carried = records(source)[uuid(10)].notes
+    assert (left.code, left.data["field"]) == ("W231", "1: mappe/gradering/grad")  # nobody accepted that
+    assert left.data["losses"] == [(uuid(10), "mappe/gradering/grad", "Hemmelig", 2)]
+    assert (carried.code, carried.data["field"]) == ("W237", "1: mappe/oppbevaringssted")
+    assert carried.data["carried"] == [(uuid(10), "mappe/oppbevaringssted", "Kjeller", 2)]
+    assert "losses" not in carried.data
 
 
 def test_a_case_file_without_class_gets_one_of_our_own(tmp_path: Path) -> None:
     source = package(tmp_path, fonds(series(folder(10, kind="saksmappe", after=CASE))))
     found = entities(source)
     own = dict(found[uuid(10)].links)["refPrimaerKlasse"]
-    assert found[own].fields == {"klasseIdent": "0", "tittel": "Uten klasse"}
+    made_up = {"klasseIdent": "0", "tittel": "Uten klasse"}
+    assert found[own].fields == {**made_up, "opprettetDato": "2020-01-02T02:04:05.000Z", "opprettetAv": "Kari"}
     assert ("refArkivdelSomPrimaer", uuid(2)) in found[found[own].parent or ""].links
 
 

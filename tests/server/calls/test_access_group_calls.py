@@ -181,7 +181,7 @@ def test_the_last_group_in_charge_stays(fresh_archive: Archive) -> None:
 
 def test_all_that_a_group_was_granted_is_told(scene: Scene) -> None:
     number = a_group(scene, globalPermissions=["ReadThis"])["id"]
-    folder, read = scene.folder(), {"accessGroupId": number, "explicitPermissions": ["Read"]}
+    folder, read = int(scene.folder()), {"accessGroupId": number, "explicitPermissions": ["Read"]}
     entity = {**read, "objectType": "AbstraktMappe", "objectId": folder}
     answered(scene.wire.call("POST", "permission/entity", entity), 201)
     answered(scene.wire.call("POST", "permission/bsm-registry", read), 201)

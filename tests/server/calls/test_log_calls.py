@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.server.calls.scene import READER, Body, Scene
-from tests.server.calls.shapes import NUMBER, STAMP, UUID, answered, items, members, refused
+from tests.server.calls.shapes import DIGITS, STAMP, UUID, answered, items, members, refused
 from tests.server.wire import came, delete, link, save
 
 CHANGES, ACCESSES, DOWNLOADS = (("POST", f"logs/{name}-log") for name in ("change", "access", "download"))
@@ -28,7 +28,7 @@ def about(scene: Scene, object_id: str, kind: str, type_name: str = "Mappe") -> 
         "id": object_id,
         "systemId": scene.fields(type_name, object_id)["uuid"],
         "type": type_name,
-        "revisionId": NUMBER,
+        "revisionId": DIGITS,
         "revisionType": kind,
         "modifiedDate": STAMP,
         "modifiedBy": "admin",

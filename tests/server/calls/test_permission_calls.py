@@ -30,7 +30,7 @@ class Node:
 def node(scene: Scene, kind: str) -> Node:
     """A node of each kind that nobody else grants on; the registers are shared by all tests."""
     if kind == "entity":
-        return Node("permission/entity", {"objectType": "AbstraktMappe", "objectId": scene.folder()}, "Read")
+        return Node("permission/entity", {"objectType": "AbstraktMappe", "objectId": int(scene.folder())}, "Read")
     if kind == "code-list":
         code = f"N{scene.folder()}"
         answered(scene.wire.call("PUT", f"code-lists/mappetype/{code}", {"name": code}))
@@ -155,7 +155,7 @@ def test_grants_are_for_those_who_may_grant(scene: Scene, kind: str) -> None:
 )
 def test_each_kind_of_object_bears_grants(scene: Scene, object_type: str, name: str) -> None:
     group = a_group(scene)
-    told = {"objectType": object_type, "objectId": scene.ids[name]}
+    told = {"objectType": object_type, "objectId": int(scene.ids[name])}
     related = object_type in ("Klassifikasjonssystem", "Klasse")
     given = ["ReadThis", "Read", "Create", "Update", "Delete", "Grant", "UpdateSystemManaged", "Move"]
     words = [*given, "ReadRelated"] if related else given

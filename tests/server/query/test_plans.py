@@ -10,6 +10,7 @@ import pytest
 from noarkit.server import schema
 from noarkit.server.query.compile import compile_query
 from noarkit.server.query.paths import MAY_READ
+from noarkit.server.query.patterns import watch_patterns
 from noarkit.server.query.request import read_request
 from noarkit.server.settings import Settings
 
@@ -20,6 +21,7 @@ def tables() -> Iterator[sqlite3.Connection]:
     for statement in schema.statements():
         db.execute(statement)
     db.create_function(MAY_READ, 2, lambda family, object_id: True)
+    watch_patterns(db, lambda: None)
     yield db
     db.close()
 
@@ -30,6 +32,7 @@ def tables() -> Iterator[sqlite3.Connection]:
     [
         ("Saksmappe", "mappeIdent = @x"),
         ("Saksmappe", "mappeIdent %= @x"),
+        ("Saksmappe", "mappeIdent %= @like"),
         ("Saksmappe", "saksaar = @n && sakssekvensnummer = @n"),
         ("Journalpost", "registreringsIdent = @x"),
         ("Basisregistrering", "refMappe.id = @n"),
@@ -46,7 +49,7 @@ def tables() -> Iterator[sqlite3.Connection]:
     ],
 )
 def test_no_table_is_read_whole(tables: sqlite3.Connection, type_name: str, query: str, guarded: bool) -> None:
-    parameters = {"@x": "2021/1", "@y": "system", "@n": 7, "@m": 8}
+    parameters = {"@x": "2021/1", "@y": "system", "@like": "2021/%", "@n": 7, "@m": 8}
     body = {"type": type_name, "limit": 500, "query": query, "parameters": parameters}
     settings = Settings()
     statement = compile_query(read_request(body, settings), settings, guarded=guarded)

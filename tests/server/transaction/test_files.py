@@ -60,7 +60,7 @@ def transact(world: World, files: RecordingFiles, *actions: Action) -> None:
     """One transaction over these files."""
     desk = world.desk
     settings = desk.service.settings
-    read = read_actions({"actions": list(actions)}, plans(leniency(settings)))
+    read = read_actions({"actions": list(actions)}, plans(leniency(settings)), settings.max_actions)
     with desk.service.db.writing() as db:
         stage = open_stage(db, settings, Caller("me", "Me", desk.rights), 0)
         perform(stage, read)

@@ -302,7 +302,7 @@ def test_a_file_must_be_there_and_be_ones_own(world: World) -> None:
     document = desk.ids(*world.folder(), *world.record("folder"), *world.document("record"))["document"]
     unknown = desk.refused(*world.version(document, "999999999"))
     assert (unknown.status, unknown.description.startswith("actions[0] ")) == (400, True)
-    assert desk.refused(*world.version(document, desk.upload(account="another"))).status == 403
+    assert desk.refused(*world.version(document, desk.upload(account="another"))).status == 400
     assert desk.refused(*world.version(document, "abc")).status == 400
     assert desk.without("Store documents").refused(*world.version(document, desk.upload())).status == 403
 

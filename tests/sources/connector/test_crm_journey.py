@@ -13,7 +13,7 @@ import noarkit
 from noarkit.connectors.crm.listing import everything
 from noarkit.errors import OtherArchive
 from noarkit.events import Event
-from noarkit.journeys import source_at
+from noarkit.origins import source_at
 from noarkit.sources.connector import ConnectorSource
 from noarkit.standins.serving import Wish
 from tests.connectors.standing import Standing, standing
@@ -47,7 +47,7 @@ def test_all_of_a_crm_is_archived_once_and_then_only_what_changes(tmp_path: Path
         held.control("change", module="Deals", delete=[deals[2]])
         time.sleep(1.1)  # times there are whole seconds: what changes in the second of a plan is the next one's
         third = load(held, tmp_path, "third", archive)
-        # a new deal and a new note; the changed deal's snapshot is a new version; the deleted one is told and kept
+        # a new deal and a new note; the changed deal has new versions; the deleted one is told and kept
         assert (third.numbers.archived, third.numbers.new_versions, third.numbers.skipped) == (2, 1, 1)
         assert third.numbers.add_up
 

@@ -16,7 +16,7 @@ from noarkit.connectors.inbox.store import Inbox, inbox_place
 from noarkit.connectors.marks import Mark, Marks, read_marks, write_marks
 from noarkit.errors import JournalFault
 from noarkit.events import Event
-from noarkit.journeys import source_at
+from noarkit.origins import source_at
 from noarkit.sources.connector import ConnectorSource, standing
 from noarkit.standins.serving import Wish
 from tests.connectors.standing import Standing

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit import journeys
+from noarkit import journeys, origins
 from noarkit.cli.main import main
 from noarkit.connectors.crm.listing import everything
 from noarkit.errors import UsageFault
@@ -29,7 +29,7 @@ def loaded(held: Standing, folder: Path, name: str) -> noarkit.IngestResult:
 
 def deals(held: Standing) -> Mapping[str, object]:
     """What stands in the field, by record."""
-    source = journeys.source_at("crm:standin", held.site())
+    source = origins.source_at("crm:standin", held.site())
     assert isinstance(source, ConnectorSource)
     calls, fields = source.service.calls, source.service.fields("Deals")  # type: ignore[attr-defined]  # a Crm
     found = {str(row["id"]): row["Archive_Id"] for row in everything(calls, "Deals", fields, "test")}

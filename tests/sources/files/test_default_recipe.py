@@ -69,7 +69,7 @@ def test_every_file_is_a_record_with_a_document_and_a_version(tmp_path: Path) ->
         "rot.txt": "rot.txt",
         "brev.eml": "Hei",
         "Sak 1/a_b.txt": "a_b.txt",
-        "Sak 1/dypt/ned/c.txt": "c.txt",
+        "Sak 1/dypt/ned/c.txt": "dypt / ned / c.txt",
         "Sak 2/%FF.bin": "\ufffd.bin",
         f"Sak 2/{unicodedata.normalize('NFD', 'å')}": unicodedata.normalize("NFD", "å"),
     }

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noarkit.errors import PlanFault
 from noarkit.events import nobody
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.sources.files import FilePolicy, FileTree
-from noarkit.sources.files.mail import read_head, read_whole
+from noarkit.sources.files.mail import read_head, read_whole, seen_from
 from noarkit.sources.files.mailbox import spans
 from noarkit.sources.port import SourceItem, SourceRecord
 
@@ -144,7 +145,7 @@ def test_what_only_its_name_calls_a_mail_stays_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.eml").write_bytes(b"\x00\xffikke noe brev")
     record = one(tmp_path, FilePolicy(mail="parts"))
     assert (record.kind, record.fields["mail"]) == ("file", {})
-    assert "W211" in [note.code for note in record.notes]
+    assert [note.code for note in record.notes] == ["W217"]
 
 
 def test_a_mailbox_in_a_tree_is_a_file_unless_told_otherwise(tmp_path: Path) -> None:
@@ -278,3 +279,73 @@ def test_a_mail_nested_beyond_reason_is_read_as_far_as_its_head() -> None:
     content = b"From: a@b.no\r\n" + b"Content-Type: message/rfc822\r\n\r\n" * 3000 + b"slutt"
     told = read_whole(content)
     assert told.fields["from"]
+
+
+HEAD = b"From: a@b.no\r\nSubject: x\r\nMIME-Version: 1.0\r\n"
+PART = b"--B\r\nContent-Type: application/pdf\r\n\r\nx\r\n"
+NESTED = b"".join(b"Content-Type: multipart/mixed; boundary=B%d\r\n\r\n--B%d\r\n" % (i, i) for i in range(800))
+
+
+@pytest.mark.parametrize(
+    "body", [b"Content-Type: multipart/mixed; boundary=B\r\n\r\n" + PART * 100_000 + b"--B--\r\n", NESTED + b"x" * 99]
+)
+def test_a_mail_with_more_parts_than_people_send_is_taken_whole_and_told(tmp_path: Path, body: bytes) -> None:
+    (tmp_path / "a.eml").write_bytes(HEAD + body)
+    record = one(tmp_path, FilePolicy(mail="parts"))
+    assert (record.kind, len(record.contents), mail_of(record)["subject"]) == ("mail", 1, "x")
+    assert [note.code for note in record.notes] == ["W218"]
+
+
+def test_attachments_are_the_bytes_that_were_sent_whatever_surrounds_them() -> None:
+    body = (
+        b"Content-Type: multipart/mixed; boundary=B\r\n\r\npreamble --B\r\n--B\r\nContent-Type: multipart/alternative;"
+        b" boundary=BB\r\n\r\n--BB\r\n\r\ntext\r\n--BB\r\nContent-Type: text/html\r\n\r\n<p>\r\n--BB--\r\n--B\r\n"
+        b"Content-Disposition: attachment; filename*0*=utf-8''k%C3%A5; filename*1=rt.bin\r\n"
+        b"Content-Transfer-Encoding: base64\r\n\r\nAAEC\r\nAwQ=\r\n--B\r\nContent-Type: message/rfc822\r\n\r\n"
+        b"Subject: inni\r\nContent-Type: multipart/mixed; boundary=C\r\n\r\n--C\r\n\r\nx\r\n--C--\r\n\r\n"
+        b"--B--\r\nepilogue"
+    )
+    told = read_whole(HEAD + body)
+    assert [(part.name, part.media_type) for part in told.attachments] == [
+        ("kårt.bin", "text/plain"),
+        ("part-2", "message/rfc822"),
+    ]
+    assert told.attachments[0].payload == b"\x00\x01\x02\x03\x04"
+    assert told.attachments[1].payload.startswith(b"Subject: inni") and told.attachments[1].payload.endswith(
+        b"--C--\r\n"
+    )
+    assert not told.defective
+    assert read_whole(HEAD + body.replace(b"--B--", b"")).defective
+
+
+OURS = ("fjord.example", "@fjordby.example")
+
+
+@pytest.mark.parametrize(
+    ("headers", "direction"),
+    [
+        ("From: a@example.no\r\nTo: post@fjord.example", "in"),
+        ("From: a@post.fjord.example\r\nTo: b@example.no, c@fjord.example", "out"),
+        ("From: a@fjordby.example\r\nTo: c@fjord.example", "internal"),
+        ("From: a@notfjord.example\r\nTo: b@example.no", "in"),
+        ("From: a@fjord.example", "out"),
+        ("From: Kari\r\nTo: b@example.no", "out"),
+        ("From: Kari\r\nTo: b@FJORD.example", "in"),
+        ("Subject: x", ""),
+    ],
+)
+def test_the_owners_domains_tell_which_way_a_mail_went(headers: str, direction: str) -> None:
+    told = seen_from(read_head(headers.encode()).fields, OURS)
+    assert told["direction"] == direction
+    assert seen_from(read_head(headers.encode()).fields, ())["direction"] == ""
+
+
+def test_the_recipes_own_domains_reach_the_records(tmp_path: Path) -> None:
+    (tmp_path / "a.eml").write_bytes(bytes(letter()))
+    source = FileTree(tmp_path).fitted({"kind": "files", "mail": "parts", "own_domains": ["example.no"]})
+    (record,) = [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    assert mail_of(record)["direction"] == "internal"
+    settings_of = FileTree(tmp_path).fitted({"own_domains": "example.no"}).identity.settings
+    assert settings_of == {"own_domains": ("example.no",)}
+    with pytest.raises(PlanFault):
+        FileTree(tmp_path).fitted({"own_domains": [1]})

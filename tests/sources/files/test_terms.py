@@ -47,7 +47,11 @@ def test_a_recipe_says_which_links_and_hidden_names_are_taken(tree: Path) -> Non
 
 def test_a_recipe_may_say_all_that_a_policy_is() -> None:
     lines = [f"{one.name} = {json.dumps(one.default)}" for one in dataclasses.fields(FilePolicy)]
-    told = default_recipe("files", "x", "y").replace('kind = "files"', "\n".join(['kind = "files"', *lines]), 1)
+    told = (
+        default_recipe("files", "x", "y")
+        .replace("case_level = 1\n", "")
+        .replace('kind = "files"', "\n".join(['kind = "files"', *lines]), 1)
+    )
     source = read_recipe(told).data["source"]
     assert isinstance(source, dict)
     assert set(source) == {"kind", *(one.name for one in dataclasses.fields(FilePolicy))}

@@ -15,7 +15,7 @@ from noarkit.errors import ItemChanged, ItemVanished, NotAllowed, PlanFault, Sou
 from noarkit.events import nobody
 from noarkit.sources.opening import open_source, reopen
 from noarkit.sources.package import ExtractSource, Terms, find_extract, read_terms
-from noarkit.sources.port import SourceIdentity
+from noarkit.sources.port import Groundwork, SourceIdentity
 from noarkit.sources.scan import scan
 from tests.load.journey import add_plain_account
 from tests.roundtrip.circle import WholeArchive, archive_in, extract_to, ingest, plan_extract
@@ -112,12 +112,13 @@ def test_two_plans_of_an_extract_are_one(tmp_path: Path) -> None:
 def test_a_reference_to_what_is_not_in_the_extract_is_left_out_with_a_note(tmp_path: Path) -> None:
     refers = f"<kryssreferanse><referanseTilMappe>{uuid(99)}</referanseTilMappe></kryssreferanse>"
     package(tmp_path / "package", fonds(series(folder(10, record(11, refers)))))
-    planned = plan_extract(tmp_path / "package", tmp_path / "run")
-    assert planned.records == {"mapped": 2}
-    with sqlite3.connect(tmp_path / "run" / "graph.db") as graph:
-        assert graph.execute("SELECT count(*) FROM note WHERE code = 'W234'").fetchone() == (1,)
-        assert graph.execute("SELECT count(*) FROM link WHERE other IS NULL").fetchone() == (0,)
-    graph.close()
+    for run, carry, code in (("left-out", False, "W234"), ("carried", True, "W237")):
+        planned = plan_extract(tmp_path / "package", tmp_path / run, carry=carry)
+        assert planned.records == {"mapped": 2}
+        with sqlite3.connect(tmp_path / run / "graph.db") as graph:
+            assert graph.execute("SELECT count(*) FROM note WHERE code = ?", (code,)).fetchone() == (1,)
+            assert graph.execute("SELECT count(*) FROM link WHERE other IS NULL").fetchone() == (0,)
+        graph.close()
 
 
 def test_what_was_closed_is_closed_with_its_own_date_and_name(tmp_path: Path) -> None:
@@ -200,3 +201,21 @@ def test_a_recipe_may_set_names_and_zone_of_an_extract_and_nothing_else() -> Non
     for wrong in ("[target", '[[map]]\nfor = "file"', "[target]\nmodel = 2", '[target]\nzone = "Månen/Sør"'):
         with pytest.raises(PlanFault):
             read_terms(wrong, "r")
+
+
+def test_the_system_and_the_period_of_a_package_are_named_as_what_no_unit_can_hold(tmp_path: Path) -> None:
+    source = package(tmp_path, fonds(series(folder(10))))
+    (tmp_path / "arkivuttrekk.xml").write_text(
+        '<addml xmlns="http://www.arkivverket.no/standarder/addml"><additionalElement name="systemName">'
+        '<value>Sak</value></additionalElement><additionalElement name="archivalPeriod">'
+        '<properties><property name="startDate">'
+        "<value>2001-01-01</value></property></properties></additionalElement></addml>",
+        "utf-8",
+    )
+    (note,) = [note for item in source.records(nobody) if isinstance(item, Groundwork) for note in item.notes]
+    losses = note.data["losses"]
+    assert isinstance(losses, list)
+    assert [(element, value) for _, element, value, _ in losses] == [
+        ("arkivuttrekk/systemName", "Sak"),
+        ("arkivuttrekk/archivalPeriod/startDate", "2001-01-01"),
+    ]

@@ -54,6 +54,22 @@ def test_the_third_model_has_case_files_with_class_and_unit_and_entries_with_a_s
     assert made["j#p1"].fields == {"korrespondanseparttype": "IA", "korrespondansepartNavn": "test"}
 
 
+@pytest.mark.parametrize(
+    ("rule", "title"),
+    [
+        ("", "Saker"),
+        ('class = "K"', "Saker"),
+        ("class = \"= 'K'\"", "Saker"),
+        ('class = { ident = "K", title = "Eget" }', "Eget"),
+        ('class = "L"', "L"),
+    ],
+)
+def test_the_default_class_has_its_title_however_a_rule_names_it(rule: str, title: str) -> None:
+    declared = '[[target.classification]]\nname = "k"\ndefault_class = { ident = "K", title = "Saker" }\n'
+    made = mapped(f'{MODEL_3}{declared}[[map]]\n[[map.parents]]\nkey = "c"\n{rule}\n', record())
+    assert [one.fields["tittel"] for one in made.values() if one.type == "Klasse"] == [title]
+
+
 def test_a_case_file_whose_class_is_blank_is_set_aside() -> None:
     recipe = MODEL_3 + '[[map]]\n[[map.parents]]\nkey = "c"\nclass = "= record.c"\n'
     assert set_aside(recipe, record(c="")).data["why"] == "mandatory-class"

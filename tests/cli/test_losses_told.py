@@ -1,0 +1,47 @@
+"""What the archive has no place for is told by every command and page that says how things stand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from noarkit.cli.main import main
+from tests.sources.package.made import folder, fonds, package, series
+
+PLACE = "<oppbevaringssted>Kjeller</oppbevaringssted>"
+GRADE = "<gradering><grad>Strengt hemmelig (sikkerhetsgrad)</grad><gradertAv>Kari</gradertAv></gradering>"
+
+
+@pytest.fixture(autouse=True)
+def extracted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package with a value that the archive has no place for."""
+    monkeypatch.chdir(tmp_path)
+    package(Path("uttrekk"), fonds(series(folder(10, before=PLACE))))
+
+
+def test_verify_and_its_certificate_name_how_much_the_archive_has_no_place_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["ingest", "uttrekk", "-o", "run"], {}) in (0, 3)
+    assert "mappe/oppbevaringssted" in Path("run/report.html").read_text("utf-8")
+    capsys.readouterr()
+    main(["verify", "run", "--depth", "bytes"], {})
+    said = " ".join(capsys.readouterr().out.split())
+    assert "agree, but for 1 values of 1 fields that the archive has no place for" in said
+    assert "source, run and archive agree." not in said
+    facts = json.loads(next(Path("run").glob("verify-*.json")).read_text("utf-8"))["not_in_archive"]
+    listed = Path("run/not-in-archive.csv").read_bytes()
+    assert (facts["values"], facts["fields"], facts["sha256"]) == (1, 1, hashlib.sha256(listed).hexdigest())
+    assert "but for 1 values of 1 fields" in next(Path("run").glob("verify-*.html")).read_text("utf-8")
+
+
+def test_a_graded_record_ends_the_command_with_4_until_its_loss_is_accepted_by_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    package(Path("gradert"), fonds(series(folder(10, before=PLACE + GRADE))))
+    assert main(["plan", "gradert", "-o", "run"], {}) == 4
+    assert "F411" in capsys.readouterr().err
+    assert main(["plan", "gradert", "-o", "run", "--accept-loss", "gradering"], {}) == 0

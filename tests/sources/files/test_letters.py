@@ -1,0 +1,183 @@
+"""Mails in a folder become journal posts of its case files, in and out by the owner's own domain."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from noarkit.cli.main import main
+from noarkit.events import nobody
+from noarkit.graph.entity import Entity, Mapped
+from noarkit.sources.files import FileTree
+from noarkit.sources.files.owners import owner_of
+from noarkit.sources.port import SourceRecord
+from noarkit.sources.recipe.checking import check
+from noarkit.sources.recipe.mapper import compile_recipe
+from noarkit.sources.recipe.read import read_recipe
+from samples.files.outlook import message
+
+US, THEM, OTHERS = "post@fjord.example", "Ola Nordmann <ola@example.no>", "Kari <kari@post.fjord.example>"
+
+
+def letter(sender: str, receiver: str, subject: str = "Søknad", *, attached: bool = False) -> bytes:
+    """A mail."""
+    made = EmailMessage()
+    made["From"], made["To"], made["Subject"] = sender, receiver, subject
+    made["Received"] = "from x by y; Mon, 4 Mar 2019 12:00:09 +0000"
+    made["Date"] = "Mon, 4 Mar 2019 12:00:00 +0000"
+    made.set_content("Hei\n")
+    if attached:
+        made.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="kart.pdf")
+    return bytes(made)
+
+
+def lay_out(root: Path, above: str = "", cases: tuple[str, ...] = ("2019-1 A", "2019-2 B", "2020-1 C")) -> FileTree:
+    """Case folders with mails in and out, an Outlook message, a file, and a mail that is none."""
+    for case in cases:
+        place = root / above / case
+        place.mkdir(parents=True)
+        (place / "inn.eml").write_bytes(letter(THEM, US, attached=True))
+        (place / "ut.eml").write_bytes(letter(US, THEM, "Svar"))
+        (place / "notat.txt").write_text("x")
+    (place / "hus.eml").write_bytes(letter(OTHERS, US))
+    (place / "ødelagt.eml").write_bytes(b"\x00\xff")
+    sent = datetime(2020, 2, 3, tzinfo=UTC)
+    (place / "fra.msg").write_bytes(
+        message(
+            "Klage", ("Ola", "ola@example.no"), [("Fjord", US, 1)], sent, "", [("a.pdf", "application/pdf", b"%PDF")]
+        )
+    )
+    (root / "les.txt").write_text("x")
+    return FileTree(root)
+
+
+def mapped(source: FileTree) -> dict[str, list[Entity]]:
+    """Everything that the source's own recipe makes, by type, without what many records share twice."""
+    recipe = read_recipe(source.default_recipe(), "default")
+    fitted = source.fitted(recipe.data["source"])  # type: ignore[arg-type]  # a table, as read_recipe saw
+    records = [item for item in fitted.records(nobody) if isinstance(item, SourceRecord)]
+    assert [problem for problem in check(recipe, records) if not problem.warning] == []
+    mapper = compile_recipe(recipe)
+    made: dict[str, Entity] = {}
+    for record in records:
+        told = mapper.map(record)
+        assert isinstance(told, Mapped), told
+        made |= {entity.key: entity for entity in told.entities}
+    types = {entity.type for entity in made.values()}
+    return {kind: [one for one in made.values() if one.type == kind] for kind in types}
+
+
+def test_the_owner_is_whoever_nearly_every_mail_names(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    owner = owner_of(tmp_path.rglob("*.eml"))
+    assert (owner.domain, owner.mails, owner.read) == ("fjord.example", 7, 7)
+    (tmp_path / "b").mkdir()
+    for number in range(4):
+        (tmp_path / "b" / f"{number}.eml").write_bytes(letter(f"a@x{number}.example", f"b@y{number}.example"))
+    assert owner_of((tmp_path / "b").iterdir()).domain == ""
+
+
+@pytest.mark.parametrize("above", ["", "Byggesak", "Byggesak/Nord"])
+def test_mails_in_case_folders_become_journal_posts(tmp_path: Path, above: str) -> None:
+    made = mapped(lay_out(tmp_path, above))
+    posts = {entity.key.removeprefix(f"{above}/"): entity for entity in made["Journalpost"]}
+    assert {key: post.fields["journalposttype"] for key, post in posts.items()} == {
+        **{
+            f"{case}/{name}.eml": kind
+            for case in ("2019-1 A", "2019-2 B", "2020-1 C")
+            for name, kind in (("inn", "I"), ("ut", "U"))
+        },
+        "2020-1 C/hus.eml": "X",
+        "2020-1 C/fra.msg": "I",
+    }
+    came = posts["2019-1 A/inn.eml"].fields
+    assert (came["tittel"], came["dokumentetsDato"], came["mottattDato"]) == (
+        "Søknad",
+        "2019-03-04",
+        "2019-03-04T12:00:09.000Z",
+    )
+    assert "sendtDato" not in came
+    sent = posts["2019-1 A/ut.eml"].fields
+    assert (sent["sendtDato"], "mottattDato" in sent) == ("2019-03-04T12:00:00.000Z", False)
+    case = next(one for one in made["Saksmappe"] if one.key == posts["2019-1 A/inn.eml"].parent)
+    assert case.fields["tittel"] == "2019-1 A"
+    if above:
+        idents = [one.fields["klasseIdent"] for one in made["Klasse"]]
+        assert above in idents
+
+
+def test_a_journal_post_has_its_parties_and_its_attachments(tmp_path: Path) -> None:
+    made = mapped(lay_out(tmp_path))
+    key = "2019-1 A/inn.eml"
+    parties = [one.fields for one in made["Korrespondansepart"] if one.parent == key]
+    assert parties == [
+        {"korrespondanseparttype": "EA", "korrespondansepartNavn": "Ola Nordmann", "epostadresse": "ola@example.no"},
+        {"korrespondanseparttype": "IM", "korrespondansepartNavn": US, "epostadresse": US},
+    ]
+    documents = [one for one in made["Dokument"] if one.parent == key]
+    assert [(one.fields["tittel"], one.fields["tilknyttetRegistreringSom"]) for one in documents] == [
+        ("Søknad", "H"),
+        ("kart.pdf", "V"),
+    ]
+    contents = [one.content.locator for one in made["Dokumentversjon"] if one.content and one.key.startswith(key)]
+    assert contents == [key, f"{key}//part/1"]
+
+
+def test_what_cannot_be_read_as_a_mail_is_a_plain_record(tmp_path: Path) -> None:
+    made = mapped(lay_out(tmp_path))
+    assert {one.key.rpartition("/")[2] for one in made["Basisregistrering"]} == {"les.txt", "notat.txt", "ødelagt.eml"}
+
+
+def test_where_no_folder_is_named_like_a_case_mails_keep_their_parties_and_attachments(tmp_path: Path) -> None:
+    made = mapped(lay_out(tmp_path, cases=("Anne", "Berit", "Cato")))
+    assert "Journalpost" not in made and "Saksmappe" not in made
+    key = "Anne/inn.eml"
+    record = next(one for one in made["Basisregistrering"] if one.key == key)
+    assert record.fields["mottattDato"] == "2019-03-04T12:00:09.000Z"
+    assert [one.fields["korrespondanseparttype"] for one in made["Korrespondansepart"] if one.parent == key] == [
+        "EA",
+        "IM",
+    ]
+    assert len([one for one in made["Dokument"] if one.parent == key]) == 2
+
+
+def test_a_folder_without_mails_has_the_recipe_it_had(tmp_path: Path) -> None:
+    (tmp_path / "2019-1 A").mkdir()
+    (tmp_path / "2019-1 A" / "a.txt").write_text("x")
+    text = FileTree(tmp_path).default_recipe()
+    assert "mail =" not in text and "own_domains" not in text and "Journalpost" not in text
+
+
+def test_the_proposal_is_the_default_with_what_was_seen(tmp_path: Path) -> None:
+    source = lay_out(tmp_path)
+    text = source.proposal(nobody)
+    assert text.endswith(source.default_recipe())
+    assert 'own_domains = ["fjord.example"]' in text
+    assert "file: 13 records" in text
+    assert "Ola" not in text
+
+
+def test_a_mailbox_in_a_folder_with_mails_stays_a_file(tmp_path: Path) -> None:
+    source = lay_out(tmp_path)
+    (tmp_path / "2019-1 A" / "alle.mbox").write_bytes(b"From a Mon Jan  6 12:00:00 2020\n" + letter(US, THEM))
+    (tmp_path / "2019-1 A" / "side.mht").write_bytes(letter(US, THEM))
+    made = mapped(source)
+    plain = {one.key.rpartition("/")[2] for one in made["Basisregistrering"]}
+    assert {"alle.mbox", "side.mht"} <= plain
+
+
+def test_the_plan_counts_what_came_in_and_went_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lay_out(Path("kilde"))
+    assert main(["plan", "kilde", "-o", "run"], {}) == 0
+    line = "4 in, 3 out, 1 in the house; 4 attachments; mails not readable as such: 1"
+    assert line in capsys.readouterr().out
+    assert line in Path("run/plan.html").read_text("utf-8")
+    journal = json.loads(Path("run/plan-report.json").read_text("utf-8"))["journal"]
+    assert journal == {"in": 4, "out": 3, "internal": 1, "attachments": 4, "unreadable_mails": 1}
