@@ -28,12 +28,17 @@ from samples.packages.changes import (
     moved,
     moved_record,
     no_documents,
+    nothing_to_show,
     other_line_ends,
     other_schema,
+    outside_cases,
+    outside_documents,
     replaced,
     rewritten,
     said,
+    same_case_number,
     same_number,
+    screening,
     swapped_entries,
     without_vsm,
 )
@@ -46,6 +51,10 @@ _INFO = '<property name="info">\n<properties>\n'
 _NOTE = '<property name="note">\n<value>?</value>\n</property>\n'
 _SYSTEM_NAME = '<additionalElement name="systemName">.*?</additionalElement>\n'
 _DOCUMENT_COUNT = r'(<property name="antallDokumentfiler" dataType="integer">\n<value>)\d+'
+_PARTIES = "(?s)<korrespondansepart>(?:(?!</korrespondansepart>).)*</korrespondansepart>\n"
+_OTHER_PARTY = (">Kari Nordmann</korrespondansepartNavn>", ">Per Hansen</korrespondansepartNavn>")
+_OTHER_ANSWER = (">Tatt til etterretning<", ">Tatt til orientering<")
+_SHOWN_CASE = replaced(PUBLIC, "(<saksmappe>.*?<offentligTittel>)[^<]*", r"\g<1>Et tittel")
 _KEPT = "(<dokumentbeskrivelse>.*?</kassasjon>\n)(<sletting>)"
 _DISPOSED = (
     "<utfoertKassasjon>\n<kassertDato>2019-03-04T10:00:00</kassertDato>\n<kassertAv>Kari Nordmann</kassertAv>\n"
@@ -147,11 +156,24 @@ BAD: tuple[Bad, ...] = (
     Bad("N324", "document-open", before=element("dokumentstatus", "Dokumentet er under redigering")),
     Bad("N325", "closed-before-opened", before=element("avsluttetDato", "2019-01-02T10:00:00")),
     Bad("N326", "void-with-file", before=edit(STRUCTURE, ">Arkivert<", ">Utgår<")),
-    Bad("N327", "letter-without-sender", before=element("korrespondanseparttype", "Kopimottaker")),
+    Bad(
+        "N327",
+        "letter-without-sender",
+        before=all_of(element("korrespondanseparttype", "Kopimottaker"), edit(RUNNING, ">Avsender<", ">Kopimottaker<")),
+    ),
+    Bad("N329", "journal-post-without-party", before=replaced(STRUCTURE, _PARTIES, "")),
     Bad("N328", "disposed-with-file", before=replaced(STRUCTURE, _KEPT, rf"\1{_DISPOSED}\2")),
     Bad("N330", "code-unknown", before=element("variantformat", "Kladdeformat")),
     Bad("N331", "key-for-code", before=element("variantformat", "A")),
     Bad("N332", "number-twice", before=same_number),
+    Bad("N333", "folder-id-twice", before=edit(STRUCTURE, "<mappeID>mappe 2<", "<mappeID>mappe 1<")),
+    Bad("N334", "case-number-twice", before=same_case_number),
+    Bad(
+        "N335",
+        "no-main-document",
+        before=all_of(element("tilknyttetRegistreringSom", "Vedlegg"), element("antallVedlegg", "2")),
+    ),
+    Bad("N336", "enclosures-miscounted", before=element("antallVedlegg", "7")),
     Bad(
         "N340",
         "outside-period",
@@ -178,6 +200,9 @@ BAD: tuple[Bad, ...] = (
     ),
     Bad("N414", "no-documents", before=no_documents),
     Bad("N415", "puid-other", before=element("format", "fmt/353")),
+    Bad("N416", "outside-documents", before=outside_documents),
+    Bad("N417", "nothing-to-show", before=nothing_to_show),
+    Bad("N418", "format-by-puid", before=element("format", "fmt/354")),
     Bad("N501", "heads-differ", before=all_of(SOFT, head(PUBLIC, "journalSluttDato", "2019-12-30"))),
     Bad("N502", "head-miscounted", before=head(RUNNING, "antallJournalposter", "7")),
     Bad("N504", "period-of-heads", before=both(head, "journalStartDato", "2019-02-01")),
@@ -192,8 +217,23 @@ BAD: tuple[Bad, ...] = (
     Bad("N511", "screened-title-shown", before=edit(PUBLIC, "Brev *****", "Brev nummer 2")),
     Bad("N512", "entry-outside-period", before=all_of(SOFT, both(head, "journalSluttDato", "2019-03-02"))),
     Bad("N513", "entry-of-other-case", before=replaced(RUNNING, "(<sakssekvensnummer>)1", r"\g<1>7")),
+    Bad("N514", "entry-with-other-party", before=edit(RUNNING, *_OTHER_PARTY)),
+    Bad("N515", "entry-with-other-case-title", before=replaced(RUNNING, "(<saksmappe>.*?<tittel>)", r"\g<1>Ikke e")),
+    Bad("N516", "entry-with-other-answer", before=edit(PUBLIC, *_OTHER_ANSWER)),
+    Bad(
+        "N517",
+        "screened-case-title-shown",
+        before=all_of(screening("mappe 1", "Skjerming tittel mappe - utvalgte ord"), _SHOWN_CASE),
+    ),
+    Bad("N518", "screened-sender-shown", before=screening("journalpost 1", "Skjerming navn avsender")),
+    Bad("N519", "letter-in-no-case-file", before=outside_cases),
     Bad("N601", "change-of-nothing", before=edit(CHANGES, unit_id("mappe 1"), NOWHERE)),
-    Bad("N602", "change-without-id", before=edit(CHANGES, unit_id("mappe 1"), NOWHERE), version="3.1"),
+    Bad(
+        "N602",
+        "change-without-id",
+        before=all_of(edit(CHANGES, unit_id("mappe 1"), NOWHERE), edit(CHANGES, ">saksdato<", ">format<")),
+        version="3.1",
+    ),
     Bad("N604", "change-of-other-field", before=edit(CHANGES, ">journalstatus<", ">saksdato<")),
     Bad("N603", "change-of-no-field", before=edit(CHANGES, ">saksdato<", ">sakstid<")),
 )

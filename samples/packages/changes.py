@@ -104,6 +104,19 @@ def moved_record(draft: Draft) -> None:
     draft.files[STRUCTURE] = (rest[:place] + letter + rest[place:]).encode()
 
 
+def outside_cases(draft: Draft) -> None:
+    """A letter moves from its case file into a plain folder, and the journals cannot hold it."""
+    text = draft.files[STRUCTURE].decode()
+    at = text.index(f"<systemID>{unit_id('journalpost 3')}</systemID>")
+    begin, end = text.rindex("<registrering", 0, at), text.index("</registrering>\n", at) + len("</registrering>\n")
+    letter, rest = text[begin:end], text[:begin] + text[end:]
+    place = rest.rindex("<registrering", 0, rest.index(unit_id("registrering i mappe 9")))
+    draft.files[STRUCTURE] = (rest[:place] + letter + rest[place:]).encode()
+    for journal in (RUNNING, PUBLIC):
+        fewer_entries(journal)(draft)
+        head(journal, "journalSluttDato", "2019-03-02")(draft)
+
+
 def element(name: str, value: str) -> Change:
     """The first element of that name in arkivstruktur holds something else."""
     return replaced(STRUCTURE, f"<{name}>[^<]*</{name}>", f"<{name}>{value}</{name}>")
@@ -213,6 +226,32 @@ def same_number(draft: Draft) -> None:
     """The second letter has the number of the first, wherever it is told."""
     for file in (STRUCTURE, RUNNING, PUBLIC):
         draft.edit(file, "<journalsekvensnummer>2<", "<journalsekvensnummer>1<", 100)
+
+
+def same_case_number(draft: Draft) -> None:
+    """The second case file has the number of the first, wherever it is told."""
+    for file in (STRUCTURE, RUNNING, PUBLIC):
+        draft.edit(file, "<sakssekvensnummer>2<", "<sakssekvensnummer>1<", 100)
+
+
+def screening(name: str, what: str) -> Change:
+    """Something else is withheld of a unit."""
+    return replaced(STRUCTURE, f"(<systemID>{unit_id(name)}<.*?<skjermingMetadata>)[^<]*", rf"\g<1>{what}")
+
+
+def nothing_to_show(draft: Draft) -> None:
+    """No document has a file, and no file is there."""
+    no_documents(draft)
+    replaced(STRUCTURE, _OBJECT, "", 0)(draft)
+
+
+def outside_documents(draft: Draft) -> None:
+    """A document lies in another folder than that for documents."""
+    own = re.findall(_OBJECT, draft.files[STRUCTURE].decode(), re.DOTALL)[0]
+    path = _held(own, "referanseDokumentfil")
+    elsewhere = path.replace(f"{spec.DOCUMENT_FOLDER}/", "vedlegg/", 1)
+    draft.files[elsewhere] = draft.files.pop(path)
+    draft.edit(STRUCTURE, path, elsewhere)
 
 
 def swapped_entries(draft: Draft) -> None:

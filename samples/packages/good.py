@@ -164,7 +164,8 @@ class Structure:
 
     def _case_class(self) -> str:
         first = self._folder("mappe 1", "saksmappe", [self._post(1), self._post(2, hidden=True)])
-        second = self._folder("mappe 2", "saksmappe", [self._post(3, sent=True), *self._other_records()])
+        letter = self._post(3, case_file="2", sent=True)
+        second = self._folder("mappe 2", "saksmappe", [letter, *self._other_records()])
         return self._group("klasse", {"systemID": unit_id("klasse 1.1"), "klasseID": "1.1"}, mappe=[first, second])
 
     def _meetings(self) -> list[str]:
@@ -179,7 +180,7 @@ class Structure:
         return [self._typed("registrering", kind, "notat 1")]
 
     def _folder(self, name: str, kind: str = "", records: Sequence[str] = ()) -> str:
-        ids = {"systemID": unit_id(name), "mappeID": name}
+        ids = {"systemID": unit_id(name), "mappeID": name, "sakssekvensnummer": name.rpartition(" ")[2]}
         return self._group("mappe", ids, kind, registrering=list(records) or [self._record(f"registrering i {name}")])
 
     def _record(self, name: str = "registrering 1") -> str:
@@ -188,7 +189,7 @@ class Structure:
     def _typed(self, element: str, kind: str, name: str) -> str:
         return self._group(element, {"systemID": unit_id(name)}, kind, dokumentbeskrivelse=[self._document(name)])
 
-    def _post(self, number: int, *, hidden: bool = False, sent: bool = False) -> str:
+    def _post(self, number: int, *, case_file: str = "1", hidden: bool = False, sent: bool = False) -> str:
         name = f"journalpost {number}"
         ids = {
             "systemID": unit_id(name),
@@ -198,7 +199,9 @@ class Structure:
             "journaldato": f"2019-03-0{number}",
             "journalposttype": "Utgående dokument" if sent else "Inngående dokument",
         }
-        self.posts.append({**ids, "hidden": "1" if hidden else ""})
+        kind = "Mottaker" if sent else "Avsender"
+        told = {"hidden": "1" if hidden else "", "sakssekvensnummer": case_file, "korrespondanseparttype": kind}
+        self.posts.append({**ids, **told})
         documents = [self._document(name), self._destroyed(name)]
         text = self._group("registrering", ids, "journalpost", dokumentbeskrivelse=documents)
         if hidden:
@@ -302,8 +305,12 @@ def _journal(version: Version, journal: str, posts: Sequence[Mapping[str, str]])
     for post in posts:
         public = journal == spec.PUBLIC_JOURNAL
         shown = {**post, "offentligTittel": "Brev *****" if public and post["hidden"] else post["tittel"]}
-        own = _group(document, "journalpost", shown, "", {})
-        parts.append(_group(document, "journalregistrering", {}, "", {"journalpost": [own]}))
+        party = {"korrespondansepart": [_group(document, "korrespondansepart", post, "", {})]}
+        inner = {
+            "saksmappe": [_group(document, "saksmappe", {"sakssekvensnummer": post["sakssekvensnummer"]}, "", {})],
+            "journalpost": [_group(document, "journalpost", shown, "", party)],
+        }
+        parts.append(_group(document, "journalregistrering", {}, "", inner))
     return _declared(journal, journal, "", f"<{journal}>\n{''.join(parts)}</{journal}>\n")
 
 

@@ -22,7 +22,7 @@ def main() -> None:
     if found is None:
         sys.exit("noarkit.toml has no spend:standin")
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    tell(found, "change", {"entries": [{"id": "new-entry-1", "settledAt": now}]})
+    tell(found, "change", {"entries": [{"id": "00000000-0000-4000-9000-000000000001", "settledAt": now}]})
     tell(found, "job", {})
 
 

@@ -25,7 +25,8 @@ from noarkit.config import Sources, load
 from noarkit.connectors.settings import Connection, connection
 from noarkit.connectors.wire import Answer, Request, Wire
 from noarkit.events import nobody
-from noarkit.journeys import Site, source_at
+from noarkit.journeys import Site
+from noarkit.origins import source_at
 from noarkit.sources.connector import ConnectorSource
 from scripts.benchmarks.figures import machine, tell
 
