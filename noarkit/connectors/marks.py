@@ -47,13 +47,15 @@ class Hints:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks of a connection for one archive. `archive` is the archive's identity, empty while it is not known."""
+    """The marks of a connection for one archive. `archive` is the archive's identity, empty while it is not known;
+    `delivered` says that a receipt told of it, so that it need not stand where it can be asked."""
 
     tenant: str
     archive: str = ""
     streams: Mapping[str, Mark] = field(default_factory=dict)
     shapes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     hints: Hints | None = None
+    delivered: bool = False
 
     def since(self, stream: str, look_back: timedelta) -> datetime | None:
         """From when a stream is to be read; None for all of it."""
@@ -81,6 +83,7 @@ def read_marks(path: Path) -> Marks | None:
             },
             {name: dict(shape) for name, shape in told.get("shapes", {}).items()},
             _hints(told.get("hints")),
+            told.get("delivered") is True,
         )
     except FileNotFoundError:
         return None
@@ -101,6 +104,8 @@ def write_marks(path: Path, marks: Marks) -> None:
         },
         "shapes": {name: dict(shape) for name, shape in marks.shapes.items()},
     }
+    if marks.delivered:
+        told["delivered"] = True
     if marks.hints is not None:
         hints = marks.hints
         told["hints"] = {"up_to": hints.up_to, "since_s": hints.since_s, "events": dict(hints.events)}

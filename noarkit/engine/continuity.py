@@ -6,7 +6,7 @@ Each step does nothing for a source that is no connection.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
@@ -48,12 +48,16 @@ def planning(source: Source, folder: RunFolder, tell: Listener) -> Iterator[Noti
 def of_that_archive(source: Source, identity: Callable[[], str | None], tell: Listener) -> Source:
     """The source, without marks that another archive earned which stood at the same place before: all is read then.
 
-    `identity` tells which archive stands there: None where that cannot be asked, empty where none does.
+    `identity` tells which archive stands there: None where that cannot be asked, empty where none does. Marks that a
+    receipt proved count all the same: their archive stands elsewhere.
     """
-    if not isinstance(source, ConnectorSource) or source.span.marks is None or not source.span.marks.archive:
+    if not isinstance(source, ConnectorSource):
+        return source
+    marks = source.span.marks
+    if marks is None or marks.delivered or not marks.archive:
         return source
     found = identity()
-    if found is None or found == source.span.marks.archive:
+    if found is None or found == marks.archive:
         return source
     tell(Event("remark", {"stream": "", "why": "other-archive"}))
     return replace(source, span=replace(source.span, marks=None))
@@ -75,19 +79,23 @@ def keep(source: Source, result: IngestResult, now_s: float) -> None:
         return
     with closing(result.folder.open_journal()) as journal:
         identity = journal.meta("archive") or result.archive
-    delivered(source, result.folder, result.archive, identity, result.numbers, now_s)
+    left_out = _left_out(result.folder, result.numbers)
+    if left_out is not None:
+        standing.keep(source, result.folder.path, result.archive, identity, left_out, now_s=now_s)
 
 
 def delivered(source: Source, folder: RunFolder, archive: str, identity: str, numbers: Numbers, now_s: float) -> None:
     """The same for what arrived elsewhere, in an archive that this side calls `archive`."""
-    if not isinstance(source, ConnectorSource):
-        return
-    aside = numbers.set_aside + numbers.refused
+    left_out = _left_out(folder, numbers)
+    if isinstance(source, ConnectorSource) and left_out is not None:
+        standing.keep(source, folder.path, archive, identity, left_out, now_s=now_s, delivered=True)
+
+
+def _left_out(folder: RunFolder, numbers: Numbers) -> Collection[str] | None:
+    """The streams of which something was left out while planning; None where something was left out besides."""
     with closing(GraphStore.open(folder.graph)) as graph:
-        left_out = [
-            json.loads(data or "{}").get("stream")
-            for (data,) in graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
-        ]
-    if aside == len(left_out) and all(left_out):
-        streams = {str(stream) for stream in left_out}
-        standing.keep(source, folder.path, archive, identity, streams, now_s=now_s)
+        told = graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
+        streams = [json.loads(data or "{}").get("stream") for (data,) in told]
+    if numbers.set_aside + numbers.refused != len(streams) or not all(streams):
+        return None
+    return {str(stream) for stream in streams}

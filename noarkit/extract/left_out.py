@@ -37,7 +37,15 @@ def left_out(form: Form, storage: Storage, carried: Iterable[Covers]) -> Iterato
     if own is None:
         return
     covering = tuple(carried)
+
+    def carries(name: str) -> bool:
+        return any(covers(name) for covers in covering)
+
     for stored in storage.files():
-        if stored.odd or own.fullmatch(stored.name) or any(covers(stored.name) for covers in covering):
+        name = stored.name
+        if stored.odd or own.fullmatch(name) or carries(name):
             continue
-        yield stored.name
+        sealed = name.removesuffix(".xml") + ".tar"  # a DIAS description lies beside the package that it seals
+        if name.endswith(".xml") and carries(sealed):
+            continue
+        yield name

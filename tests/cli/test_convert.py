@@ -110,7 +110,7 @@ def test_a_damaged_package_is_not_converted(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("line", "code"),
     [
-        (["borte", "--as", "bagit", "-o", "ut"], 4),
+        (["borte", "--as", "bagit", "-o", "ut"], 8),
         (["mapper", "--as", "bagit", "-o", "mapper/ut"], 2),
         (["mapper", "--as", "noark5", "-o", "ut"], 4),
         (["mapper", "--as", "sqlite", "-o", "ut"], 2),

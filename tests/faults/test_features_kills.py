@@ -98,12 +98,12 @@ def come_to(run: Path) -> tuple[list[str], dict[str, int]]:
 
 def news(held: Standing) -> None:
     """A gate is made and changed, a segment deleted, a layer hidden, a review concluded."""
-    change = [{"kind": "gates", "id": "ny", "members": {"isEnabled": True}}] * 2
+    change = [{"kind": "gates", "id": "nytt", "members": {"isEnabled": True}}] * 2
     layer, segment = (first_of(held, kind) for kind in ("layers", "segments"))
     held.control("change", definitions=[*change, {"kind": "layers", "id": layer, "members": {"description": "Skjult"}}])
     held.control("change", unlisted=[{"kind": "layers", "id": layer}], gone=[{"kind": "segments", "id": segment}])
     review = {"review_id": "r-1", "status": "committed", "author": {"email": "kari@etaten.example"}, "created_at": 1}
-    held.control("change", reviews=[{"kind": "gates", "id": "ny", "reviews": [review]}])
+    held.control("change", reviews=[{"kind": "gates", "id": "nytt", "reviews": [review]}])
 
 
 def first_of(held: Standing, kind: str) -> str:

@@ -17,6 +17,8 @@ from samples.packages.good import Draft, good_draft
 
 OURS = {"N102"}
 WRONG = "Noe annet = 4711"
+# the same text everywhere: two folders of one mappeID, and journals that tell of other parties, titles and sign-offs
+SAME_EVERYWHERE = {"N333", "N514", "N515", "N516"}
 
 # What may hold any text, by file. All of them are changed at once below, and nothing is noticed.
 LEGAL: dict[str, frozenset[str]] = {
@@ -111,7 +113,7 @@ def test_fields_that_may_hold_any_text_may(tmp_path: Path) -> None:
     draft = good_draft()
     changed(draft, *[field for field in FIELDS if field.legal])
     report = judged(draft, tmp_path)
-    assert report.codes == OURS, [(one.rule.code, one.places[:3]) for one in report.outcomes]
+    assert report.codes - SAME_EVERYWHERE == OURS, [(one.rule.code, one.places[:3]) for one in report.outcomes]
 
 
 @pytest.mark.parametrize("field", WATCHED, ids=lambda field: f"{field.file[:-4]}-{field.group}-{field.name}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.errors import PackageFault
+from noarkit.errors import PackageFault, SourceGone
 from noarkit.validate import Report, validate
 from noarkit.validate.noark5.messages import refusal
 from samples.packages.changes import Change, edit, replaced
@@ -158,10 +158,12 @@ def test_nothing_is_written_into_a_package(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_package_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("?")
-    for place in (tmp_path, tmp_path / "notes.txt", tmp_path / "nowhere"):
+    for place in (tmp_path, tmp_path / "notes.txt"):
         with pytest.raises(PackageFault) as fault:
             validate(place)
         assert fault.value.data["why"] == "no-package"
+    with pytest.raises(SourceGone):
+        validate(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("inner", ["content", "uuid", "uuid/content"])

@@ -61,15 +61,26 @@ class Calls:
         return None if answer.status in _NOT_THERE else _one(answer)
 
     def versions(self, kind: str, one: str) -> Iterator[Row]:
-        """All versions of a definition, whole; none where the service does not keep them."""
-        yield from self._kept(f"/{kind}/{_part(one)}/versions", key="version")
+        """All versions of a definition, whole; none where the service keeps none. Raises `ServiceRefused` for one that
+        was deleted."""
+        yield from self._kept(kind, one, "versions", key="version")
 
     def reviews(self, kind: str, one: str) -> Iterator[Row]:
-        """The reviews of a definition, newest first; none where the service is too old to have any."""
-        yield from self._kept(f"/{kind}/{_part(one)}/reviews", key="review_id")
+        """The reviews of a definition, newest first; none where the service is too old to have any. Raises
+        `ServiceRefused` for one that was deleted."""
+        yield from self._kept(kind, one, "reviews", key="review_id")
 
-    def _kept(self, path: str, key: str) -> Iterator[Row]:
+    def _kept(self, kind: str, one: str, what: str, key: str) -> Iterator[Row]:
+        path, came = f"/{kind}/{_part(one)}/{what}", False
         try:
+            for row in self._list(path, key=key):
+                came = True
+                yield row
+            return
+        except ServiceRefused as fault:
+            if fault.data.get("status") not in _NOT_THERE or came or self.definition(kind, one) is None:
+                raise
+        try:  # the definition stands: a service that keeps none says so twice
             yield from self._list(path, key=key)
         except ServiceRefused as fault:
             if fault.data.get("status") not in _NOT_THERE:

@@ -71,7 +71,14 @@ def counts_on(folder: Path) -> str:
 
 
 def keep(
-    source: ConnectorSource, folder: Path, archive: str, identity: str, left_out: Collection[str], *, now_s: float
+    source: ConnectorSource,
+    folder: Path,
+    archive: str,
+    identity: str,
+    left_out: Collection[str],
+    *,
+    now_s: float,
+    delivered: bool = False,
 ) -> None:
     """A run is archived: its marks count from now on, but for streams of which something was left out: those are read
     from their old marks again. Marks that are further on already stay. The hints it was planned with are taken, unless
@@ -88,7 +95,7 @@ def keep(
             if name not in streams or mark.until > streams[name].until:
                 streams[name] = mark
         shapes = {**standing.shapes, **shapes}
-    write_marks(place, Marks(proposed.tenant, identity, streams, shapes))
+    write_marks(place, Marks(proposed.tenant, identity, streams, shapes, delivered=delivered))
     if proposed.hints is not None and not left_out:  # what they named may be among it
         store.take(source.to.environment, source.to.where, proposed.hints, now_s)
 

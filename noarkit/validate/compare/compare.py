@@ -103,7 +103,7 @@ def _extract(place: Path) -> ExtractSource:
         raise PackageFault(where=str(place), why="unreadable")
     if source is not None:
         raise PackageFault(where=str(place), why="no-extract-inside")
-    raise PackageFault(where=str(place), why="no-package", folder=str(place) if place.is_dir() else None)
+    raise PackageFault(where=str(place), why="no-package", folder=str(place))
 
 
 def _fonds(package: Path) -> str:

@@ -15,6 +15,7 @@ from noarkit.events import nobody
 from noarkit.graph.entity import Entity, SetAside
 from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
+from noarkit.packages.noark5 import original
 from noarkit.packages.noark5.values import Codes
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.port import Groundwork, SourceRecord
@@ -112,20 +113,23 @@ def _told(
             told[name] = name_of(name, str(value))
         else:
             told[name] = _business(value) if known[name].kind == "object" else value
-    return told
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _business(value: object) -> object:
-    """Groups of fields as texts: what the XML can tell of them."""
+    """Groups of fields as texts: what the XML can tell of them. Elements of an original that the archive carries are
+    no group there, but stand where the original had them."""
     if not isinstance(value, dict):
         return value
-    return {
+    told = {
         group: {
             name: [str(one).lower() if isinstance(one, bool) else str(one) for one in held.get("values", ())]
             for name, held in fields.items()
         }
         for group, fields in value.items()
+        if group != original.GROUP
     }
+    return told or None
 
 
 def _ident(kind: str, fields: Mapping[str, object]) -> str:

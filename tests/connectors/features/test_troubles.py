@@ -75,7 +75,7 @@ def test_versions_that_cannot_be_had_are_told_and_the_rest_goes_on(tmp_path: Pat
         for service in connected(troubled, tmp_path):
             whole = len(items_of(service, "gates"))
             first = next(service.calls.definitions("gates"))
-            troubled.control("trouble", path="/versions", status=404, times=1)
+            troubled.control("trouble", path=f"/gates/{quote(str(first['id']))}", status=404, times=2)
             found = all_of(service, "gates")
             (lost,) = [one for one in found if isinstance(one, NotFetched)]
             assert lost.key == f"{service.tenant}:gate:{quote(str(first['id']))}:versions"
@@ -84,10 +84,22 @@ def test_versions_that_cannot_be_had_are_told_and_the_rest_goes_on(tmp_path: Pat
 
 def test_a_definition_that_is_deleted_while_reviews_are_read_stops_nothing(held: Standing, features: Features) -> None:
     whole = len(items_of(features, "reviews"))
-    held.control("trouble", path="/reviews", status=404, times=1)
+    one = next(features.calls.definitions("gates"))
+    held.control("trouble", path=f"/gates/{quote(str(one['id']))}", status=404, times=2)
     found = all_of(features, "reviews")
     assert sum(isinstance(one, NotFetched) and one.key.endswith(":reviews") for one in found) == 1
     assert whole - 2 <= sum(isinstance(one, Item) for one in found) <= whole
+
+
+@pytest.mark.parametrize(("kind", "path"), [("gates", "/versions"), ("reviews", "/reviews")])
+def test_not_there_is_believed_of_a_definition_that_stands_only_when_said_twice(
+    kind: str, path: str, held: Standing, features: Features
+) -> None:
+    whole = len(items_of(features, kind))
+    held.control("trouble", path=path, status=404, times=1)
+    assert len(items_of(features, kind)) == whole
+    held.control("trouble", path=path, status=404, times=2)
+    assert not [one for one in all_of(features, kind) if isinstance(one, NotFetched)]
 
 
 def test_a_service_that_stumbles_is_asked_again_and_one_that_breaks_is_told(held: Standing, features: Features) -> None:
