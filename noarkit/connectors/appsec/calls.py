@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from urllib.parse import quote
 
@@ -64,22 +64,6 @@ class Calls:
         members = self.ask("GET", "/api/scan-summary", (("scan-ids", scan), ("include-severity-status", "true")))
         found = members.members().get("scansSummaries")
         return found[0] if isinstance(found, list) and found and isinstance(found[0], Mapping) else {}
-
-    def predicates(self, engine: str, similarity: str, project: str) -> Sequence[Row]:
-        """What was decided about a finding, and by whom. Raises `ServiceStrange` where that is not all of it."""
-        path, found = f"/api/{engine}-results-predicates/{quote(similarity, safe='')}", list[Row]()
-        while True:
-            params = (("project-ids", project), ("offset", str(len(found))), ("limit", str(PER_PAGE)))
-            answer = self.ask("GET", path, params, accepts=frozenset({404}))
-            if answer.status == 404:
-                return []
-            page, total = _history(answer, project)
-            repeats = any(row in found for row in page)
-            found += [] if repeats else page
-            if total is None or len(found) == total:
-                return found
-            if repeats or not page or len(found) > total:
-                raise ServiceStrange(where=answer.where, why="list-incomplete", found=len(found), total=total)
 
     def evaluation(self, project: str, scan: str) -> Row | None:
         """How a scan stands by the policies of its project; empty where it has none, None where we may not know."""
@@ -172,20 +156,6 @@ class Calls:
             return ListPage(found, str(after) if more else None, total)
 
         yield from pages(page, path)
-
-
-def _history(answer: Answer, project: str) -> tuple[list[Row], int | None]:
-    """A page of decisions in a project, and how many there are of them in all."""
-    histories = answer.members().get("predicateHistoryPerProject") or []
-    found, total = list[Row](), None
-    for one in histories if isinstance(histories, list) else [None]:
-        told = one.get("predicates") or [] if isinstance(one, Mapping) else None
-        if not isinstance(one, Mapping) or not isinstance(told, list):
-            raise ServiceStrange(where=answer.where, why="not-an-object")
-        if str(one.get("projectId")) == project:
-            found += [each for each in told if isinstance(each, Mapping)]
-            total = one["totalCount"] if isinstance(one.get("totalCount"), int) else total
-    return found, total
 
 
 def code_of(fault: ServiceRefused) -> str:

@@ -115,7 +115,7 @@ class Papers:
             "reportFilename": f"scan-{scan}",
             "sections": list(_SECTIONS),
             "entities": [{"entity": "scan", "ids": [scan], "tags": []}],
-            "filters": {},
+            "filters": {},  # a list of severities or states would leave out those of the tenant's own
             "reportType": "cli",
         }
         job = str(self._calls.write("POST", "/api/reports/v2", body, repeatable=True).get("reportId"))

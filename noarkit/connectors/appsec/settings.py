@@ -78,12 +78,15 @@ def read(to: Connection) -> AppSecSettings:
     if not tenant:
         raise ConfigFault(where=f"{place}.tenant", why="not-set")
     told = claims.get(to.text("client_id_claim", "azp"))
+    client_id = to.text("client_id") or (told if isinstance(told, str) else "")
+    if not client_id and auth != "register":
+        raise ConfigFault(where=f"{place}.client_id", why="not-set")
     return AppSecSettings(
         api_url=api_url,
         auth_url=auth_url or api_url,
         tenant=tenant,
         auth=cast(Auth, auth),  # one of them, as was seen above
-        client_id=to.text("client_id") or (told if isinstance(told, str) else "") or "noarkit",
+        client_id=client_id,
         rates=to.rates("rates", ("10/s",)),
         results_a_page=max(1, int(to.number("results_a_page", 10_000))),
         reports=to.flag("reports", True),

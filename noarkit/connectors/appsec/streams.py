@@ -10,6 +10,7 @@ from datetime import timedelta
 from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
 from noarkit.connectors.appsec.gathered import Gathered
+from noarkit.connectors.appsec.histories import subject_of
 from noarkit.connectors.appsec.papers import Papers, Shelf
 from noarkit.connectors.appsec.sarif import MEDIA_TYPE, Scanned, written
 from noarkit.connectors.appsec.settings import AppSecSettings
@@ -22,7 +23,7 @@ from noarkit.connectors.appsec.states import (
     has_ended,
     moment,
 )
-from noarkit.connectors.appsec.trail import TOLD_ABOUT, is_decided
+from noarkit.connectors.appsec.trail import is_decided
 from noarkit.connectors.canonical import canonical, fingerprint, redacted, without_secrets
 from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem, Window
@@ -266,7 +267,7 @@ def _lacking(scanners: Sequence[str], findings: Sequence[Finding], standing: Row
 
 def _is_untold(finding: Finding) -> bool:
     """True for what was decided about where nothing tells by whom."""
-    return str(finding.get("type")) not in TOLD_ABOUT and is_decided(finding)
+    return subject_of("", finding) is None and is_decided(finding)
 
 
 def _joined(*parts: object) -> str:

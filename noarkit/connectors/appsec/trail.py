@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
 from noarkit.connectors.appsec.gathered import Gathered
+from noarkit.connectors.appsec.histories import Subject, decisions_about, subject_of
 from noarkit.connectors.appsec.papers import Shelf
 from noarkit.connectors.appsec.states import FORGOTTEN_AFTER, WITH_FINDINGS, Key, has_ended, moment
 from noarkit.connectors.canonical import canonical, fingerprint, without_secrets
@@ -22,13 +23,18 @@ from noarkit.connectors.readable import readable_page
 from noarkit.errors import ServiceDenied, ServiceFault, ServiceRefused, ServiceStrange
 
 UNDECIDED = frozenset({"", "NONE", "TO_VERIFY"})
-TOLD_ABOUT = frozenset({"sast", "kics"})
 AUDIT_KEPT = timedelta(days=365)
 UNDATED = "undated"
 _TRIES = 5
 _JSON = "application/json"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?=T| |$)")
 _SCANS, _FINDINGS = "scans", "findings"
+
+
+def _named(subject: Subject) -> tuple[str, ...]:
+    """The parts of its key: the scanner, the project, the finding and its package where it has one."""
+    engine, project, *finding = subject.engine, subject.project, subject.similarity, subject.package
+    return (engine, project, *(part for part in finding if part))
 
 
 def is_decided(finding: Finding) -> bool:
@@ -53,16 +59,17 @@ class Decisions:
         self._noted.put(_SCANS, str(scan.get("id")), "", {})
         project, fresh = str(scan.get("projectId")), []
         for one in findings:
-            engine, similarity = str(one.get("type")), str(one.get("similarityId") or "")
-            if engine not in TOLD_ABOUT or not similarity:
+            subject = subject_of(project, one)
+            if subject is None:
                 continue
-            name = fingerprint([project, engine, similarity])
+            parts = [part for part in subject if part]
+            name = fingerprint(parts)
             if name not in self._known:
                 if not is_decided(one):
                     continue
                 fresh.append(name)
-            told = {"project": project, "engine": engine, "similarity": similarity}
-            self._noted.put(_FINDINGS, name, f"{project} {engine} {similarity}", told)
+            told = {part: value for part, value in subject._asdict().items() if value}
+            self._noted.put(_FINDINGS, name, " ".join(parts), told)
         self._known.update(fresh)
         self._shelf.met_decided(*fresh)
 
@@ -86,21 +93,21 @@ class Decisions:
 
     def _told(self, window: Window) -> Iterator[ServiceItem]:
         for one in self._noted.rows(_FINDINGS):
-            project, engine, similarity = (str(one[name]) for name in ("project", "engine", "similarity"))
+            subject = Subject(**{name: str(value) for name, value in one.items()})
             try:
-                predicates = self._calls.predicates(engine, similarity, project)
+                decisions = decisions_about(self._calls, subject)
             except (ServiceRefused, ServiceStrange) as fault:
-                yield NotFetched("decisions", self._key("triage", engine, project, similarity), reason(fault))
+                yield NotFetched("decisions", self._key("triage", *_named(subject)), reason(fault))
                 continue
             except ServiceDenied as fault:
                 if fault.data.get("status") == 401:
                     raise
                 yield NotFetched("decisions", self._key("triage"), reason(fault))
                 return
-            for told in predicates:
+            for told in decisions:
                 when = moment(told.get("createdAt"))
                 if when is None or when < window.until:
-                    yield self._decision(one, told)
+                    yield self._decision(subject, told)
 
     def _scans(self, window: Window) -> Iterator[Row]:
         """Scans whose findings tell what was decided about: those of the window, and the newest of each branch."""
@@ -118,16 +125,16 @@ class Decisions:
                 newest[branch] = row
         yield from newest.values()
 
-    def _decision(self, finding: Row, told: Row) -> Item:
-        engine, project, similarity = (finding[name] for name in ("engine", "project", "similarity"))
+    def _decision(self, subject: Subject, told: Row) -> Item:
+        finding = {part: value for part, value in subject._asdict().items() if value}
         clean = without_secrets(told)
         tail = str(told.get("ID") or told.get("id") or fingerprint(clean)[:16])
         when = moment(told.get("createdAt"))
         fields = {
-            "title": f"{engine} {similarity}",
-            "project_key": self._key("project", project),
-            "engine": engine,
-            "similarity": similarity,
+            "title": " ".join(part for part in (subject.engine, subject.similarity, subject.package) if part),
+            "project_key": self._key("project", subject.project),
+            "engine": subject.engine,
+            "similarity": subject.similarity,
             "state": str(told.get("state") or ""),
             "severity": str(told.get("severity") or ""),
             "author": str(told.get("createdBy") or ""),
@@ -136,7 +143,7 @@ class Decisions:
         }
         data = canonical({"decision": clean, "finding": finding})
         document = Made(f"vurdering {tail}.json", _JSON, data)
-        key = self._key("triage", engine, project, similarity, tail)
+        key = self._key("triage", *_named(subject), tail)
         return Item("decisions", key, fields, when, (document,), kind="decision")
 
 

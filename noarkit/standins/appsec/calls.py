@@ -23,6 +23,7 @@ _QUEUE_FULL = 142
 _MOST_LOCKED = 100
 _PREDICATES_A_PAGE = 100
 # the calls that write of a refusal otherwise than the rest
+_PACKAGE = ("packageManager", "packageName", "packageVersion", "vulnerabilityId")
 _OWN_WORDS = re.compile(r"/api/(results|scan-summary|sast-|kics-|policy_|reports|sca/)")
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
@@ -80,6 +81,8 @@ class Calls:
                 ("GET", r"/api/results", self._results),
                 ("GET", r"/api/scan-summary", self._summary),
                 ("GET", r"/api/(sast|kics)-results-predicates/([^/]+)", self._predicates),
+                ("GET", r"/api/micro-engines/read/predicates/([^/]+)", self._whole_history),
+                ("POST", r"/api/sca/management-of-risk/.+/entity-profile/search", self._about_package),
                 ("GET", r"/api/policy_management_service_uri/evaluation", self._evaluation),
                 ("POST", r"/api/reports/v2", self._report),
                 ("GET", r"/api/reports/([^/]+)", self._job),
@@ -264,6 +267,18 @@ class Calls:
         for one in told["predicateHistoryPerProject"]:
             one["predicates"] = page_of(one["predicates"], offset, min(limit, _PREDICATES_A_PAGE))
         return _json(told)
+
+    def _whole_history(self, call: Call, similarity: str) -> Response:
+        return _json(self._store.trail.predicates(call.text("project-ids"), similarity))
+
+    def _about_package(self, call: Call) -> Response:
+        told = call.members()
+        project, weakness = str(told.get("projectId")), str(told.get("vulnerabilityId"))
+        found = self._store.trail.about_package(project, weakness, str(told.get("packageName")))
+        if found is None:
+            raise Refusal(404, "no profile")
+        context = {name[0].upper() + name[1:]: told.get(name) for name in _PACKAGE}
+        return _json({**found, "context": context, "entityType": "PackageVulnerability", "enabled": True})
 
     def _evaluation(self, call: Call) -> Response:
         scan = call.text("scanId")

@@ -18,6 +18,7 @@ DOORS = Doors(
         Door("GET", "/api/data-retention/scans/locked", "offset limit"),
         Door("POST", "/api/data-retention/scans/unlock", body="scanIds!"),
         Door("GET", "/api/kics-results-predicates/{id}", "project-ids* include-comment-json scan-id offset limit"),
+        Door("GET", "/api/micro-engines/read/predicates/{id}", "project-ids*"),
         Door("GET", "/api/policy_management_service_uri/evaluation", "astProjectId! scanId!"),
         Door(
             "GET",

@@ -66,7 +66,11 @@ class AppSec:
         """What a connection to it is configured with."""
         shared: dict[str, object] = {"api_url": self.url, "auth_url": self.url, "tenant": self.store.tenant}
         shared |= {"rates": self.wish.rates(), "poll_s": 0.01}
-        return {**shared, "auth": "client"} if self.wish.options.get("auth") == "client" else shared
+        return (
+            {**shared, "auth": "client", "client_id": "noarkit"}
+            if self.wish.options.get("auth") == "client"
+            else shared
+        )
 
     def secrets(self) -> Mapping[str, str]:
         """An API key, or a client's secret."""

@@ -64,6 +64,22 @@ class Trail:
         told = {"projectId": project, "similarityId": similarity, "predicates": found, "totalCount": len(found)}
         return {"predicateHistoryPerProject": [told] if found else [], "totalCount": len(found)}
 
+    def about_package(self, project: str, weakness: str, package: str) -> Record | None:
+        """What was decided about a weakness in a package, as actions; None where nobody decided."""
+        found = self.history(project, weakness)
+        actions = [
+            {
+                "actionType": "ChangeState",
+                "actionValue": one["state"].title().replace("_", ""),
+                "enabled": True,
+                "createdAt": one["createdAt"],
+                "userName": one["createdBy"],
+                "message": f"{one['comment']} ({package})" if one["comment"] else "",
+            }
+            for one in found
+        ]
+        return {"id": found[0]["ID"], "name": weakness, "actions": actions} if found else None
+
     def act(self, day: str, what: str) -> None:
         """Somebody does something on a day, and the trail hears of it."""
         with self._lock:

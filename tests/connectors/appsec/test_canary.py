@@ -112,7 +112,7 @@ def test_a_service_that_tells_back_all_it_hears_gives_nothing_away(tmp_path: Pat
         config = tmp_path / "noarkit.toml"
         config.write_text(
             f'[connections.appsec.main]\napi_url = "{service.url}"\ntenant = "t"\napi_key = {{ file = "{key}" }}\n'
-            'rates = ["1000000/s"]\nconnect_timeout_s = 2\n'
+            'client_id = "us"\nrates = ["1000000/s"]\nconnect_timeout_s = 2\n'
         )
         heard = Heard(tmp_path / "there", config, tmp_path)
         (tmp_path / "there").mkdir()

@@ -150,6 +150,13 @@ def test_an_oauth_client_gets_its_own_token(tmp_path: Path) -> None:
             assert len(list(service.calls.projects())) == 2
 
 
+@pytest.mark.parametrize("auth", ["key", "client", "login"])
+def test_who_we_are_is_told_by_the_key_or_the_connection_and_never_guessed(auth: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigFault) as fault:
+        scripted("http://127.0.0.1:9", tmp_path, auth=auth, client_id="")
+    assert fault.value.data["where"] == "connections.appsec.x.client_id"
+
+
 def test_interactive_browser_login(held: Standing, tmp_path: Path) -> None:
     to = held.connection({"state": str(tmp_path / "state"), "auth": "login", "client_id": "noarkit"})
     with closing(open_service(to)) as service, pytest.raises(ConsentNeeded):

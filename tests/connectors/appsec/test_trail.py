@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 from noarkit.connectors.appsec import AppSec
+from noarkit.connectors.appsec.histories import Subject, decisions_about
 from noarkit.connectors.appsec.states import key_in
 from noarkit.connectors.appsec.trail import Audit
 from noarkit.connectors.paging import Page
@@ -49,14 +50,15 @@ def items(found: list[ServiceItem]) -> list[Item]:
 def test_each_decision_is_an_item_of_its_own_with_who_when_and_why(appsec: AppSec) -> None:
     found = items(all_of(appsec, "decisions"))
     assert len({one.key for one in found}) == len(found) > 15
-    assert {one.fields["engine"] for one in found} == {"sast", "kics"}
+    assert {one.fields["engine"] for one in found} == {"sast", "kics", "sca", "sscs-secret-detection"}
     for one in found:
-        tenant, kind, engine, project, similarity, name = map(unquote, one.key.split(":"))
+        tenant, kind, engine, project, similarity, *package, name = map(unquote, one.key.split(":"))
         assert (tenant, kind, engine) == ("tenant-one", "triage", one.fields["engine"])
         assert one.fields["project_key"] == f"tenant-one:project:{project}"
         document = json.loads(papers(one)[f"vurdering {name}.json"])
         assert document["decision"]["createdBy"] == one.fields["author"]
-        assert document["finding"] == {"project": project, "engine": engine, "similarity": similarity}
+        parts = {"project": project, "engine": engine, "similarity": similarity}
+        assert document["finding"] == (parts | {"package": package[0]} if engine == "sca" else parts)
         comment = document["decision"]["comment"]
         assert not comment or comment not in str(one.fields["title"])  # a comment stands in the document alone
 
@@ -97,11 +99,11 @@ def test_a_decision_about_a_scan_before_the_window_is_taken_and_so_is_that_it_wa
             assert len(all_of(service, "decisions", since=until - timedelta(days=1), until=until)) == 2
 
 
-def test_decisions_of_scanners_that_tell_nothing_of_them_are_listed_as_not_fetched(appsec: AppSec) -> None:
+def test_findings_in_containers_are_listed_as_not_fetched(appsec: AppSec) -> None:
     heard: list[Event] = []
     found = items(all_of(appsec, "scans", tell=heard.append))
     lacking = {name for one in found for name in str(one.fields["not_fetched"]).split(", ")}
-    assert {"containers", "decisions:sca"} <= lacking
+    assert lacking == {"", "containers"}  # of all the others it is told who decided
     remarks = {one.data["key"]: one.data["count"] for one in heard if one.data.get("why") == "not-fetched"}
     with_containers = [one for one in found if "containers" in str(one.fields["not_fetched"])]
     assert remarks["containers"] == len(with_containers) > 0
@@ -116,6 +118,39 @@ def test_a_history_that_is_not_whole_is_set_aside() -> None:
         assert (left.why, left.key) == ("list-incomplete", "t:triage:sast:p:1")
 
 
+def test_a_weakness_is_asked_about_in_each_package_by_its_own_names() -> None:
+    asked_for: list[dict[str, str]] = []
+    action = {"actionType": "ChangeState", "actionValue": "NotExploitable", "createdAt": "2026-01-09T01:00:00Z"}
+    packages = ("Npm-@scope/a-b-1.2.3", "Maven-org.x:y-2", "unnamed")
+    found = [
+        {"type": "sca", "similarityId": "CVE-1", "state": "URGENT", "data": {"packageIdentifier": one}}
+        for one in packages
+    ]
+
+    def history(asked: Asked) -> Told:
+        asked_for.append(json.loads(asked.body))
+        told_by = {"userName": "kari@etaten.example", "message": "Ikke i bruk"}
+        return told({"actions": [{**action, **told_by}, {**action, "actionType": "ChangeScore"}]})
+
+    with serving(_one_scan(history, findings=found)) as service, closing(scripted(service.url)) as asked:
+        taken = items(all_of(asked, "decisions"))
+    named = {(one["packageManager"], one["packageName"], one["packageVersion"]) for one in asked_for}
+    assert named == {("Npm", "@scope/a-b", "1.2.3"), ("Maven", "org.x:y", "2")}
+    assert {one["vulnerabilityId"] for one in asked_for} == {"CVE-1"}
+    assert len({one.key for one in taken}) == len(taken) == 2
+    assert {(one.fields["state"], one.fields["author"]) for one in taken} == {("NotExploitable", "kari@etaten.example")}
+
+
+def test_a_history_of_the_supply_chain_that_is_not_whole_is_set_aside() -> None:
+    history = {"projectId": "p", "similarityId": "1", "predicates": [{"ID": "a"}], "totalCount": 2}
+    finding: Mapping[str, object] = {"type": "sscs-scorecard", "similarityId": "1", "state": "URGENT"}
+    answer = _one_scan({"predicateHistoryPerProject": [history]}, findings=[finding])
+    with serving(answer) as service, closing(scripted(service.url)) as asked:
+        (left,) = all_of(asked, "decisions")
+        assert isinstance(left, NotFetched)
+        assert (left.why, left.key) == ("list-incomplete", "t:triage:sscs-scorecard:p:1")
+
+
 def test_histories_that_we_may_not_read_stop_nothing_else() -> None:
     with serving(_one_scan({"message": "no"}, 403)) as service, closing(scripted(service.url)) as asked:
         (left,) = all_of(asked, "decisions")
@@ -123,9 +158,9 @@ def test_histories_that_we_may_not_read_stop_nothing_else() -> None:
         assert left.key == "t:triage"
 
 
-def _one_scan(predicates: object, status: int = 200) -> Answering:
+def _one_scan(predicates: object, status: int = 200, findings: Sequence[Mapping[str, object]] = ()) -> Answering:
     scan = {"id": "s", "projectId": "p", "status": "Completed", "createdAt": "2026-01-09T00:00:00Z"}
-    finding = {"type": "sast", "similarityId": "1", "state": "URGENT"}
+    there = list(findings) or [{"type": "sast", "similarityId": "1", "state": "URGENT"}]
 
     def answer(asked: Asked) -> Told:
         if asked.path.endswith("/token"):
@@ -133,8 +168,8 @@ def _one_scan(predicates: object, status: int = 200) -> Answering:
         if asked.path == "/api/scans":
             return told({"scans": [scan], "filteredTotalCount": 1})
         if asked.path == "/api/results":
-            return told({"results": [finding], "totalCount": 1})
-        return told(predicates, status)
+            return told({"results": there, "totalCount": len(there)})
+        return predicates(asked) if callable(predicates) else told(predicates, status)
 
     return answer
 
@@ -276,5 +311,5 @@ def test_decisions_of_more_than_one_page_are_all_read(tmp_path: Path) -> None:
             project = str(next(service.calls.projects())["id"])
             for number in range(205):
                 other.control("triage", project=project, similarity="77", state="CONFIRMED", comment=str(number))
-            told = [one["comment"] for one in service.calls.predicates("sast", "77", project)]
+            told = [one["comment"] for one in decisions_about(service.calls, Subject(project, "sast", "77"))]
             assert told[-205:] == [str(number) for number in range(205)]

@@ -58,7 +58,7 @@ def said(heard: Sequence[Event]) -> list[object]:
 def scripted(url: str, folder: Path | None = None, **more: object) -> AppSec:
     """A connection to a service that answers as it is told."""
     place = str(folder or tempfile.mkdtemp())
-    values = {"api_url": url, "tenant": "t", "state": place, "rates": ["1000000/s"], **more}
+    values = {"api_url": url, "tenant": "t", "client_id": "us", "state": place, "rates": ["1000000/s"], **more}
     clock = VirtualClock(datetime.now(UTC).timestamp())
     to = Connection("appsec", "x", values, {"NOARKIT_APPSEC_X_API_KEY": "a-key-that-is-long", "HOME": place})
     return open_service(to, Clock(clock.now_s, clock.sleep_s))
