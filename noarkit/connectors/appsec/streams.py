@@ -168,7 +168,7 @@ class Scans:
         }
         # what a scan may lack stands last, so that places never shift
         place = min(len(documents), 3 if self._settings.reports else 2)
-        documents[place:place] = [Made("scan.json", _JSON, canonical(told)), _page(fields, told)]
+        documents[place:place] = [_page(fields, told), Made("scan.json", _JSON, canonical(told))]
         if standing:
             documents.append(Made("policy.json", _JSON, canonical(without_secrets(standing))))
         made = tuple(_titled(document, fields) for document in documents)

@@ -142,9 +142,11 @@ class Decisions:
             "date": str(told.get("createdAt") or "")[:10],
         }
         data = canonical({"decision": clean, "finding": finding})
-        document = Made(f"vurdering {tail}.json", _JSON, data)
+        title = f"Vurdering av {fields['title']}"
+        page = readable_page(f"vurdering {tail}", title, {"Vurdering": clean, "Funn": finding})
+        document = Made(f"vurdering {tail}.json", _JSON, data, f"{title}, data")
         key = self._key("triage", *_named(subject), tail)
-        return Item("decisions", key, fields, when, (document,), kind="decision")
+        return Item("decisions", key, fields, when, (page, document), kind="decision")
 
 
 class Audit:
@@ -211,7 +213,7 @@ class Audit:
         document = Made(f"revisjonslogg {day}.json", _JSON, canonical(rows), f"{title}, data")
         page = readable_page(f"revisjonslogg {day}", title, {"Hendelser": list(rows)})
         return Item(
-            "audit", self._key("audit", day), fields, moment(f"{day}T00:00:00Z"), (document, page), kind="audit"
+            "audit", self._key("audit", day), fields, moment(f"{day}T00:00:00Z"), (page, document), kind="audit"
         )
 
 

@@ -142,9 +142,10 @@ class Book:
             self._known.under_review(kind, one, window.until)
 
     def _earlier(self, current: State, told: Row) -> Iterator[ServiceItem]:
-        """What a definition was before. One that was not asked for in time can be had later: it is kept there."""
+        """What a definition was before, oldest first. One that was not asked for in time can be had later: it is kept
+        there."""
         try:
-            for version in self._calls.versions(current.kind, current.id):
+            for version in reversed(list(self._calls.versions(current.kind, current.id))):
                 found = state(current.kind, {**version, "id": current.id}, self._manner)
                 if found.tail != current.tail:
                     yield self._state(found, {**version, "createdTime": told.get("createdTime")})
@@ -192,7 +193,7 @@ class Book:
         key = self.key("experiment", found.id, "decision", told["decisionTime"])
         title = str(fields["title"])
         results = [replace(one, title=f"{title}, resultat") for one in made[1:]]
-        documents = (*_with_page(made[0], title, data)[:1], *results, *_with_page(made[0], title, data)[1:])
+        documents = (*_with_page(made[0], title, data), *results)
         yield Item("experiments", key, fields, decided, documents, kind="decision")
 
     def _review(self, kind: str, told: Row, review: Row) -> Item:
@@ -286,9 +287,9 @@ _TITLES = {
 
 
 def _with_page(document: Made, title: str, data: object) -> tuple[Made, ...]:
-    """A snapshot and, beside it, the page that a person reads."""
+    """The page that a person reads and, beside it, the snapshot that it was made of."""
     page = readable_page(document.name.removesuffix(".json"), title, data if isinstance(data, Mapping) else {"": data})
-    return replace(document, title=f"{title}, data"), page
+    return page, replace(document, title=f"{title}, data")
 
 
 def _is_due(found: State, window: Window) -> bool:

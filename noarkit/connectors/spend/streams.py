@@ -175,8 +175,8 @@ class Books:
             clean = without_secrets(found)
             title = f"Kodeliste {_REGISTER_TITLES[name]} {year}"
             made = (
-                Made(f"{name} {year}.json", "application/json", canonical(clean), f"{title}, data"),
                 readable_page(f"{name} {year}", f"{title} {self._company_name}".strip(), {"Innhold": clean}),
+                Made(f"{name} {year}.json", "application/json", canonical(clean), f"{title}, data"),
             )
             fields = {
                 "name": name,
@@ -238,7 +238,7 @@ class Books:
             "data": clean,
         }
         snapshot = Made(f"bilag {row['id']}.json", "application/json", canonical(clean), f"Bilag {title}, data")
-        made = (snapshot, self._page(row, clean, fields))
+        made = (self._page(row, clean, fields), snapshot)
         key = self.key("entry", row["id"])
         kind = "bill" if is_bill else "entry"
         changed = _moment(row.get("updatedAt"))
@@ -286,8 +286,8 @@ class Books:
         }
         title = f"Eksport til regnskapet {made.date().isoformat()}"
         documents = (
-            Made(f"eksport {job['id']}.json", "application/json", manifest, f"{title}, data"),
             readable_page(f"eksport {job['id']}", title, {"Jobb": without_secrets(job), "Poster": items}),
+            Made(f"eksport {job['id']}.json", "application/json", manifest, f"{title}, data"),
         )
         changed = _moment(job.get("lastUpdatedAt"))
         return Item("jobs", self.key("job", job["id"]), fields, changed, documents, kind="job")

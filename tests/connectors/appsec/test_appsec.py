@@ -124,7 +124,7 @@ def test_a_finished_scan_is_a_record_with_report_results_sarif_scan_and_bill_of_
     assert isinstance(item, Item)
     assert item.key.startswith("tenant-one:scan:")
     found = papers(item)
-    always = ["report.pdf", "results.json", "results.sarif", "scan.json", "scan.txt"]
+    always = ["report.pdf", "results.json", "results.sarif", "scan.txt", "scan.json"]
     assert list(found) == [*always, "sbom.cdx.json", "policy.json"]
     assert found["report.pdf"].startswith(b"%PDF")
     results = json.loads(found["results.json"])

@@ -194,7 +194,7 @@ def _manifests(service: Spend, heard: list[Event]) -> list[dict[str, object]]:
 
     stream = next(stream for stream in service.streams() if stream.name == "jobs")
     found = service.items(stream, Window(None, LATER), heard.append)
-    return [json.loads(item.made[0].data) for item in found if isinstance(item, Item)]
+    return [json.loads(item.made[1].data) for item in found if isinstance(item, Item)]
 
 
 def test_subscriptions_are_made_kept_proven_and_taken_away(tmp_path: Path) -> None:

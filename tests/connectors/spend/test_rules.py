@@ -71,7 +71,7 @@ def test_8_amounts_have_the_exponent_of_their_currency_and_a_refund_is_negative(
     found = item(held, tmp_path, one)
     assert found.fields["amount"] == amount
     assert amount in str(found.fields["title"])
-    kept = json.loads(found.made[0].data).get("transactionValue")
+    kept = json.loads(found.made[1].data).get("transactionValue")
     assert kept is None or isinstance(kept["minors"], int)
 
 
@@ -84,7 +84,7 @@ def test_8_an_entry_without_a_user_or_supplier_is_archived(held: Standing, tmp_p
 def test_8_an_entry_of_a_family_nobody_knows_is_archived_as_it_is(held: Standing, tmp_path: Path) -> None:
     found = item(held, tmp_path, "unknown")
     assert (found.kind, found.fields["family"]) == ("entry", "A_NEW_FAMILY")
-    assert json.loads(found.made[0].data)["family"] == "A_NEW_FAMILY"
+    assert json.loads(found.made[1].data)["family"] == "A_NEW_FAMILY"
 
 
 def test_7_an_address_that_expired_is_asked_for_once_more_and_no_oftener(held: Standing, tmp_path: Path) -> None:

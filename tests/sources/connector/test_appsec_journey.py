@@ -16,7 +16,7 @@ from noarkit.standins.serving import Wish
 from tests.connectors.standing import Standing, standing
 
 DECIDED = {"decided": "30"}
-DECISIONS = 5
+DECISIONS = 11
 QUIET = {"decided": "0", "audit-days": "0"}
 
 
