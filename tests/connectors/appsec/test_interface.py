@@ -453,6 +453,12 @@ def test_mcp_at_its_own_path_with_the_api_key_as_it_is_and_only_what_reads_is_ca
     assert tools_of(held.connection()) == TOOLS
 
 
+def test_a_scan_of_a_project_that_nobody_knows_is_refused_by_name(held: Standing) -> None:
+    with open_tools(held.connection({"mcp_write": True})) as tools, pytest.raises(ServiceRefused) as refused:
+        tools.call("triggerScan", {"project_id": "no-such"})
+    assert "no such project: no-such" in str(refused.value.data["why"])
+
+
 @pytest.mark.parametrize("path", ["", "/mcp/tenant-one"])
 def test_mcp_under_the_tenant_name_with_an_oauth_client(tmp_path: Path, path: str) -> None:
     with standing("appsec", tmp_path, Wish(6, options={"auth": "client"})) as other:
