@@ -39,6 +39,16 @@ def test_verify_and_its_certificate_name_how_much_the_archive_has_no_place_for(
     assert "but for 1 values of 1 fields" in next(Path("run").glob("verify-*.html")).read_text("utf-8")
 
 
+def test_a_certificate_of_a_part_names_it_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "uttrekk", "-o", "run", "--no-carry"], {}) in (0, 3)
+    assert main(["ingest", "run"], {}) in (0, 3)
+    capsys.readouterr()
+    assert main(["verify", "run", "--depth", "counts"], {}) == 0
+    assert "Verified in part" in capsys.readouterr().out
+    page = " ".join(next(Path("run").glob("verify-*.html")).read_text("utf-8").split())
+    assert "What was compared agrees, but for 1 values of 1 fields that the archive has no place for." in page
+
+
 def test_a_graded_record_ends_the_command_with_4_until_its_loss_is_accepted_by_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -36,8 +36,8 @@ def test_without_faults_a_load_comes_to_its_end_in_every_mode(mode: str) -> None
 
 @pytest.mark.parametrize("mode", MODES)
 def test_random_schedules_lose_nothing_double_nothing_and_tell_nothing_wrong(mode: str) -> None:
-    """Forty of them in each mode, of which a few kill or stop the client itself."""
-    assert ", 0 wrong," in chaos("--seeds", "1-400" if DEEP else "1-40", "--mode", mode)
+    """Fifty of them in each mode, of which a few kill or stop the client itself."""
+    assert ", 0 wrong," in chaos("--seeds", "1-400" if DEEP else "1-50", "--mode", mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
