@@ -4,7 +4,8 @@
 
 Level 1 are the folders directly below the root. A level holds case files where most of its folders are named like
 cases (a year, a date, a case number, a leading number); where names tell nothing, the level at which the same file
-names return in folder after folder; else level 1. Memory grows with the number of levels, never with that of folders.
+names return in folder after folder; of a few folders, where all are named so and no file lies above them; else level 1.
+Memory grows with the number of levels, never with that of folders.
 """
 
 from __future__ import annotations
@@ -97,6 +98,11 @@ def _case_level(found: dict[int, _Level]) -> int:
         most = max(level.names.values(), default=0)  # "Vedtak.pdf" in folder after folder
         if level.holding >= _LEAST_FOLDERS and most >= max(_LEAST_FOLDERS, _LEAST_SHARE * level.holding):
             return depth
+    above = 0
+    for depth, level in sorted(found.items()):  # of a few folders all must be named so, and no file lie above them
+        if level.named == level.folders and not above:
+            return depth
+        above += level.holding
     return 1
 
 

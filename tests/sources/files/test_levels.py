@@ -59,6 +59,9 @@ CASES = [f"Byggesak/2019-{n:04} Hansen/Vedtak.pdf" for n in range(1, 131)]
         ([f"Kunder/{name}/avtale.pdf" for name in ("Berg", "Dal", "Li", "Moe")], 2),
         (["Bilder/a.jpg", "Brev/b.txt", "Notater/c.txt"], 1),
         (["a.txt"], 1),
+        (["2023/2023-114 Byggesak/Vedtak.txt", "2023/2023-120 Bevilling/svar.eml"], 2),
+        (["2023/2023-114 Byggesak/Vedtak.txt"], 2),
+        (["Brev/liste.txt", "Brev/2023-114 Byggesak/Vedtak.txt"], 1),
     ],
 )
 def test_the_level_of_case_files_is_found(names: list[str], level: int, tmp_path: Path) -> None:
