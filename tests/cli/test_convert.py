@@ -15,6 +15,7 @@ import pytest
 from noarkit.cli.contract import schema
 from noarkit.cli.main import main
 from noarkit.extract.convert import PACKED_EXTRACTS
+from noarkit.validate import validate
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +96,16 @@ def test_the_facts_of_a_delivery_are_read_from_package_toml(capsys: pytest.Captu
     assert "Vik" in mets and "2026/7" in mets
     assert main(["convert", "mapper", "--as", "bagit", "-o", "bag", "--package", "package.toml"], {}) == 0
     assert "Source-Organization: Vik" in Path("bag", "bag-info.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("form", ["bagit", "eark-sip", "eark-aip", "eark-dip", "dias-sip", "dias-aip"])
+def test_a_name_as_long_as_a_disk_takes_is_valid_in_every_form(form: str) -> None:
+    name = "ø" * 120 + ".txt"  # 244 bytes, and 724 characters where each byte is written by its number
+    Path("lange").mkdir()
+    Path("lange", name).write_text("hei", "utf-8")
+    assert main(["convert", "lange", "--as", form, "-o", "ut"], {}) == 0
+    assert [one.rule.code for one in validate("ut").outcomes if one.rule.level == "error"] == []
+    assert main(["plan", "ut", "-o", "run"], {}) == 0
 
 
 def test_a_damaged_package_is_not_converted(capsys: pytest.CaptureFixture[str]) -> None:

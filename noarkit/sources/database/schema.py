@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Inspector
@@ -172,15 +174,17 @@ def _table(
     )
     if is_view:
         return Table(name, columns, is_view=True)
-    primary = tuple(inspector.get_pk_constraint(name.name, schema=name.schema).get("constrained_columns") or ())
-    uniques = tuple(_uniques(inspector, name))
+    family = session.family
+    keyed = inspector.get_pk_constraint(name.name, schema=name.schema)
+    primary = _key_columns(family, keyed.get("constrained_columns"))
+    uniques = tuple(_key_columns(family, columns) for columns in _uniques(session, inspector, name))
     required = {column.name for column in columns if not column.nullable}
     usable = [unique for unique in uniques if set(unique) <= required]
     if session.family == SQLITE and primary and not _sqlite_key_is_whole(session, name, primary, columns):
         key: tuple[str, ...] = next(iter(usable), ())
     else:
         key = primary or next(iter(usable), ())
-    relations = tuple(_relation(found, session) for found in inspector.get_foreign_keys(name.name, schema=name.schema))
+    relations = tuple(_relations(session, inspector, name))
     return Table(name, columns, key, primary, uniques, relations, comment=_comment(inspector, name))
 
 
@@ -221,6 +225,11 @@ def _column(family: str, found: Any, declared: str | None) -> Column:  # Any: th
 def _unescaped(family: str, name: str) -> str:
     """The library reads MySQL's names from a statement, and leaves doubled quotes in them as they stand there."""
     return name.replace("``", "`") if family == MYSQL else name
+
+
+def _key_columns(family: str, columns: Iterable[str] | None) -> tuple[str, ...]:
+    """Columns of a key, by their own names."""
+    return tuple(_unescaped(family, column) for column in columns or ())
 
 
 def _words_of(reflected: TypeEngine[Any]) -> str:
@@ -265,8 +274,15 @@ def _json_of_mariadb(session: Session) -> list[Sequence[object]]:
     )
 
 
-def _uniques(inspector: Inspector, name: TableName) -> Iterator[tuple[str, ...]]:
+def _uniques(session: Session, inspector: Inspector, name: TableName) -> Iterator[tuple[str, ...]]:
     seen: set[tuple[str, ...]] = set()
+    if session.family == SQLITE:  # the library reads a statement here, too
+        told = session.rows(
+            "SELECT l.name, i.name FROM pragma_index_list(?) l JOIN pragma_index_info(l.name) i"
+            " WHERE l.origin = 'u' AND NOT l.partial ORDER BY l.seq, i.seqno",
+            (name.name,),
+        )
+        seen |= {tuple(str(column) for _, column in columns) for _, columns in groupby(told, key=itemgetter(0))}
     for constraint in inspector.get_unique_constraints(name.name, schema=name.schema):
         seen.add(tuple(constraint["column_names"]))
     for index in inspector.get_indexes(name.name, schema=name.schema):
@@ -277,6 +293,23 @@ def _uniques(inspector: Inspector, name: TableName) -> Iterator[tuple[str, ...]]
         if index.get("unique") and partial is None and None not in columns:
             seen.add(tuple(str(column) for column in columns))
     yield from sorted(seen, key=lambda columns: (len(columns), columns))
+
+
+def _relations(session: Session, inspector: Inspector, name: TableName) -> Iterator[Relation]:
+    if session.family != MYSQL:
+        for found in inspector.get_foreign_keys(name.name, schema=name.schema):
+            yield _relation(found, session)
+        return
+    told = session.rows(  # the library reads a statement here, and misses keys whose names have quotes in them
+        "SELECT constraint_name, column_name, referenced_table_schema, referenced_table_name, referenced_column_name"
+        " FROM information_schema.key_column_usage WHERE table_schema = COALESCE(%s, DATABASE()) AND table_name = %s"
+        " AND referenced_table_name IS NOT NULL ORDER BY constraint_name, ordinal_position",
+        (name.schema, name.name),
+    )
+    for constraint, columns in groupby(told, key=itemgetter(0)):
+        _, here, schemas, tables, there = zip(*columns, strict=True)
+        found = {"name": constraint, "constrained_columns": here, "referred_columns": there}
+        yield _relation({**found, "referred_schema": schemas[0], "referred_table": tables[0]}, session)
 
 
 def _relation(found: Any, session: Session) -> Relation:  # Any: the inspector's own mapping

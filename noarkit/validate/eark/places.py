@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote, unquote_plus
 
+from noarkit.errors import UnsafePath
 from noarkit.safe.paths import checked_parts
 from noarkit.validate.eark.inventory import Inventory
 
@@ -106,6 +107,10 @@ def _spellings(href: str, scheme: str) -> Iterator[tuple[str, str]]:
     )
     seen: dict[str, str] = {}
     for spelt, way in ways:
-        seen.setdefault("/".join(checked_parts(spelt)), way)
+        try:
+            seen.setdefault("/".join(checked_parts(spelt)), way)
+        except UnsafePath as fault:
+            if not way or fault.data.get("why") != "too-long":
+                raise  # no disk holds a name that is too long: nothing can lie there
     for name, way in seen.items():
         yield name, "form-encoded" if way in ("", "file") and re.search("%2f", bare, re.IGNORECASE) else way
