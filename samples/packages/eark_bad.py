@@ -19,7 +19,8 @@ EAD, RIGHTS = "metadata/descriptive/ead.xml", "metadata/other/rights.xml"
 class BadPackage:
     """A broken package. `before` changes what is described, `after` the description; `packed` = how it is packed.
 
-    `also` are rules that cannot but be broken with it.
+    `also` are rules that cannot but be broken with it. `shape` makes another good package of it first, which is its
+    good twin then; `shape_breaks` are the recommendations that this one goes without.
     """
 
     code: str
@@ -30,6 +31,8 @@ class BadPackage:
     version: str = "2.2.0"
     packed: str = "folder"
     also: tuple[str, ...] = ()
+    shape: Change | None = None
+    shape_breaks: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -38,12 +41,25 @@ class BadPackage:
 
     def draft(self) -> Draft:
         """The package, broken and described."""
+        return self._draft(self.before, self.after)
+
+    def twin(self) -> Draft:
+        """The same package without that change, which breaks nothing but `shape_breaks`."""
+        return self._draft(None, None)
+
+    @property
+    def twin_packed(self) -> str:
+        """How the twin is packed: alike, in a form that is recommended."""
+        return next((form for form in ("zip", "tar") if form in self.packed), "folder")
+
+    def _draft(self, before: Change | None, after: Change | None) -> Draft:
         draft = Draft(self.kind, self.version, payload(self.version))
-        if self.before is not None:
-            self.before(draft)
+        if before is not None:
+            before(draft)
         seal(draft)
-        if self.after is not None:
-            self.after(draft)
+        for change in (self.shape, after):
+            if change is not None:
+                change(draft)
         return draft
 
 
@@ -224,19 +240,18 @@ def _whole(draft: Draft) -> None:
 
 
 _WHOLE = ("CSIPSTR12", "CSIPSTR13")
+
+
+def _content(code: str, what: str, after: Change, also: tuple[str, ...] = ()) -> BadPackage:
+    return BadPackage(code, what, after, also=also, shape=_whole, shape_breaks=_WHOLE)
+
+
 _CONTENT = (
-    BadPackage("CSIP101", "none", both(_whole, cut('<div ID="div-rep".*?</div>\n')), also=_WHOLE),
-    BadPackage("CSIP102", "id", both(_whole, swap('<div ID="div-rep"', "<div")), also=_WHOLE),
-    BadPackage(
-        "CSIP103", "label", both(_whole, swap('LABEL="Representations"', 'LABEL="representations"')), also=_WHOLE
-    ),
-    BadPackage("CSIP104", "pointer", both(_whole, swap('<fptr FILEID="grp-rep"/>\n', "")), also=_WHOLE),
-    BadPackage(
-        "CSIP119",
-        "pointer-to-nothing",
-        both(_whole, swap('<fptr FILEID="grp-rep"/>', '<fptr FILEID="x"/>')),
-        also=_WHOLE,
-    ),
+    _content("CSIP101", "none", cut('<div ID="div-rep".*?</div>\n')),
+    _content("CSIP102", "id", swap('<div ID="div-rep"', "<div")),
+    _content("CSIP103", "label", swap('LABEL="Representations"', 'LABEL="representations"')),
+    _content("CSIP104", "pointer", swap('<fptr FILEID="grp-rep"/>\n', "")),
+    _content("CSIP119", "pointer-to-nothing", swap('<fptr FILEID="grp-rep"/>', '<fptr FILEID="x"/>')),
 )
 _ROOT = (
     BadPackage("CSIP1", "no-id", swap(f' OBJID="{OBJID}"', ""), kind="CSIP"),
