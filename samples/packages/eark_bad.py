@@ -1,149 +1,34 @@
-"""One way to break each rule for E-ARK packages: a single change of a good one, before or after it is described."""
+"""One way to break each rule for E-ARK packages: a single change of a good one, before or after it is described.
+
+More ways to break the same rules stand in `eark_bad_ways`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 
-from samples.packages.eark import OBJID, PROFILES, REP, SOFTWARE, Draft, file, payload, premis, seal
-
-Change = Callable[[Draft], None]
-METS = "METS.xml"
-REP_METS = f"{REP}/METS.xml"
-PREMIS = "metadata/preservation/premis.xml"
-EAD, RIGHTS = "metadata/descriptive/ead.xml", "metadata/other/rights.xml"
-
-
-@dataclass(frozen=True, slots=True)
-class BadPackage:
-    """A broken package. `before` changes what is described, `after` the description; `packed` = how it is packed.
-
-    `also` are rules that cannot but be broken with it. `shape` makes another good package of it first, which is its
-    good twin then; `shape_breaks` are the recommendations that this one goes without.
-    """
-
-    code: str
-    what: str
-    after: Change | None = None
-    before: Change | None = None
-    kind: str = "SIP"
-    version: str = "2.2.0"
-    packed: str = "folder"
-    also: tuple[str, ...] = ()
-    shape: Change | None = None
-    shape_breaks: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return f"{self.code}-{self.what}"
-
-    def draft(self) -> Draft:
-        """The package, broken and described."""
-        return self._draft(self.before, self.after)
-
-    def twin(self) -> Draft:
-        """The same package without that change, which breaks nothing but `shape_breaks`."""
-        return self._draft(None, None)
-
-    @property
-    def twin_packed(self) -> str:
-        """How the twin is packed: alike, in a form that is recommended."""
-        return next((form for form in ("zip", "tar") if form in self.packed), "folder")
-
-    def _draft(self, before: Change | None, after: Change | None) -> Draft:
-        draft = Draft(self.kind, self.version, payload(self.version))
-        if before is not None:
-            before(draft)
-        seal(draft)
-        for change in (self.shape, after):
-            if change is not None:
-                change(draft)
-        return draft
-
-
-def swap(old: str, new: str, name: str = METS, count: int = 1) -> Change:
-    """Replaces a text."""
-    return lambda draft: draft.edit(name, old, new, count)
-
-
-def cut(pattern: str, new: str = "", name: str = METS) -> Change:
-    """Replaces whatever a pattern finds first."""
-
-    def change(draft: Draft) -> None:
-        text, count = re.subn(pattern, new, draft.files[name].decode(), count=1, flags=re.DOTALL)
-        if not count:
-            raise ValueError(f"{pattern} is not in {name}")
-        draft.files[name] = text.encode()
-
-    return change
-
-
-def cut_all(pattern: str, new: str = "", name: str = METS) -> Change:
-    """Replaces whatever a pattern finds, wherever it does."""
-
-    def change(draft: Draft) -> None:
-        draft.files[name] = re.sub(pattern, new, draft.files[name].decode()).encode()
-
-    return change
-
-
-def within(begin: str, pattern: str, new: str = "", name: str = METS) -> Change:
-    """The same behind the first place where a text stands."""
-    return cut(f"({re.escape(begin)}.*?){pattern}", rf"\g<1>{new}", name)
-
-
-def both(*changes: Change) -> Change:
-    """Several changes that are one."""
-
-    def change(draft: Draft) -> None:
-        for one in changes:
-            one(draft)
-
-    return change
-
-
-def put(name: str, content: bytes) -> Change:
-    """A file more, or another."""
-
-    def change(draft: Draft) -> None:
-        draft.files[name] = content
-
-    return change
-
-
-def gone(*names: str) -> Change:
-    """Files less."""
-
-    def change(draft: Draft) -> None:
-        for name in names:
-            del draft.files[name]
-
-    return change
-
-
-def renamed(old: str, new: str) -> Change:
-    """A file under another name."""
-
-    def change(draft: Draft) -> None:
-        draft.files[new] = draft.files.pop(old)
-
-    return change
-
-
-def called(top: str) -> Change:
-    """Another name of the folder."""
-
-    def change(draft: Draft) -> None:
-        draft.top = top
-
-    return change
-
-
-def everywhere(old: str, new: str, name: str = METS) -> Change:
-    """Replaces a text wherever it stands."""
-    return swap(old, new, name, -1)
+from samples.packages.eark import OBJID, PROFILES, REP, SOFTWARE, file, payload, premis
+from samples.packages.eark_bad_ways import MORE_WAYS
+from samples.packages.eark_changes import (
+    EAD,
+    METS,
+    PREMIS,
+    REP_METS,
+    RIGHTS,
+    BadPackage,
+    Change,
+    both,
+    called,
+    content_case,
+    cut,
+    cut_all,
+    everywhere,
+    gone,
+    put,
+    renamed,
+    swap,
+    within,
+)
 
 
 def _agent(role: str, kind: str) -> str:
@@ -217,48 +102,37 @@ def _divisions() -> list[BadPackage]:
         found += [
             BadPackage(codes[0], "none", swap(whole, "")),
             BadPackage(codes[1], "id", swap(f'<div ID="{div}"', "<div")),
-            BadPackage(codes[2], "label", swap(f'"{div}" LABEL="{label}"', f'"{div}" LABEL="{label.lower()}"')),
+            BadPackage(
+                codes[2],
+                "label",
+                swap(f'"{div}" LABEL="{label}"', f'"{div}" LABEL="{label.lower()}"'),
+                also=(codes[0],),
+            ),
             BadPackage(codes[3], "pointer", swap(f'<fptr FILEID="{group}"/>\n', "")),
-            BadPackage(codes[4], "pointer-to-nothing", swap(f'FILEID="{group}"', 'FILEID="grp-none"')),
+            BadPackage(
+                codes[4], "pointer-to-nothing", swap(f'FILEID="{group}"', 'FILEID="grp-none"'), also=(codes[3],)
+            ),
         ]
     return found
 
 
-def _whole(draft: Draft) -> None:
-    """Makes the package one without a METS document of its representation."""
-    del draft.files[REP_METS]
-    del draft.files[f"{REP}/{PREMIS}"]
-    name = f"{REP}/data/sub/b.txt"
-    del draft.files[name]
-    text = draft.files[METS].decode()
-    begin, _, rest = text.partition('<file ID="file-rep"')
-    _, _, end = rest.partition("</file>\n")
-    content = draft.files[f"{REP}/data/a.txt"]
-    text = begin + file("file-a", f"{REP}/data/a.txt", content, formats=True) + end
-    div = '<div ID="div-rep" LABEL="Representations">\n<fptr FILEID="grp-rep"/>\n</div>\n'
-    draft.files[METS] = re.sub(r'<div ID="div-rep".*?</div>\n', div, text, flags=re.DOTALL).encode()
-
-
-_WHOLE = ("CSIPSTR12", "CSIPSTR13")
-
-
-def _content(code: str, what: str, after: Change, also: tuple[str, ...] = ()) -> BadPackage:
-    return BadPackage(code, what, after, also=also, shape=_whole, shape_breaks=_WHOLE)
-
-
 _CONTENT = (
-    _content("CSIP101", "none", cut('<div ID="div-rep".*?</div>\n')),
-    _content("CSIP102", "id", swap('<div ID="div-rep"', "<div")),
-    _content("CSIP103", "label", swap('LABEL="Representations"', 'LABEL="representations"')),
-    _content("CSIP104", "pointer", swap('<fptr FILEID="grp-rep"/>\n', "")),
-    _content("CSIP119", "pointer-to-nothing", swap('<fptr FILEID="grp-rep"/>', '<fptr FILEID="x"/>')),
+    content_case("CSIP101", "none", cut('<div ID="div-rep".*?</div>\n')),
+    content_case("CSIP102", "id", swap('<div ID="div-rep"', "<div")),
+    content_case("CSIP103", "label", swap('LABEL="Representations"', 'LABEL="representations"'), also=("CSIP101",)),
+    content_case("CSIP104", "pointer", swap('<fptr FILEID="grp-rep"/>\n', "")),
+    content_case(
+        "CSIP119", "pointer-to-nothing", swap('<fptr FILEID="grp-rep"/>', '<fptr FILEID="x"/>'), also=("CSIP104",)
+    ),
 )
 _ROOT = (
     BadPackage("CSIP1", "no-id", swap(f' OBJID="{OBJID}"', ""), kind="CSIP"),
     BadPackage("CSIP2", "unknown", swap('TYPE="Datasets"', 'TYPE="Things"')),
-    BadPackage("CSIP3", "other", swap('TYPE="Datasets"', 'TYPE="OTHER"')),
+    BadPackage("CSIP3", "other", swap('TYPE="Datasets"', 'TYPE="OTHER"'), also=("CSIP2",)),
     BadPackage("CSIP4", "none", swap(' csip:CONTENTINFORMATIONTYPE="MIXED"', "")),
-    BadPackage("CSIP5", "other", swap(':CONTENTINFORMATIONTYPE="MIXED"', ':CONTENTINFORMATIONTYPE="OTHER"')),
+    BadPackage(
+        "CSIP5", "other", swap(':CONTENTINFORMATIONTYPE="MIXED"', ':CONTENTINFORMATIONTYPE="OTHER"'), also=("CSIP4",)
+    ),
     BadPackage("CSIP6", "no-address", cut(' PROFILE="[^"]*"', ' PROFILE="CSIP"'), kind="CSIP"),
     BadPackage("CSIP117", "none", cut("<metsHdr.*?</metsHdr>\n"), kind="CSIP"),
     BadPackage("CSIP7", "date-alone", cut('CREATEDATE="[^"]*"', 'CREATEDATE="2024-05-06"'), also=("EARK-XSD",)),
@@ -273,20 +147,20 @@ _ROOT = (
     BadPackage("CSIP16", "note-type", swap(' csip:NOTETYPE="SOFTWARE VERSION"', "")),
 )
 _SECTIONS = (
-    BadPackage("CSIP17", "none", cut("<dmdSec.*?</dmdSec>\n"), also=("EARK-UNLISTED",)),
-    BadPackage("CSIP18", "id", swap('<dmdSec ID="dmd-1"', "<dmdSec"), also=("EARK-XSD",)),
+    BadPackage("CSIP17", "none", cut("<dmdSec.*?</dmdSec>\n"), also=("CSIP92", "EARK-UNLISTED")),
+    BadPackage("CSIP18", "id", swap('<dmdSec ID="dmd-1"', "<dmdSec"), also=("CSIP92", "EARK-XSD")),
     BadPackage("CSIP19", "created", cut('(<dmdSec [^>]*) CREATED="[^"]*"', r"\g<1>")),
     BadPackage("CSIP20", "status", within("<dmdSec", ' STATUS="CURRENT"')),
     BadPackage("CSIP21", "none", within("<dmdSec", "<mdRef.*?/>\n"), also=("EARK-UNLISTED",)),
     *_references("dmdSec", 22),
-    BadPackage("CSIP31", "none", cut("<amdSec.*?</amdSec>\n"), also=("EARK-UNLISTED",)),
-    BadPackage("CSIP32", "none", cut("<digiprovMD.*?</digiprovMD>\n"), also=("EARK-UNLISTED",)),
-    BadPackage("CSIP33", "id", swap('<digiprovMD ID="adm-1"', "<digiprovMD"), also=("EARK-XSD",)),
+    BadPackage("CSIP31", "none", cut("<amdSec.*?</amdSec>\n"), also=("CSIP61", "CSIP91", "EARK-UNLISTED")),
+    BadPackage("CSIP32", "none", cut("<digiprovMD.*?</digiprovMD>\n"), also=("CSIP61", "CSIP91", "EARK-UNLISTED")),
+    BadPackage("CSIP33", "id", swap('<digiprovMD ID="adm-1"', "<digiprovMD"), also=("CSIP61", "CSIP91", "EARK-XSD")),
     BadPackage("CSIP34", "status", within("<digiprovMD", ' STATUS="CURRENT"')),
     BadPackage("CSIP35", "none", within("<digiprovMD", "<mdRef.*?/>\n"), also=("EARK-UNLISTED",)),
     *_references("digiprovMD", 36),
-    BadPackage("CSIP45", "none", cut("<rightsMD.*?</rightsMD>\n"), also=("EARK-UNLISTED",)),
-    BadPackage("CSIP46", "id", swap('<rightsMD ID="adm-2"', "<rightsMD"), also=("EARK-XSD",)),
+    BadPackage("CSIP45", "none", cut("<rightsMD.*?</rightsMD>\n"), also=("CSIP91", "EARK-UNLISTED")),
+    BadPackage("CSIP46", "id", swap('<rightsMD ID="adm-2"', "<rightsMD"), also=("CSIP91", "EARK-XSD")),
     BadPackage("CSIP47", "status", within("<rightsMD", ' STATUS="CURRENT"')),
     BadPackage("CSIP48", "none", within("<rightsMD", "<mdRef.*?/>\n"), also=("EARK-UNLISTED",)),
     *_references("rightsMD", 49),
@@ -302,9 +176,9 @@ _FILES = (
     ),
     BadPackage("CSIP59", "id", swap('<fileSec ID="files"', "<fileSec")),
     BadPackage("CSIP60", "spelling", swap('USE="Documentation"', 'USE="documentation"')),
-    BadPackage("CSIP60", "none", swap('USE="Documentation"', 'USE="Papers"')),
-    BadPackage("CSIP113", "none", swap('USE="Schemas"', 'USE="Forms"')),
-    BadPackage("CSIP114", "none", swap('USE="Representations/rep1"', 'USE="rep1"')),
+    BadPackage("CSIP60", "none", swap('USE="Documentation"', 'USE="Papers"'), also=("CSIP64", "CSIP116")),
+    BadPackage("CSIP113", "none", swap('USE="Schemas"', 'USE="Forms"'), also=("CSIP64", "CSIP118")),
+    BadPackage("CSIP114", "none", swap('USE="Representations/rep1"', 'USE="rep1"'), also=("CSIP64", "CSIP108")),
     BadPackage("CSIP61", "none", cut_all(r'(<fileGrp [^>]*) ADMID="adm-1"', r"\g<1>")),
     BadPackage("CSIP62", "none", swap(' ADMID="adm-1" csip:CONTENTINFORMATIONTYPE="MIXED"', ' ADMID="adm-1"')),
     BadPackage(
@@ -312,7 +186,7 @@ _FILES = (
         "other",
         swap('ADMID="adm-1" csip:CONTENTINFORMATIONTYPE="MIXED"', 'ADMID="adm-1" csip:CONTENTINFORMATIONTYPE="OTHER"'),
     ),
-    BadPackage("CSIP64", "use", swap(' USE="Schemas"', ""), also=("CSIP113",)),
+    BadPackage("CSIP64", "use", swap(' USE="Schemas"', ""), also=("CSIP113", "CSIP118")),
     BadPackage("CSIP65", "id", swap('<fileGrp ID="grp-rep"', "<fileGrp"), also=("CSIP108",)),
     BadPackage("CSIP66", "empty", swap("</fileSec>", '<fileGrp ID="grp-none" USE="Nothing"/>\n</fileSec>')),
     BadPackage("CSIP67", "id", swap(_FILE, "<file"), also=("EARK-XSD",)),
@@ -333,7 +207,7 @@ _FILES = (
     ),
     BadPackage("CSIP77", "type", cut(f'({_LOCATOR}) LOCTYPE="URL"', r'\g<1> LOCTYPE="HANDLE"')),
     BadPackage("CSIP78", "type", cut(f'({_LOCATOR} LOCTYPE="URL") xlink:type="simple"', r"\g<1>")),
-    BadPackage("CSIP79", "gone", gone("documentation/readme.txt"), also=("CSIPSTR16", "EARK-PREMIS-OBJECT")),
+    BadPackage("CSIP79", "gone", gone("documentation/readme.txt"), also=("CSIP64", "CSIPSTR16", "EARK-PREMIS-OBJECT")),
     BadPackage("CSIP79", "no-href", cut(f'({_LOCATOR}[^>]*) xlink:href="[^"]*"', r"\g<1>"), also=("EARK-UNLISTED",)),
 )
 _MAP = (
@@ -343,14 +217,14 @@ _MAP = (
         cut("<structMap.*</structMap>\n", '<structMap ID="map" TYPE="logical"><div ID="div"/></structMap>\n'),
     ),
     BadPackage("CSIP81", "type", swap('TYPE="PHYSICAL"', 'TYPE="physical"')),
-    BadPackage("CSIP82", "label", swap('LABEL="CSIP"', 'LABEL="CSIP StructMap"')),
+    BadPackage("CSIP82", "label", swap('LABEL="CSIP"', 'LABEL="CSIP StructMap"'), also=("CSIP80",)),
     BadPackage("CSIP83", "id", swap('<structMap ID="map"', "<structMap")),
     BadPackage("CSIP84", "two", swap("</structMap>", '<div ID="div-2"/>\n</structMap>'), also=("EARK-XSD",)),
     BadPackage("CSIP85", "id", swap('<div ID="div"', "<div")),
     BadPackage("CSIP86", "label", cut('(<div ID="div") LABEL="[^"]*"', r'\g<1> LABEL="other"'), version="2.0.4"),
-    BadPackage("CSIP88", "none", cut('<div ID="div-md".*?/>\n')),
+    BadPackage("CSIP88", "none", cut('<div ID="div-md".*?/>\n'), also=("CSIP90",)),
     BadPackage("CSIP89", "id", swap('<div ID="div-md"', "<div")),
-    BadPackage("CSIP90", "label", swap('LABEL="Metadata"', 'LABEL="metadata"')),
+    BadPackage("CSIP90", "label", swap('LABEL="Metadata"', 'LABEL="metadata"'), also=("CSIP88",)),
     BadPackage("CSIP91", "one-less", swap('ADMID="adm-1 adm-2"', 'ADMID="adm-1"')),
     BadPackage("CSIP92", "none", swap(' DMDID="dmd-1"/>', "/>")),
     BadPackage("CSIP105", "none", cut('<div ID="div-rep".*?</div>\n')),
@@ -378,7 +252,7 @@ _FOLDERS = (
         "CSIPSTR9",
         "none",
         gone(REP_METS, f"{REP}/{PREMIS}", f"{REP}/data/a.txt", f"{REP}/data/sub/b.txt"),
-        also=("CSIP79", "CSIP110"),
+        also=("CSIP64", "CSIP79", "CSIP110"),
     ),
     BadPackage("CSIPSTR10", "beside", put("representations/a.txt", b"a"), also=("EARK-UNLISTED",)),
     BadPackage(
@@ -387,8 +261,8 @@ _FOLDERS = (
     BadPackage("CSIPSTR12", "none", put("representations/rep2/data/a.txt", b"a"), also=("CSIPSTR13", "EARK-UNLISTED")),
     BadPackage("CSIPSTR13", "none", gone(f"{REP}/{PREMIS}"), also=("CSIP38",)),
     BadPackage("CSIPSTR14", "more", put("extra/a.txt", b"a"), also=("EARK-UNLISTED",)),
-    BadPackage("CSIPSTR15", "none", gone("schemas/ead.xsd"), also=("CSIP79",)),
-    BadPackage("CSIPSTR16", "none", gone("documentation/readme.txt"), also=("CSIP79", "EARK-PREMIS-OBJECT")),
+    BadPackage("CSIPSTR15", "none", gone("schemas/ead.xsd"), also=("CSIP64", "CSIP79")),
+    BadPackage("CSIPSTR16", "none", gone("documentation/readme.txt"), also=("CSIP64", "CSIP79", "EARK-PREMIS-OBJECT")),
 )
 _SIP = (
     BadPackage("SIP1", "none", swap(' LABEL="A small package"', "")),
@@ -421,7 +295,13 @@ _AIP = (
     BadPackage("AIPM2", "other", swap("dilcis.eu/profile/E-ARK-AIP", "example.org/profile/E-ARK-AIP"), kind="AIP"),
     BadPackage("AIPM3", "other", swap('OAISPACKAGETYPE="AIP"', 'OAISPACKAGETYPE="SIP"'), kind="AIP"),
     BadPackage("AIPM4", "none", within("<dmdSec", "CURRENT", "SUPERSEDED"), kind="AIP"),
-    BadPackage("AIPM5", "none", cut("<digiprovMD.*?</digiprovMD>\n"), kind="AIP", also=("CSIP32", "EARK-UNLISTED")),
+    BadPackage(
+        "AIPM5",
+        "none",
+        cut("<digiprovMD.*?</digiprovMD>\n"),
+        kind="AIP",
+        also=("CSIP32", "CSIP61", "CSIP91", "EARK-UNLISTED"),
+    ),
     BadPackage(
         "AIPM6", "other", cut('MDTYPE="PREMIS" MDTYPEVERSION="3.0"', 'MDTYPE="OTHER" OTHERMDTYPE="X"'), kind="AIP"
     ),
@@ -463,7 +343,9 @@ _OURS = (
     BadPackage("EARK-SIZE", "technical", _tech("metadata/other/t.xml", 'SIZE="99"')),
     BadPackage("EARK-MISSING", "technical", _tech("metadata/other/u.xml", ""), also=("EARK-UNLISTED",)),
     BadPackage("EARK-HREF", "climbs", cut(f'({_LOCATOR}[^>]* xlink:href=)"', r'\g<1>"../../'), also=("EARK-UNLISTED",)),
-    BadPackage("EARK-ID-TWICE", "group", swap('<fileGrp ID="grp-xsd"', '<fileGrp ID="file-doc"'), also=("CSIP118",)),
+    BadPackage(
+        "EARK-ID-TWICE", "group", swap('<fileGrp ID="grp-xsd"', '<fileGrp ID="file-doc"'), also=("CSIP100", "CSIP118")
+    ),
     BadPackage(
         "EARK-REMOTE",
         "address",
@@ -485,5 +367,8 @@ _OURS = (
     BadPackage("EARK-PREMIS-OBJECT", "gone", before=put(PREMIS, premis({"documentation/other.txt": b"x"}))),
 )
 
-BAD_PACKAGES: tuple[BadPackage, ...] = (*_ROOT, *_SECTIONS, *_FILES, *_MAP, *_FOLDERS, *_SIP, *_AIP, *_OURS)
+BAD_PACKAGES: tuple[BadPackage, ...] = (
+    *(*_ROOT, *_SECTIONS, *_FILES, *_MAP, *_FOLDERS, *_SIP, *_AIP, *_OURS),
+    *MORE_WAYS,
+)
 """Rules that need another kind of file system (EARK-NAME, EARK-ODD, EARK-UNREADABLE) are broken by the tests."""

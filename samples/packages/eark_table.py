@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from samples.packages.eark_bad import BAD_PACKAGES, BadPackage
+from samples.packages.eark_bad import BAD_PACKAGES
+from samples.packages.eark_changes import BadPackage
 from samples.packages.eark_published import NOT_JUDGED, NOT_LISTED, PUBLISHED, Level
 
 

@@ -17,7 +17,8 @@ from noarkit.validate.eark.run import Wish, looks_like_eark, validate_eark
 from noarkit.validate.findings import Report
 from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.eark import PROFILES, good, write_folder
-from samples.packages.eark_bad import BAD_PACKAGES, BadPackage
+from samples.packages.eark_bad import BAD_PACKAGES
+from samples.packages.eark_changes import BadPackage
 from samples.packages.make_eark import place
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"

@@ -5,13 +5,19 @@ The packages that break a rule are judged in `test_eark_rules`; here stand their
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 
+from noarkit.errors import PackageFault
+from noarkit.validate import validate
 from noarkit.validate.eark.codes import rules_for
 from noarkit.validate.eark.run import validate_eark
-from samples.packages.eark_bad import BAD_PACKAGES, BadPackage
+from samples.packages.eark import good
+from samples.packages.eark_bad import BAD_PACKAGES
+from samples.packages.eark_changes import BadPackage
 from samples.packages.eark_published import NOT_JUDGED, PUBLISHED
 from samples.packages.eark_table import lines, table
 from samples.packages.make_eark import place
@@ -81,3 +87,95 @@ def test_the_table_shows_every_rule_with_its_verdict() -> None:
         assert f"| {row.code} |" in text
     assert "| CSIP96 | MUST (2.0.4), MUST (2.1.0), SHOULD (2.2.0) |" in text
     assert "| AIP1 | MUST | | | not judged: " in text
+
+
+@pytest.mark.parametrize("packed", ["folder", "zip", "tar", "tar.gz"])
+@pytest.mark.parametrize("name", ["", "METS1.xml", "Mets.xml", "old_METS.xml"])
+def test_what_lacks_its_mets_document_is_told_of_that_where_it_can_only_be_a_package(
+    tmp_path: Path, name: str, packed: str
+) -> None:
+    draft = good()
+    content = draft.files.pop("METS.xml")
+    if name:
+        draft.files[name] = content
+    path = place(draft, tmp_path, packed)
+    report = validate(path)
+    assert not report.valid
+    assert "CSIPSTR4" in report.codes
+    told = next(one for one in report.outcomes if one.rule.code == "CSIPSTR4")
+    assert told.places[0].data == ({"name": name} if name else {})
+
+
+def test_a_package_without_representations_is_known_by_a_mets_document_of_another_name(tmp_path: Path) -> None:
+    (tmp_path / "METS_old.xml").write_bytes(good().files["METS.xml"])
+    assert "CSIPSTR4" in validate(tmp_path).codes
+
+
+@pytest.mark.parametrize("name", ["representations/a.txt", "metadata/a.txt", "METS_old.xml", "a/METS_old.xml"])
+def test_a_folder_that_may_be_anything_is_no_package(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("<mets/>")
+    with pytest.raises(PackageFault):
+        validate(tmp_path)
+
+
+def test_nothing_was_changed_after_the_day_of_the_validation(tmp_path: Path) -> None:
+    path = place(good(), tmp_path)  # changed on 2024-05-06
+    assert "CSIP8" in validate(path, today=date(2024, 5, 4)).codes
+    assert "CSIP8" not in validate(path, today=date(2024, 5, 5)).codes  # it is tomorrow already somewhere
+
+
+@pytest.mark.parametrize(
+    ("content", "other", "codes"),
+    [
+        ("citssiard_v1_0", "SIARD_2.2", set()),
+        ("CITS_SIARD", "SIARD_2.2", set()),
+        ("OTHER", "Cards", set()),
+        ("OTHER", "OTHER", set()),
+        ("OTHER", "SIARD2", {"CSIP5"}),
+        ("MIXED", "SIARD_2.2", {"CSIP5"}),
+    ],
+)
+def test_another_content_type_stands_with_other_or_names_the_version_of_siard(
+    tmp_path: Path, content: str, other: str, codes: set[str]
+) -> None:
+    draft = good()
+    both = f'csip:CONTENTINFORMATIONTYPE="{content}" csip:OTHERCONTENTINFORMATIONTYPE="{other}"'
+    draft.edit("METS.xml", 'csip:CONTENTINFORMATIONTYPE="MIXED"', both)
+    assert validate_eark(place(draft, tmp_path)).codes - SCHEMAS == codes
+
+
+@pytest.mark.parametrize(
+    ("media_type", "holds"),
+    [
+        ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", True),
+        ("application/x-empty", True),
+        ("x-conference/x-cooltalk", True),
+        ("image/svg+xml", True),
+        ("Text/Plain", True),
+        ("text/plain;charset=utf-8", True),
+        ("chemical/x-pdb", True),
+        ("plain/text", False),
+        ("text/", False),
+        ("text/a/b", False),
+        ("text/<b>", False),
+        ("nonsense", False),
+        ("text /plain", False),
+    ],
+)
+def test_a_media_type_is_of_a_kind_that_exists(tmp_path: Path, media_type: str, holds: bool) -> None:
+    draft = good()
+    draft.edit("METS.xml", 'MIMETYPE="text/plain"', f'MIMETYPE="{escape(media_type)}"')
+    assert ("CSIP68" in validate_eark(place(draft, tmp_path)).codes) != holds
+
+
+def test_a_use_may_be_spelt_in_another_case_than_its_folder(tmp_path: Path) -> None:
+    draft = good()
+    draft.edit("METS.xml", 'USE="Representations/rep1"', 'USE="Representations/REP1"')
+    assert "CSIP64" not in validate_eark(place(draft, tmp_path)).codes
+
+
+def test_a_group_may_name_the_whole_administrative_section(tmp_path: Path) -> None:
+    draft = good()
+    draft.edit("METS.xml", 'USE="Documentation" ADMID="adm-1"', 'USE="Documentation" ADMID="amd"')
+    assert validate_eark(place(draft, tmp_path)).codes <= SCHEMAS

@@ -16,7 +16,13 @@ from noarkit.validate.eark.sight import Attributes, Document, FileSight, Section
 _NEEDED = ("ID", "MIMETYPE", "SIZE", "CREATED", "CHECKSUM", "CHECKSUMTYPE")
 _CODES: Mapping[str, str] = {name: f"CSIP{67 + number}" for number, name in enumerate(_NEEDED)}
 _ALL = frozenset(_NEEDED)
-_MIME = re.compile(r"[^\s/]+/[^\s/]+")
+_WORD = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
+_MIME = re.compile(
+    rf"(?i:application|audio|chemical|example|font|haptics|image|message|model|multipart|text|video|x-{_WORD})"
+    rf"/{_WORD}(?:;\S+)?"
+)
+"""A media type of a kind that exists: new ones are registered each week, and some are agreed upon by two parties."""
+
 _LENGTHS = {"MD5": 32, "SHA-1": 40, "SHA-256": 64, "SHA-384": 96, "SHA-512": 128}
 _HEX = re.compile(r"[0-9A-Fa-f]+")
 _CHECKSUM_TYPES = frozenset(spec.CHECKSUM_TYPES)
@@ -41,7 +47,7 @@ class Entries:
             for name in _NEEDED:
                 if name not in of:
                     tell(_CODES[name], line, attribute=name)
-        if _MIME.fullmatch(of.get("MIMETYPE", "a/b")) is None:
+        if _MIME.fullmatch(of.get("MIMETYPE", "text/plain")) is None:
             tell("CSIP68", line, attribute="MIMETYPE", value=of["MIMETYPE"])
         if not is_moment(of.get("CREATED", "2000-01-01T00:00:00")):
             tell("CSIP70", line, attribute="CREATED", value=of["CREATED"])
