@@ -59,6 +59,8 @@ NOT_JUDGED: Mapping[str, str] = {
 NOT_LISTED: Mapping[str, str] = {
     "CS Preservation Metadata 1.0": "gives its rules no ids that a METS profile lists; of PREMIS the rules of the AIP"
     " specification are judged (AIP7 to AIP18), and sizes, checksums and objects by the EARK-PREMIS rules",
+    "AIP 4-6, 9-11, 14, 19 and 23-26": "stand in the text of 2.2.0 at neither level; some judges ask for AIP9 all"
+    " the same, by which ids of files begin with ID, and noarkit writes them so",
     "content information types": "ERMS, SIARD, geodata and others have specifications and judges of their own",
 }
 """What is published beside those lists, and why it is not in them."""
