@@ -35,13 +35,13 @@ def _agent(role: str, kind: str) -> str:
     return f'<agent ROLE="{role}" TYPE="{kind}">'
 
 
-def _references(kind: str, first: int, premis_too: tuple[str, ...] = ()) -> list[BadPackage]:
+def _references(kind: str, first: int, unlisted: tuple[str, ...] = ()) -> list[BadPackage]:
     """Each attribute of the reference of a section, left out or wrong."""
     here = f"<{kind} ID="
     wrong = (
         (' LOCTYPE="URL"', ' LOCTYPE="HANDLE"', ()),
         (' xlink:type="simple"', "", ()),
-        (r' xlink:href="[^"]*"', "", ("EARK-UNLISTED", *premis_too)),
+        (r' xlink:href="[^"]*"', "", ("EARK-UNLISTED", *unlisted)),
         (r' MDTYPE="[^"]*"', ' MDTYPE="NONE"', ("EARK-XSD",)),
         (r' MIMETYPE="[^"]*"', "", ()),
         (r' SIZE="[^"]*"', ' SIZE="3"', ()),
@@ -151,14 +151,14 @@ _SECTIONS = (
     BadPackage("CSIP18", "id", swap('<dmdSec ID="dmd-1"', "<dmdSec"), also=("CSIP92", "EARK-XSD")),
     BadPackage("CSIP19", "created", cut('(<dmdSec [^>]*) CREATED="[^"]*"', r"\g<1>")),
     BadPackage("CSIP20", "status", within("<dmdSec", ' STATUS="CURRENT"')),
-    BadPackage("CSIP21", "none", within("<dmdSec", "<mdRef.*?/>\n"), also=("EARK-UNLISTED",)),
-    *_references("dmdSec", 22),
-    BadPackage("CSIP31", "none", cut("<amdSec.*?</amdSec>\n"), also=("CSIP61", "CSIP91", "EARK-UNLISTED")),
+    BadPackage("CSIP21", "none", within("<dmdSec", "<mdRef.*?/>\n"), also=("CSIP17", "EARK-UNLISTED")),
+    *_references("dmdSec", 22, ("CSIP17",)),
+    BadPackage("CSIP31", "none", cut("<amdSec.*?</amdSec>\n"), also=("CSIP32", "CSIP61", "CSIP91", "EARK-UNLISTED")),
     BadPackage("CSIP32", "none", cut("<digiprovMD.*?</digiprovMD>\n"), also=("CSIP61", "CSIP91", "EARK-UNLISTED")),
     BadPackage("CSIP33", "id", swap('<digiprovMD ID="adm-1"', "<digiprovMD"), also=("CSIP61", "CSIP91", "EARK-XSD")),
     BadPackage("CSIP34", "status", within("<digiprovMD", ' STATUS="CURRENT"')),
-    BadPackage("CSIP35", "none", within("<digiprovMD", "<mdRef.*?/>\n"), also=("EARK-UNLISTED",)),
-    *_references("digiprovMD", 36),
+    BadPackage("CSIP35", "none", within("<digiprovMD", "<mdRef.*?/>\n"), also=("CSIP32", "EARK-UNLISTED")),
+    *_references("digiprovMD", 36, ("CSIP32",)),
     BadPackage("CSIP45", "none", cut("<rightsMD.*?</rightsMD>\n"), also=("CSIP91", "EARK-UNLISTED")),
     BadPackage("CSIP46", "id", swap('<rightsMD ID="adm-2"', "<rightsMD"), also=("CSIP91", "EARK-XSD")),
     BadPackage("CSIP47", "status", within("<rightsMD", ' STATUS="CURRENT"')),
@@ -208,7 +208,9 @@ _FILES = (
     BadPackage("CSIP77", "type", cut(f'({_LOCATOR}) LOCTYPE="URL"', r'\g<1> LOCTYPE="HANDLE"')),
     BadPackage("CSIP78", "type", cut(f'({_LOCATOR} LOCTYPE="URL") xlink:type="simple"', r"\g<1>")),
     BadPackage("CSIP79", "gone", gone("documentation/readme.txt"), also=("CSIP64", "CSIPSTR16", "EARK-PREMIS-OBJECT")),
-    BadPackage("CSIP79", "no-href", cut(f'({_LOCATOR}[^>]*) xlink:href="[^"]*"', r"\g<1>"), also=("EARK-UNLISTED",)),
+    BadPackage(
+        "CSIP79", "no-href", cut(f'({_LOCATOR}[^>]*) xlink:href="[^"]*"', r"\g<1>"), also=("CSIP60", "EARK-UNLISTED")
+    ),
 )
 _MAP = (
     BadPackage(
@@ -342,7 +344,9 @@ _OURS = (
     ),
     BadPackage("EARK-SIZE", "technical", _tech("metadata/other/t.xml", 'SIZE="99"')),
     BadPackage("EARK-MISSING", "technical", _tech("metadata/other/u.xml", ""), also=("EARK-UNLISTED",)),
-    BadPackage("EARK-HREF", "climbs", cut(f'({_LOCATOR}[^>]* xlink:href=)"', r'\g<1>"../../'), also=("EARK-UNLISTED",)),
+    BadPackage(
+        "EARK-HREF", "climbs", cut(f'({_LOCATOR}[^>]* xlink:href=)"', r'\g<1>"../../'), also=("CSIP60", "EARK-UNLISTED")
+    ),
     BadPackage(
         "EARK-ID-TWICE", "group", swap('<fileGrp ID="grp-xsd"', '<fileGrp ID="file-doc"'), also=("CSIP100", "CSIP118")
     ),
@@ -350,13 +354,13 @@ _OURS = (
         "EARK-REMOTE",
         "address",
         cut(f'({_LOCATOR}[^>]* xlink:href=)"', r'\g<1>"https://example.org/'),
-        also=("EARK-UNLISTED",),
+        also=("CSIP60", "EARK-UNLISTED"),
     ),
     BadPackage("EARK-REPRESENTATION", "agent", cut("<agent.*</agent>\n", name=REP_METS), also=("CSIP69", "CSIP71")),
     BadPackage("EARK-SPELLING", "file-scheme", cut(f'({_LOCATOR}[^>]* xlink:href=)"', r'\g<1>"file://./')),
     BadPackage("EARK-TWICE", "again", swap("</fileGrp>", f"{_AGAIN}</fileGrp>")),
-    BadPackage("EARK-TWIN", "case", put("documentation/README.txt", b"x"), also=("EARK-UNLISTED",)),
-    BadPackage("EARK-UNLISTED", "more", put("documentation/more.txt", b"x")),
+    BadPackage("EARK-TWIN", "case", put("documentation/README.txt", b"x"), also=("CSIP60", "EARK-UNLISTED")),
+    BadPackage("EARK-UNLISTED", "more", put("documentation/more.txt", b"x"), also=("CSIP60",)),
     BadPackage("EARK-XML", "cut-short", swap("</mets>", "")),
     BadPackage("EARK-XML-HOSTILE", "doctype", swap("<mets ", '<!DOCTYPE mets [<!ENTITY a "b">]>\n<mets ')),
     BadPackage("EARK-XSD", "element", swap("<structMap", '<div xmlns="http://www.loc.gov/METS/"/>\n<structMap')),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samples.packages.eark import OBJID, file
+from samples.packages.eark import OBJID, REP, Draft, file
 from samples.packages.eark_changes import (
     METS,
     REP_METS,
@@ -44,12 +44,21 @@ def _second_group(use: str) -> Change:
     return both(put("documentation/more.txt", b"More.\n"), swap("</fileSec>", f"{group}</fileSec>"))
 
 
+def _second_representation(draft: Draft) -> None:
+    """Another representation with a METS document, of which the package knows nothing."""
+    for name, content in tuple(draft.files.items()):
+        if name.startswith(f"{REP}/"):
+            draft.files[name.replace(REP, f"{REP[:-1]}2")] = content.replace(b'"rep1"', b'"rep2"')
+
+
 def _root() -> list[BadPackage]:
     other = swap(_CONTENT_TYPE, f'csip:CONTENTINFORMATIONTYPE="OTHER" {_OTHER_CONTENT_TYPE}="ERMS"')
     return [
         BadPackage("CSIP1", "empty", swap(f'OBJID="{OBJID}"', 'OBJID=""'), kind="CSIP"),
         BadPackage("CSIP1", "representation", in_representation(swap('OBJID="rep1"', 'OBJID="rep2"', REP_METS))),
         BadPackage("CSIP2", "none", swap(f" {_TYPE}", "")),
+        BadPackage("CSIP3", "alone", swap(_TYPE, f'{_TYPE} csip:OTHERTYPE="Things"')),
+        BadPackage("CSIP3", "of-the-vocabulary", swap(_TYPE, 'TYPE="OTHER" csip:OTHERTYPE="Datasets"')),
         BadPackage("CSIP2", "other-not-named", swap(_TYPE, 'TYPE="Other" csip:OTHERTYPE=""'), also=("CSIP3",)),
         BadPackage("CSIP4", "unknown", swap(_CONTENT_TYPE, 'csip:CONTENTINFORMATIONTYPE="Things"'), also=("EARK-XSD",)),
         BadPackage(
@@ -73,10 +82,26 @@ def _root() -> list[BadPackage]:
 def _references() -> list[BadPackage]:
     """What is said of the file of a section that is no media type, or no size."""
     found = []
-    for kind, media_type, size in (("dmdSec", 26, 27), ("digiprovMD", 40, 41), ("rightsMD", 53, 54)):
+    for kind, media_type, size, unlisted in (
+        ("dmdSec", 26, 27, ("CSIP17",)),
+        ("digiprovMD", 40, 41, ("CSIP32",)),
+        ("rightsMD", 53, 54, ()),
+    ):
         here = f"<{kind} ID="
         found += [
             BadPackage(f"CSIP{media_type}", "nonsense", within(here, ' MIMETYPE="[^"]*"', ' MIMETYPE="xml/text"')),
+            BadPackage(
+                f"CSIP{media_type}",
+                "not-registered",
+                within(here, ' MIMETYPE="[^"]*"', ' MIMETYPE="text/nonsense"'),
+                version="2.1.0",
+            ),
+            BadPackage(
+                f"CSIP{media_type - 2}",
+                "empty",
+                within(here, ' xlink:href="[^"]*"', ' xlink:href=""'),
+                also=("EARK-UNLISTED", *unlisted),
+            ),
             BadPackage(f"CSIP{media_type}", "empty", within(here, ' MIMETYPE="[^"]*"', ' MIMETYPE=""')),
             BadPackage(f"CSIP{size}", "none", within(here, ' SIZE="[^"]*"')),
             BadPackage(f"CSIP{size}", "no-number", within(here, ' SIZE="[^"]*"', ' SIZE="big"'), also=("EARK-XSD",)),
@@ -120,6 +145,15 @@ def _files() -> list[BadPackage]:
         ),
         BadPackage("CSIP64", "no-folder-at-all", _second_group("Things")),
         BadPackage("CSIP68", "nonsense", within(_FILE, ' MIMETYPE="[^"]*"', ' MIMETYPE="plain/text"')),
+        BadPackage(
+            "CSIP68", "not-registered", within(_FILE, ' MIMETYPE="[^"]*"', ' MIMETYPE="text/nonsense"'), version="2.1.0"
+        ),
+        BadPackage(
+            "CSIP79",
+            "empty",
+            swap('xlink:href="documentation/readme.txt"', 'xlink:href=""'),
+            also=("CSIP60", "EARK-UNLISTED"),
+        ),
         BadPackage("CSIP68", "no-subtype", within(_FILE, ' MIMETYPE="[^"]*"', ' MIMETYPE="text"')),
         *empty,
     ]
@@ -140,6 +174,7 @@ def _map() -> list[BadPackage]:
             BadPackage(code, "of-no-section", swap(f'{name}="{ids}"', f'{name}="{ids} {stranger}"', count=-1))
             for code, name, ids, stranger in strangers
         ),
+        BadPackage("CSIP105", "one-left-out", _second_representation, also=("EARK-UNLISTED",)),
         BadPackage("CSIP96", "one-left-out", _second_group("Documentation")),
         BadPackage("CSIP108", "other-group", swap('xlink:title="grp-rep"', 'xlink:title="grp-doc"')),
         *(
@@ -157,7 +192,16 @@ def _map() -> list[BadPackage]:
 def _folders() -> list[BadPackage]:
     """METS documents that are called otherwise than they should."""
     names = ("Mets.xml", "METS1.xml", "old_METS.xml", "METS.xml.xml")
-    return [BadPackage("CSIPSTR4", f"called-{name}", renamed(METS, name)) for name in names]
+    unlisted = (
+        ("CSIP17", "metadata/descriptive/more.xml"),
+        ("CSIP32", "metadata/preservation/more.xml"),
+        ("CSIP60", "documentation/more.txt"),
+        ("CSIP113", "schemas/more.xsd"),
+    )
+    return [
+        *(BadPackage("CSIPSTR4", f"called-{name}", renamed(METS, name)) for name in names),
+        *(BadPackage(code, "unlisted", put(name, b"<x/>"), also=("EARK-UNLISTED",)) for code, name in unlisted),
+    ]
 
 
 MORE_WAYS: tuple[BadPackage, ...] = (*_root(), *_references(), *_files(), *_map(), *_folders())

@@ -139,7 +139,7 @@ def test_the_right_name_is_taken_where_two_could_be_meant(tmp_path: Path) -> Non
     draft.files["documentation/a%20b.txt"] = b"another"
     report = validate_eark(write_folder(draft, tmp_path))
     assert [place.data["name"] for place in places(report, "EARK-UNLISTED")] == ["documentation/a%20b.txt"]
-    assert errors(report) == {"EARK-UNLISTED"}
+    assert errors(report) == {"CSIP60", "EARK-UNLISTED"}
 
 
 def test_hrefs_of_a_representation_may_begin_at_the_package(tmp_path: Path) -> None:

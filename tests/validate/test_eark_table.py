@@ -5,6 +5,7 @@ The packages that break a rule are judged in `test_eark_rules`; here stand their
 
 from __future__ import annotations
 
+import mimetypes
 from datetime import date
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -12,10 +13,13 @@ from xml.sax.saxutils import escape
 import pytest
 
 from noarkit.errors import PackageFault
+from noarkit.packages.eark.listing import UNKNOWN_TYPE
+from noarkit.packages.eark.spec import CSIP_PROFILE_2_2
 from noarkit.validate import validate
 from noarkit.validate.eark.codes import rules_for
+from noarkit.validate.eark.media import is_media_type
 from noarkit.validate.eark.run import validate_eark
-from samples.packages.eark import good
+from samples.packages.eark import PROFILES, good
 from samples.packages.eark_bad import BAD_PACKAGES
 from samples.packages.eark_changes import BadPackage
 from samples.packages.eark_published import NOT_JUDGED, PUBLISHED
@@ -179,3 +183,34 @@ def test_a_group_may_name_the_whole_administrative_section(tmp_path: Path) -> No
     draft = good()
     draft.edit("METS.xml", 'USE="Documentation" ADMID="adm-1"', 'USE="Documentation" ADMID="amd"')
     assert validate_eark(place(draft, tmp_path)).codes <= SCHEMAS
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "profile", "judged"),
+    [
+        ("SIP", "2.2.0", "", False),
+        ("SIP", "2.1.0", "", True),
+        ("CSIP", "2.2.0", "", True),  # the address of CSIP without a version is that of those before 2.2.0
+        ("CSIP", "2.2.0", CSIP_PROFILE_2_2, False),
+    ],
+)
+def test_media_types_are_those_of_the_registry_up_to_version_2_1(
+    tmp_path: Path, kind: str, version: str, profile: str, judged: bool
+) -> None:
+    draft = good(kind, version)
+    draft.edit("METS.xml", 'MIMETYPE="text/plain"', 'MIMETYPE="text/nonsense"')
+    if profile:
+        draft.edit("METS.xml", PROFILES[kind, version], profile)
+    assert ("CSIP68" in validate_eark(place(draft, tmp_path)).codes) == judged
+
+
+def test_every_media_type_that_we_guess_from_a_name_counts_as_registered() -> None:
+    guessed = {*mimetypes.types_map.values(), *mimetypes.common_types.values(), UNKNOWN_TYPE}
+    assert [one for one in sorted(guessed) if not is_media_type(one, registered=True)] == []
+
+
+def test_a_representation_that_is_not_pointed_to_is_counted(tmp_path: Path) -> None:
+    bad = next(one for one in BAD_PACKAGES if one.name == "CSIP105-one-left-out")
+    report = validate_eark(place(bad.draft(), tmp_path))
+    told = next(one for one in report.outcomes if one.rule.code == "CSIP105")
+    assert told.places[0].data == {"count": "2", "found": "1"}

@@ -107,6 +107,11 @@ def _root(header: Header, tell: Tell) -> None:
     if category in ("OTHER", "Other") and not of.get(_OTHER_TYPE):
         for code in ("CSIP2", "CSIP3"):
             tell(code, line, attribute="csip:OTHERTYPE")
+    named = of.get(_OTHER_TYPE)
+    if named and category not in ("OTHER", "Other"):
+        tell("CSIP3", line, attribute="csip:OTHERTYPE", alone=named)
+    elif named in _CATEGORIES and named not in ("OTHER", "Other"):
+        tell("CSIP3", line, attribute="csip:OTHERTYPE", value=named)
     content = of.get(CONTENT_TYPE)
     if content is None or not is_content_type(content):
         tell("CSIP4", line, attribute="csip:CONTENTINFORMATIONTYPE", value=content)

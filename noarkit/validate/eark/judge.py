@@ -111,6 +111,8 @@ class Judge:
         self.object_id = header.root.get("OBJID", "")
         self.version = version_of(header, self._asked)
         self._unversioned = not self._asked and not spec.version_of_profile(header.root.get("PROFILE", ""))
+        older = self._unversioned and header.root.get("PROFILE") == spec.CSIP_PROFILE
+        self._entries.registered = older or self.version != "2.2.0"
         judge_header(header, self.tell, latest=self._latest)
         level = self.document.level
         if level == "representation" and self.object_id:
@@ -215,8 +217,8 @@ class Judge:
         self._ids.extend(of["ID"] for of in (found.attributes, *(top for top, _ in found.tops)) if "ID" in of)
         self._maps.structure(found, self.object_id, top_is_named=self.version == "2.0.4")
 
-    def finish(self, *, documents: bool) -> None:
-        """The end; `documents` = the package has METS documents of representations."""
+    def finish(self, *, documents: int) -> None:
+        """The end; `documents` = how many METS documents of representations the package has."""
         self._maps.finish(documents=documents)
         self._keep_ids()
         self._absent()

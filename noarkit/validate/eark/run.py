@@ -44,6 +44,12 @@ from noarkit.validate.findings import Report, Rule, Tally
 FORM = "eark"
 _MOST_SHOWN = 200
 _MOST_LOOKED_AT = 10
+_LISTED_BY = (
+    (spec.DESCRIPTIVE, "CSIP17"),
+    (spec.PRESERVATION, "CSIP32"),
+    (spec.DOCUMENTATION, "CSIP60"),
+    (spec.SCHEMAS, "CSIP113"),
+)
 _PARTS = frozenset((spec.REPRESENTATIONS, spec.METADATA, spec.SCHEMAS, spec.DOCUMENTATION))
 _MOST_ERRORS = 10_000
 _HELD_BYTES = 16 * 1024 * 1024
@@ -210,17 +216,17 @@ class _Check:
 
     def _documents(self, root: str) -> Iterator[Entry]:
         """The entries of all METS documents, one document after the other."""
-        divided = next(representation_documents(self._inventory), None) is not None
+        divided = sum(1 for _ in representation_documents(self._inventory))
         yield from self._document(Document(root, "", "package"), divided)
         for name in representation_documents(self._inventory):
-            yield from self._document(Document(name, _folder(name), "representation"), False)
+            yield from self._document(Document(name, _folder(name), "representation"))
         self._fixities.flush()
         while names := self._inventory.documents_to_read():
             for name in names:
-                yield from self._document(Document(name, _folder(name), "nested"), False)
+                yield from self._document(Document(name, _folder(name), "nested"))
             self._fixities.flush()
 
-    def _document(self, document: Document, divided: bool) -> Iterator[Entry]:
+    def _document(self, document: Document, divided: int = 0) -> Iterator[Entry]:
         name = document.name
         if not self._inventory.set_read(name):
             return
@@ -283,6 +289,7 @@ class _Check:
             for name in self._inventory.unlisted():
                 if name not in names:
                     self._package.hit("EARK-UNLISTED", name=name)
+                    self._unlisted(name)
         for origin in ("file",):
             for document, name, line in self._inventory.listed_twice(origin):
                 Told(self._tally, document).hit("EARK-TWICE", line, name=name)
@@ -290,6 +297,12 @@ class _Check:
             Told(self._tally, document).hit("EARK-ID-TWICE", name=one)
         for name, other in self._inventory.twins():
             self._package.hit("EARK-TWIN", name=name, other=other)
+
+    def _unlisted(self, name: str) -> None:
+        """What a rule of the specification says of a file that nobody lists."""
+        for folder, code in _LISTED_BY:
+            if name.startswith(f"{folder}/"):
+                self._package.hit(code, name=name)
 
     def _has_folder(self, name: str) -> bool:
         if self._inventory.has_below(f"{name}/"):

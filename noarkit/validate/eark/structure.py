@@ -134,8 +134,8 @@ class Maps:
             if top_is_named and top.get("LABEL") != object_id:
                 self._note("CSIP86", top_line, attribute="LABEL", value=top.get("LABEL"))
 
-    def finish(self, *, documents: bool) -> None:
-        """The end of the document; `documents` = representations have METS documents of their own."""
+    def finish(self, *, documents: int) -> None:
+        """The end of the document; `documents` = how many representations have METS documents of their own."""
         if self._judged is None:
             self._tell_now("CSIP80", None)
             return
@@ -149,6 +149,8 @@ class Maps:
                 self._note(code, line)
         if documents and not self._with_mets:
             self._note("CSIP105", line)
+        elif documents > self._with_mets:
+            self._note("CSIP105", line, count=documents, found=self._with_mets)
         content = self._groups.has(spec.LABEL_REPRESENTATIONS)
         if content and not documents and spec.LABEL_REPRESENTATIONS not in self._seen and not self._representations:
             self._note("CSIP101", line)
