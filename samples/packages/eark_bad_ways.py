@@ -204,4 +204,34 @@ def _folders() -> list[BadPackage]:
     ]
 
 
-MORE_WAYS: tuple[BadPackage, ...] = (*_root(), *_references(), *_files(), *_map(), *_folders())
+def _kinds() -> list[BadPackage]:
+    """What SIP, AIP and DIP ask of the root element, the header and its agents."""
+    found = [
+        BadPackage(code, "none", cut(' PROFILE="[^"]*"'), kind=kind, also=("CSIP6", "EARK-XSD"))
+        for code, kind in (("SIP2", "SIP"), ("AIPM2", "AIP"), ("DIP2", "DIP"))
+    ]
+    found += [
+        BadPackage(code, "none", cut(' csip:OAISPACKAGETYPE="[^"]*"'), kind=kind, also=("CSIP9",))
+        for code, kind in (("SIP4", "SIP"), ("AIPM3", "AIP"), ("DIP3", "DIP"))
+    ]
+    found += [
+        BadPackage(code, "no-status", within("<dmdSec", ' STATUS="CURRENT"'), kind=kind, also=("CSIP20",))
+        for code, kind in (("AIPM4", "AIP"), ("DIP4", "DIP"))
+    ]
+    for first, role in ((9, "ARCHIVIST"), (15, "CREATOR"), (26, "PRESERVATION")):
+        agent = f'<agent ROLE="{role}" TYPE="ORGANIZATION">'
+        found += [
+            BadPackage(f"SIP{first + 3}", "two", within(agent, "</name>", "</name>\n<name>More</name>")),
+            BadPackage(
+                f"SIP{first + 5}",
+                "unknown",
+                within(agent, 'NOTETYPE="IDENTIFICATIONCODE"', 'NOTETYPE="CODE"'),
+                also=("EARK-XSD",),
+            ),
+        ]
+    second = '<agent ROLE="CREATOR" TYPE="ORGANIZATION">\n<name>More</name>\n{}</agent>\n'
+    note = '<note csip:NOTETYPE="IDENTIFICATIONCODE">NO-4</note>\n'
+    return [*found, BadPackage("SIP15", "two", swap("<altRecordID", second.format(note) + "<altRecordID"))]
+
+
+MORE_WAYS: tuple[BadPackage, ...] = (*_root(), *_references(), *_files(), *_map(), *_folders(), *_kinds())

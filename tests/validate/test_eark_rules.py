@@ -19,6 +19,7 @@ from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.eark import PROFILES, good, write_folder
 from samples.packages.eark_bad import BAD_PACKAGES
 from samples.packages.eark_changes import BadPackage
+from samples.packages.eark_published import PUBLISHED
 from samples.packages.make_eark import place
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
@@ -58,6 +59,8 @@ def test_a_package_broken_in_one_way_is_told_of_that(bad: BadPackage, tmp_path: 
     if rules[bad.code].level == "error":
         assert not report.valid
     outcome = next(one for one in report.outcomes if one.rule.code == bad.code)
+    published = PUBLISHED.get(report.version, {}).get(bad.code)
+    assert published is None or outcome.rule.level == {"MUST": "error", "SHOULD": "warning"}[published]
     for lang in LANGUAGES:
         for found in outcome.places:
             forms = texts(lang).forms("rules", bad.code, "told")

@@ -19,7 +19,7 @@ from noarkit.validate import validate
 from noarkit.validate.eark.codes import rules_for
 from noarkit.validate.eark.media import is_media_type
 from noarkit.validate.eark.run import validate_eark
-from samples.packages.eark import PROFILES, good
+from samples.packages.eark import PROFILES, REP, good
 from samples.packages.eark_bad import BAD_PACKAGES
 from samples.packages.eark_changes import BadPackage
 from samples.packages.eark_published import NOT_JUDGED, PUBLISHED
@@ -121,6 +121,27 @@ def test_a_folder_that_may_be_anything_is_no_package(tmp_path: Path, name: str) 
     (tmp_path / name).write_text("<mets/>")
     with pytest.raises(PackageFault):
         validate(tmp_path)
+
+
+@pytest.mark.parametrize("folder", ["schemas", "documentation"])
+def test_schemas_and_documentation_may_lie_in_a_representation_instead(tmp_path: Path, folder: str) -> None:
+    draft = good()
+    name = {"schemas": "schemas/ead.xsd", "documentation": "documentation/readme.txt"}[folder]
+    draft.files[f"{REP}/{name}"] = draft.files.pop(name)
+    report = validate_eark(place(draft, tmp_path))
+    assert not report.codes & {"CSIPSTR15", "CSIPSTR16"}
+
+
+def test_a_folder_of_representations_without_one_is_told(tmp_path: Path) -> None:
+    draft = good()
+    for name in [name for name in draft.files if name.startswith("representations/")]:
+        del draft.files[name]
+    path = place(draft, tmp_path)
+    assert "CSIPSTR9" in validate_eark(path).codes
+    (path / "representations").mkdir()
+    codes = validate_eark(path).codes
+    assert "CSIPSTR10" in codes
+    assert "CSIPSTR9" not in codes
 
 
 def test_nothing_was_changed_after_the_day_of_the_validation(tmp_path: Path) -> None:
