@@ -13,7 +13,7 @@ from typing import get_args
 
 from noarkit.errors import NoarkitError
 from noarkit.packages.dias.located import is_delivery
-from noarkit.packages.marks import HEAD_BYTES, MARKS, Form, Seen, judged
+from noarkit.packages.marks import HEAD_BYTES, MARKS, Form, Seen, head_of, judged
 from noarkit.safe.paths import has_file, has_folder
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
 
@@ -90,19 +90,11 @@ def _marked(folder: Path, forms: tuple[Form, ...] = _IN_A_FOLDER) -> Form | None
         return None
     seen = Seen()
     for mark in marks:
-        seen.note(mark, partial(_head, folder / mark))
+        seen.note(mark, partial(head_of, folder / mark))
     with suppress(OSError):  # as far as we may look
         for entry in folder.iterdir():
             seen.note(entry.name)
     return judged(seen, forms)
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(HEAD_BYTES)
-    except OSError:
-        return b""  # it is told by who reads it
 
 
 def _form_of_members(path: Path, limits: UnpackLimits) -> Form:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 Form = Literal["noark5", "eark", "dias", "bagit", "siard", "plain"]
@@ -72,8 +73,22 @@ def is_eark(seen: Seen) -> bool:
     head = next((seen.heads[name] for name in _METS_NAMES if name in seen.heads), None)
     if head is None or "representations" in seen.parts:
         return head is not None
+    return names_eark(head)
+
+
+def names_eark(head: bytes) -> bool:
+    """True for the first bytes of a METS document that names an E-ARK profile."""
     lowered = head.lower()
     return root_of(head) == "mets" and METS_NAMESPACE in head and any(word in lowered for word in _EARK_WORDS)
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a mark; none where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError:
+        return b""  # it is told by who reads it
 
 
 def is_siard(seen: Seen) -> bool:

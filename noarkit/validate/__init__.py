@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import date
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 
 from noarkit.errors import PackageFault
@@ -44,11 +44,12 @@ def validate(
         from noarkit.validate.bagit.run import validate_bag
 
         return validate_bag(found.root, limits=limits)
-    if found.form == "eark":
+    if found.form == "eark" or (found.form == "plain" and _resembles_eark(path, limits)):
         from noarkit.validate.eark.run import Wish as EarkWish
         from noarkit.validate.eark.run import validate_eark
 
-        return validate_eark(path, EarkWish(schemas=schemas, limits=limits, listener=tell))
+        now = datetime.combine(today, time.min, UTC) if today is not None else None
+        return validate_eark(path, EarkWish(schemas=schemas, limits=limits, listener=tell, now=now))
     if found.form == "siard":
         from noarkit.validate.siard.run import validate_siard
 
@@ -59,6 +60,13 @@ def validate(
 
         return validate_dias(path, NoarkWish(schemas, None, _day(today), tell), limits=limits)
     return _validate_extract(path, found, schemas, today, (limits, tell))
+
+
+def _resembles_eark(path: Path, limits: UnpackLimits) -> bool:
+    """True for an E-ARK package without its METS.xml, which is told of just that."""
+    from noarkit.validate.eark.run import resembles_eark
+
+    return resembles_eark(path, limits)
 
 
 def _validate_extract(

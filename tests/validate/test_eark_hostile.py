@@ -54,7 +54,6 @@ ODD = (
     "\\\\?\\C:\\x",
     "//server/share/x",
     "a%00b",
-    "",
     "con",
     "aux.txt",
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.listing import Facts, Listing, Packed
-from noarkit.packages.eark.mets_write import Described, Group, Heading, mets, software
+from noarkit.packages.eark.mets_write import ID_PREFIX, Described, Group, Heading, mets, software
 from noarkit.packages.eark.order import EarkOrder, MetadataFile, Representation
 from noarkit.packages.eark.premis_write import Told, premis
 from noarkit.packages.holding.making import Build
@@ -41,7 +41,7 @@ class Describer:
                 tuple(part.name for part in self._parts),
             )
             place = _premis_place(self._order.metadata)
-            build.tag(place, premis(told, (), self._order.checksum, "uuid-"))
+            build.tag(place, premis(told, (), self._order.checksum, ID_PREFIX))
             own.append(listing.written(place, md=_PREMIS))
         described = _described(listing, "", own)
         heading = self._heading(created)
@@ -50,7 +50,7 @@ class Describer:
     def _representation(self, build: Build, listing: Listing, part: Representation, numbered: tuple[int, str]) -> None:
         number, created = numbered
         base = f"{spec.REPRESENTATIONS}/{part.name}/"
-        prefix = f"rep{number}-"
+        prefix = f"{ID_PREFIX}rep{number}-"
         own: list[Packed] = []
         if self._order.premis:
             told = Told(
@@ -65,7 +65,7 @@ class Describer:
         groups = _own_groups(listing, base)
         build.tag(base + spec.METS_FILE, mets(heading, described, groups, self._order.checksum, part.kind))
 
-    def _heading(self, created: str, part: Representation | None = None, prefix: str = "uuid-") -> Heading:
+    def _heading(self, created: str, part: Representation | None = None, prefix: str = ID_PREFIX) -> Heading:
         order = self._order
         agents = (software(self._version), *(order.agents if part is None else ()))
         return Heading(

@@ -9,6 +9,10 @@ from noarkit.packages.eark import spec
 from noarkit.packages.eark.listing import Packed
 from noarkit.packages.eark.markup import attributes, escaped, href
 from noarkit.packages.eark.order import SOFTWARE, Agent
+from noarkit.packages.eark.schemas import CSIP_XSD, METS_XSD, SIP_XSD, XLINK_XSD
+
+ID_PREFIX = "ID-"
+"""How every id of a package begins: some judges of AIPs take no other (AIP9), and none may begin with a digit."""
 
 _BATCH = 250
 
@@ -29,7 +33,7 @@ class Heading:
     agents: tuple[Agent, ...] = ()
     record: tuple[tuple[str, str], ...] = ()
     above: str = ""
-    prefix: str = "uuid-"
+    prefix: str = ID_PREFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,8 @@ def mets(
 def _root(heading: Heading) -> str:
     above = f"{heading.above}schemas/"
     places = (
-        f"{spec.METS} {above}mets.xsd {spec.XLINK} {above}xlink.xsd"
-        f" {spec.CSIP} {above}DILCISExtensionMETS.xsd {spec.SIP} {above}DILCISExtensionSIPMETS.xsd"
+        f"{spec.METS} {above}{METS_XSD} {spec.XLINK} {above}{XLINK_XSD}"
+        f" {spec.CSIP} {above}{CSIP_XSD} {spec.SIP} {above}{SIP_XSD}"
     )
     told = attributes(
         OBJID=heading.object_id,

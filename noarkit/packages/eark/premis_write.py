@@ -9,6 +9,7 @@ from noarkit.packages.eark import spec
 from noarkit.packages.eark.listing import Packed
 from noarkit.packages.eark.markup import escaped, href, moment
 from noarkit.packages.eark.order import SOFTWARE, PackageEvent
+from noarkit.packages.eark.schemas import PREMIS_XSD
 
 _BATCH = 250
 _ID_TYPE = "local"
@@ -30,7 +31,7 @@ class Told:
 
 def premis(told: Told, files: Iterable[Packed], checksum: str, prefix: str) -> Iterator[bytes]:
     """A whole PREMIS document: the subject, its files with checksum, size and format, events, and the program."""
-    place = f"{spec.PREMIS} {told.above}schemas/premis.xsd"
+    place = f"{spec.PREMIS} {told.above}schemas/{PREMIS_XSD}"
     yield (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<premis xmlns="{spec.PREMIS}" xmlns:xsi="{spec.XSI}"'
         f' xsi:schemaLocation="{place}" version="3.0">\n'

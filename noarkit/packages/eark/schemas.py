@@ -1,5 +1,7 @@
 """Our own schemas of METS, its E-ARK extensions, xlink and PREMIS, made from tables: what packages bear in `schemas/`.
 
+They are not the published ones, and bear none of their names.
+
 METS is told as version 1.12 has it, but for what no profile of E-ARK uses (links and behaviour are taken as they come).
 PREMIS is told as far as packages are written. One line of a table is an element: its name, its attributes (`!` where it
 must be there, `*` for those of other namespaces, `@` before a list, `&` before a group), and what stands in it. A line
@@ -15,9 +17,11 @@ from functools import cache
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.markup import escaped
 
-METS_XSD, XLINK_XSD, PREMIS_XSD = "mets.xsd", "xlink.xsd", "premis.xsd"
-CSIP_XSD, SIP_XSD = "DILCISExtensionMETS.xsd", "DILCISExtensionSIPMETS.xsd"
-_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- noarkit: {what} -->\n'
+METS_XSD, XLINK_XSD, PREMIS_XSD = "noarkit-mets.xsd", "noarkit-xlink.xsd", "noarkit-premis.xsd"
+CSIP_XSD, SIP_XSD = "noarkit-csip.xsd", "noarkit-sip.xsd"
+_HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<!-- noarkit\'s own schema of {what}; it is not the published one -->\n'
+)
 _XS = "http://www.w3.org/2001/XMLSchema"
 
 _METS_TABLE = """

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 CREATED = "eark-created"
-_FORMAT = "1"
+_FORMAT = "2"
 _METADATA_FOLDERS = ("descriptive", "preservation", "other")
 
 

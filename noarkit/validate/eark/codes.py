@@ -64,7 +64,9 @@ FIXITY: Mapping[str, Fixity] = MappingProxyType(
 FIXITY_CODES = frozenset(
     code for one in (OTHER, *FIXITY.values()) for code in (one.there, one.size, one.checksum, one.algorithm) if code
 )
-LENIENT = frozenset({f"CSIP{number}" for number in (*range(10, 17), 60, 82, *range(88, 109), 113, 114, 116, 118, 119)})
+LENIENT = frozenset(
+    {f"CSIP{number}" for number in (*range(10, 17), 60, 80, 82, *range(88, 109), 113, 114, 116, 118, 119)}
+)
 """Rules that tools read in different ways for a representation: there they are told by one rule of ours, as warning."""
 
 PACKAGE_ONLY = frozenset(

@@ -10,13 +10,13 @@ from noarkit.packages.eark import spec
 from noarkit.validate.eark.codes import SECTIONS, fixity_of
 from noarkit.validate.eark.header import XLINK_HREF, XLINK_TYPE, Tell, is_moment, moment
 from noarkit.validate.eark.inventory import Entry
+from noarkit.validate.eark.media import is_media_type
 from noarkit.validate.eark.places import Nowhere, Places
 from noarkit.validate.eark.sight import Attributes, Document, FileSight, Section
 
 _NEEDED = ("ID", "MIMETYPE", "SIZE", "CREATED", "CHECKSUM", "CHECKSUMTYPE")
 _CODES: Mapping[str, str] = {name: f"CSIP{67 + number}" for number, name in enumerate(_NEEDED)}
 _ALL = frozenset(_NEEDED)
-_MIME = re.compile(r"[^\s/]+/[^\s/]+")
 _LENGTHS = {"MD5": 32, "SHA-1": 40, "SHA-256": 64, "SHA-384": 96, "SHA-512": 128}
 _HEX = re.compile(r"[0-9A-Fa-f]+")
 _CHECKSUM_TYPES = frozenset(spec.CHECKSUM_TYPES)
@@ -24,7 +24,10 @@ _MD_TYPES = frozenset(spec.MD_TYPES)
 
 
 class Entries:
-    """Makes entries of what a document says of its files, and finds each file."""
+    """Makes entries of what a document says of its files, and finds each file.
+
+    `registered` is set where media types must be those of IANA's list.
+    """
 
     def __init__(self, document: Document, places: Places, tell: Tell, at_once: Callable[[str], bool]) -> None:
         self._document = document
@@ -32,6 +35,7 @@ class Entries:
         self._places = places
         self._tell = tell
         self._at_once = at_once
+        self.registered = False
         self._ways: set[str] = set()
 
     def of_file(self, file: FileSight) -> Entry | None:
@@ -41,7 +45,7 @@ class Entries:
             for name in _NEEDED:
                 if name not in of:
                     tell(_CODES[name], line, attribute=name)
-        if _MIME.fullmatch(of.get("MIMETYPE", "a/b")) is None:
+        if not is_media_type(of.get("MIMETYPE", "text/plain"), registered=self.registered):
             tell("CSIP68", line, attribute="MIMETYPE", value=of["MIMETYPE"])
         if not is_moment(of.get("CREATED", "2000-01-01T00:00:00")):
             tell("CSIP70", line, attribute="CREATED", value=of["CREATED"])
@@ -89,9 +93,9 @@ class Entries:
         wrong = (
             ("LOCTYPE", of.get("LOCTYPE") != "URL"),
             (XLINK_TYPE, of.get(XLINK_TYPE) != "simple"),
-            (XLINK_HREF, XLINK_HREF not in of),
+            (XLINK_HREF, not of.get(XLINK_HREF)),
             ("MDTYPE", of.get("MDTYPE") not in _MD_TYPES),
-            ("MIMETYPE", _MIME.fullmatch(of.get("MIMETYPE", "")) is None),
+            ("MIMETYPE", not is_media_type(of.get("MIMETYPE", ""), registered=self.registered)),
             ("SIZE", "SIZE" not in of),
             ("CREATED", not is_moment(of.get("CREATED", ""))),
             ("CHECKSUM", "CHECKSUM" not in of),
@@ -107,7 +111,7 @@ class Entries:
         A plain name that is read at once is not looked for here: whoever reads it sees whether it is there.
         """
         codes, tell = fixity_of(origin), self._tell
-        if href is None:
+        if not href:
             if origin not in SECTIONS and origin != "PREMIS":
                 tell(codes.there, line, attribute="xlink:href")
             return None

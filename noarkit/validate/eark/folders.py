@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from noarkit.packages.eark import spec
 from noarkit.validate.eark.inventory import Inventory
@@ -12,6 +13,7 @@ from noarkit.validate.eark.told import Told
 HasFolder = Callable[[str], bool]
 _KNOWN = frozenset((spec.METADATA, spec.REPRESENTATIONS, spec.SCHEMAS, spec.DOCUMENTATION, spec.SUBMISSION))
 _MOST = 100_000
+_OR_BELOW = frozenset(("CSIPSTR15", "CSIPSTR16"))
 
 
 def representations_folder(inventory: Inventory) -> str:
@@ -39,7 +41,7 @@ def judge_folders(inventory: Inventory, told: Told, has: HasFolder, *, object_id
         (spec.SCHEMAS, "CSIPSTR15"),
         (spec.DOCUMENTATION, "CSIPSTR16"),
     ):
-        if not has(folder):
+        if not has(folder) and not (code in _OR_BELOW and _in_representation(inventory, has, folder)):
             told.hit(code, name=folder)
     if has(spec.METADATA):
         for folder, code in ((spec.PRESERVATION, "CSIPSTR6"), (spec.DESCRIPTIVE, "CSIPSTR7")):
@@ -54,10 +56,18 @@ def judge_folders(inventory: Inventory, told: Told, has: HasFolder, *, object_id
     _representations(inventory, told, has)
 
 
+def _in_representation(inventory: Inventory, has: HasFolder, folder: str) -> bool:
+    """True where a representation has a folder that the package may have instead."""
+    above = representations_folder(inventory)
+    return any(has(f"{above}/{name}/{folder}") for name in islice(inventory.folders(f"{above}/"), _MOST))
+
+
 def _representations(inventory: Inventory, told: Told, has: HasFolder) -> None:
     above = representations_folder(inventory)
     for name in inventory.files_in(f"{above}/"):
         told.hit("CSIPSTR10", name=name)
+    if has(above) and not inventory.has_below(f"{above}/"):
+        told.hit("CSIPSTR10")
     for number, name in enumerate(inventory.folders(f"{above}/")):
         if number >= _MOST:
             return

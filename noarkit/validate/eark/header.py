@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from noarkit.packages.eark import spec
-from noarkit.validate.eark.sight import Agent, Header
+from noarkit.validate.eark.sight import Agent, Attributes, Header
 
 Tell = Callable[..., None]
 """Takes a code, a line and the data of a place."""
@@ -54,8 +54,8 @@ def version_of(header: Header, asked: str) -> spec.Version:
     return "2.1.0" if kind_of(header) == "SIP" else spec.DEFAULT_VERSION
 
 
-def judge_header(header: Header, tell: Tell) -> None:
-    """CSIP, at every level."""
+def judge_header(header: Header, tell: Tell, *, latest: str = "") -> None:
+    """CSIP, at every level. `latest` is the last day on which the package can have been changed, if known."""
     _root(header, tell)
     of = header.attributes
     if of is None:
@@ -66,6 +66,8 @@ def judge_header(header: Header, tell: Tell) -> None:
     changed = of.get("LASTMODDATE")
     if changed is not None and not is_moment(changed):
         tell("CSIP8", line, attribute="LASTMODDATE", value=changed)
+    elif changed is not None and latest and changed[: len(latest)] > latest:
+        tell("CSIP8", line, attribute="LASTMODDATE", moment=changed)
     said = of.get(_PACKAGE_TYPE)
     if said not in spec.PACKAGE_TYPES:
         tell("CSIP9", line, attribute="csip:OAISPACKAGETYPE", value=said)
@@ -81,6 +83,20 @@ def moment(value: str | None, code: str, line: int, tell: Tell) -> None:
         tell(code, line, attribute="CREATEDATE" if code == "CSIP7" else "CREATED", value=value)
 
 
+def other_content_type(of: Attributes, code: str, line: int, tell: Tell) -> None:
+    """Another content type is named where the first is OTHER, and is none that the vocabulary has.
+
+    With SIARD it names the version of the format.
+    """
+    named, content = of.get(OTHER_CONTENT_TYPE), of.get(CONTENT_TYPE)
+    if not named or content in spec.SIARD_TYPES:
+        return
+    if content != "OTHER":
+        tell(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE", alone=named)
+    elif named != "OTHER" and is_content_type(named):
+        tell(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE", value=named)
+
+
 def _root(header: Header, tell: Tell) -> None:
     of, line = header.root, header.line
     if not of.get("OBJID"):
@@ -89,12 +105,20 @@ def _root(header: Header, tell: Tell) -> None:
     if category not in _CATEGORIES:
         tell("CSIP2", line, attribute="TYPE", value=category)
     if category in ("OTHER", "Other") and not of.get(_OTHER_TYPE):
-        tell("CSIP3", line, attribute="csip:OTHERTYPE")
+        for code in ("CSIP2", "CSIP3"):
+            tell(code, line, attribute="csip:OTHERTYPE")
+    named = of.get(_OTHER_TYPE)
+    if named and category not in ("OTHER", "Other"):
+        tell("CSIP3", line, attribute="csip:OTHERTYPE", alone=named)
+    elif named in _CATEGORIES and named not in ("OTHER", "Other"):
+        tell("CSIP3", line, attribute="csip:OTHERTYPE", value=named)
     content = of.get(CONTENT_TYPE)
     if content is None or not is_content_type(content):
         tell("CSIP4", line, attribute="csip:CONTENTINFORMATIONTYPE", value=content)
     if content == "OTHER" and not of.get(OTHER_CONTENT_TYPE):
-        tell("CSIP5", line, attribute="csip:OTHERCONTENTINFORMATIONTYPE")
+        for code in ("CSIP4", "CSIP5"):
+            tell(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE")
+    other_content_type(of, "CSIP5", line, tell)
     profile = of.get("PROFILE")
     if not profile or _URL.fullmatch(profile) is None:
         tell("CSIP6", line, attribute="PROFILE", value=profile)
@@ -109,9 +133,11 @@ def _software(agents: Sequence[Agent], tell: Tell) -> None:
             tell(code, nearest.line, attribute=attribute, value=nearest.attributes.get(attribute))
     if len(nearest.names) != 1 or not nearest.names[0]:
         tell("CSIP14", nearest.line, count=len(nearest.names))
-    if not nearest.notes:
+    if not any(text for _, text in nearest.notes):
         tell("CSIP15", nearest.line)
-    elif spec.NOTE_TYPES[0] not in (kind for kind, _ in nearest.notes):
+    elif len(nearest.notes) > 1:
+        tell("CSIP15", nearest.line, count=len(nearest.notes))
+    if nearest.notes and spec.NOTE_TYPES[0] not in (kind for kind, _ in nearest.notes):
         tell("CSIP16", nearest.line, attribute="csip:NOTETYPE", value=nearest.notes[0][0] or None)
 
 

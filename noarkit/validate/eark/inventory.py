@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import NamedTuple, Self
 
 from noarkit.safe.paths import twin_key
@@ -16,6 +16,7 @@ from noarkit.safe.scratch import scratch
 
 _BATCH = 2_000
 _PAGE = 500
+_MOST_LOOKED_AT = 10_000
 _AFTER = {"/": "0"}  # the sign that follows a slash: everything below a folder sorts before it
 
 
@@ -144,6 +145,22 @@ class Inventory:
         """True where a file lies somewhere below `folder/`."""
         query = "SELECT EXISTS (SELECT 1 FROM present WHERE name >= ? AND name < ?)"
         return bool(self._one(query, folder, _end(folder)))
+
+    def has_folder(self, path: str) -> bool:
+        """True where files lie below a folder of that path, in whatever case each part of it is spelt."""
+        at = ""
+        for part in (part for part in path.split("/") if part):
+            spellings = chain((part, part.lower()), self._alike(at, part))
+            name = next((one for one in spellings if self.has_below(f"{at}{one}/")), None)
+            if name is None:
+                return False
+            at = f"{at}{name}/"
+        return True
+
+    def _alike(self, above: str, name: str) -> Iterator[str]:
+        """The first folders right below one that are called so but for the case."""
+        some = islice(self.folders(above), _MOST_LOOKED_AT)
+        return (one for one in some if one.casefold() == name.casefold())
 
     def documents_to_read(self) -> list[str]:
         """Some METS documents that are there and listed, and that nobody has read yet."""

@@ -14,6 +14,7 @@ from noarkit.validate.eark.header import (
     judge_header,
     judge_kind,
     kind_of,
+    other_content_type,
     version_of,
 )
 from noarkit.validate.eark.inventory import Entry, Inventory
@@ -39,6 +40,7 @@ _FORMATS = (
     ("SIP34", (spec.FORMAT_REGISTRY, spec.FORMAT_REGISTRY_MET)),
     ("SIP35", (spec.FORMAT_KEY, spec.FORMAT_KEY_MET)),
 )
+_FORMAT_CODES = {f"{space} {name}": code for code, names in _FORMATS for name in names for space in spec.SIP_SPELLINGS}
 
 
 def never(algorithm: str) -> bool:
@@ -47,7 +49,10 @@ def never(algorithm: str) -> bool:
 
 
 class Judge:
-    """Watches one document. `at_once` knows the algorithm by which plain names are read without being looked for."""
+    """Watches one document. `at_once` knows the algorithm by which plain names are read without being looked for.
+
+    `latest` is the last day on which anything can have been changed; nothing where nobody knows what day it is.
+    """
 
     def __init__(
         self,
@@ -56,6 +61,7 @@ class Judge:
         told: Told,
         *,
         asked: str = "",
+        latest: str = "",
         at_once: Callable[[str], bool] = never,
     ) -> None:
         self.document = document
@@ -65,6 +71,7 @@ class Judge:
         self._inventory = inventory
         self._told = told
         self._asked = asked
+        self._latest = latest
         self._unversioned = False
         self._entries = Entries(document, Places(inventory), self.tell, at_once)
         self._rows: list[Entry] = []
@@ -104,7 +111,9 @@ class Judge:
         self.object_id = header.root.get("OBJID", "")
         self.version = version_of(header, self._asked)
         self._unversioned = not self._asked and not spec.version_of_profile(header.root.get("PROFILE", ""))
-        judge_header(header, self.tell)
+        older = self._unversioned and header.root.get("PROFILE") == spec.CSIP_PROFILE
+        self._entries.registered = older or self.version != "2.2.0"
+        judge_header(header, self.tell, latest=self._latest)
         level = self.document.level
         if level == "representation" and self.object_id:
             folder = self.document.base.rstrip("/").rpartition("/")[2]
@@ -124,13 +133,13 @@ class Judge:
             self._ids.append(section_id)
         if section.kind == "digiprovMD":
             self._provenance.extend(of for of, _ in section.references[: 10 if len(self._provenance) < _IDS else 0])
-        ids = self._groups.descriptive if section.kind == "dmdSec" else self._groups.administrative
-        if section_id and status == "CURRENT" and len(ids) < Groups.MOST:
-            ids.add(section_id)
+        named_by = "DMDID" if section.kind == "dmdSec" else "ADMID"
+        self._groups.add_section(named_by, section_id, current=status == "CURRENT")
         self._current |= section.kind == "dmdSec" and section.attributes.get("STATUS") == "CURRENT"
 
-    def administrative(self, line: int) -> None:
-        """There is one amdSec."""
+    def administrative(self, attributes: Attributes, line: int) -> None:
+        """There is one amdSec, which may be named by its own id."""
+        self._groups.add_section("ADMID", attributes.get("ID", ""), current=False)
         self._counts["amdSec"] = self._counts.get("amdSec", 0) + 1
         if self._counts["amdSec"] > 1:
             self.tell("CSIP31", line, count=self._counts["amdSec"])
@@ -149,6 +158,8 @@ class Judge:
         group_id = of.get("ID", "")
         if not use:
             self.tell("CSIP64", line, attribute="USE")
+        elif self.document.level == "package" and group.files and not self._inventory.has_folder(use):
+            self.tell("CSIP64", line, name=use)
         if not group_id:
             self.tell("CSIP65", line, attribute="ID")
         else:
@@ -156,6 +167,8 @@ class Judge:
         if group.files == 0:
             self.tell("CSIP66", line, name=use or group_id)
         self._groups.add(use, group_id)
+        for stranger in self._groups.strangers("ADMID", of.get("ADMID", ""))[:1]:
+            self.tell("CSIP61", line, value=stranger)
         self._of_groups.update(of)
         self._use(use, line)
         if use == spec.LABEL_REPRESENTATIONS and self.document.level == "package" and self._unversioned:
@@ -166,6 +179,7 @@ class Judge:
                 self.tell("CSIP62", line, attribute="csip:CONTENTINFORMATIONTYPE", value=content)
             if content == "OTHER" and not of.get(OTHER_CONTENT_TYPE):
                 self.tell("CSIP63", line, attribute="csip:OTHERCONTENTINFORMATIONTYPE")
+        other_content_type(of, "CSIP63", line, self.tell)
 
     def _use(self, use: str, line: int) -> None:
         labels = ((spec.LABEL_DOCUMENTATION, "CSIP60"), (spec.LABEL_SCHEMAS, "CSIP113"))
@@ -177,11 +191,20 @@ class Judge:
         """A file."""
         self._files += 1
         self._of_files.update(file.attributes)
+        if "" in file.attributes.values():
+            self._empty(file)
         entry = self._entries.of_file(file)
         if entry is not None:
             self._rows.append(entry)
         elif "ID" in file.attributes:
             self._ids.append(file.attributes["ID"])
+
+    def _empty(self, file: FileSight) -> None:
+        """What is said of a format is more than nothing."""
+        for name, value in file.attributes.items():
+            code = _FORMAT_CODES.get(name) if not value else None
+            if code is not None:
+                self.tell(code, file.line, empty=name.replace(f"{spec.SIP} ", "sip:"))
 
     def division(self, found: StructMap, division: Division) -> None:
         """A division of a structural map."""
@@ -194,8 +217,8 @@ class Judge:
         self._ids.extend(of["ID"] for of in (found.attributes, *(top for top, _ in found.tops)) if "ID" in of)
         self._maps.structure(found, self.object_id, top_is_named=self.version == "2.0.4")
 
-    def finish(self, *, documents: bool) -> None:
-        """The end; `documents` = the package has METS documents of representations."""
+    def finish(self, *, documents: int) -> None:
+        """The end; `documents` = how many METS documents of representations the package has."""
         self._maps.finish(documents=documents)
         self._keep_ids()
         self._absent()

@@ -197,7 +197,7 @@ class _Reader:
 
     def _administrative(self, attributes: dict[str, str]) -> None:
         self._tell_header()
-        self._watcher.administrative(self._line)
+        self._watcher.administrative(attributes, self._line)
 
     def _beginner(self, kind: str) -> Callable[[dict[str, str]], None]:
         def begin(attributes: dict[str, str]) -> None:

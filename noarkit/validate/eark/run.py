@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +24,7 @@ from noarkit.errors import NoarkitError, PackageFault, UnsafePath, UnsafeXml
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.eark import spec
 from noarkit.packages.holding.storage import Storage, open_storage
+from noarkit.packages.marks import head_of, names_eark
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.judge import judge_opened
 from noarkit.safe.tree import walk_tree
@@ -41,6 +43,14 @@ from noarkit.validate.findings import Report, Rule, Tally
 
 FORM = "eark"
 _MOST_SHOWN = 200
+_MOST_LOOKED_AT = 10
+_LISTED_BY = (
+    (spec.DESCRIPTIVE, "CSIP17"),
+    (spec.PRESERVATION, "CSIP32"),
+    (spec.DOCUMENTATION, "CSIP60"),
+    (spec.SCHEMAS, "CSIP113"),
+)
+_PARTS = frozenset((spec.REPRESENTATIONS, spec.METADATA, spec.SCHEMAS, spec.DOCUMENTATION))
 _MOST_ERRORS = 10_000
 _HELD_BYTES = 16 * 1024 * 1024
 Opened = Callable[[], AbstractContextManager[Readable]]
@@ -51,7 +61,8 @@ Opened = Callable[[], AbstractContextManager[Readable]]
 class Wish:
     """How a package is to be validated. `version` holds it to a version of the specification, whatever it says.
 
-    `schemas` is a folder of schemas that judge instead of ours; `width` is how many files are hashed at once.
+    `schemas` is a folder of schemas that judge instead of ours; `width` is how many files are hashed at once. No
+    package was changed after `now`, which is the moment of the validation where none is given.
     """
 
     schemas: Path | None = None
@@ -59,6 +70,7 @@ class Wish:
     limits: UnpackLimits = LIMITS
     width: int | None = None
     listener: Listener = nobody
+    now: datetime | None = None
 
 
 def looks_like_eark(path: Path) -> bool:
@@ -70,6 +82,23 @@ def looks_like_eark(path: Path) -> bool:
             return any(storage.member(name) is not None for name in _spellings())
     except NoarkitError:
         return False
+
+
+def resembles_eark(path: Path, limits: UnpackLimits = LIMITS) -> bool:
+    """True for what can only be meant as an E-ARK package, though it has no METS document of the right name.
+
+    That is a folder with representations and another folder of the specification beside it, or with a METS document of
+    an E-ARK profile that is called otherwise; or an archive file of one.
+    """
+    if path.is_dir():
+        inner = _only_folder(path)
+        return _resembles(path) or (inner is not None and _resembles(inner))
+    try:
+        with closing(open_storage(path, limits)) as storage:
+            folders = {name.partition("/")[0].lower() for name in (one.name for one in storage.files()) if "/" in name}
+    except NoarkitError:
+        return False
+    return _has_parts(folders)
 
 
 def validate_eark(package: Path, wish: Wish | None = None) -> Report:
@@ -90,11 +119,28 @@ def _spellings() -> tuple[str, ...]:
 
 def _root(package: Path) -> Path:
     """The package itself, or the only folder in it where that is the one with the METS document."""
-    if package.is_dir() and not looks_like_eark(package):
-        inner = [entry for entry in package.iterdir() if entry.is_dir() and not entry.is_symlink()]
-        if len(inner) == 1 and looks_like_eark(inner[0]):
-            return inner[0]
+    if package.is_dir() and not looks_like_eark(package) and not _resembles(package):
+        inner = _only_folder(package)
+        if inner is not None and (looks_like_eark(inner) or _resembles(inner)):
+            return inner
     return package
+
+
+def _only_folder(above: Path) -> Path | None:
+    inner = [entry for entry in above.iterdir() if entry.is_dir() and not entry.is_symlink()]
+    return inner[0] if len(inner) == 1 else None
+
+
+def _resembles(folder: Path) -> bool:
+    entries = list(folder.iterdir())
+    if _has_parts({entry.name.lower() for entry in entries if entry.is_dir()}):
+        return True
+    files = [entry for entry in entries if "mets" in entry.name.lower() and entry.suffix.lower() == ".xml"]
+    return any(names_eark(head_of(entry)) for entry in files[:_MOST_LOOKED_AT] if entry.is_file())
+
+
+def _has_parts(folders: set[str]) -> bool:
+    return spec.REPRESENTATIONS in folders and len(folders & _PARTS) > 1
 
 
 def _judge(path: Path, wish: Wish, tally: Tally) -> tuple[str, dict[str, tuple[str, ...]]]:
@@ -123,6 +169,8 @@ class _Check:
         self._in_order = path.is_file() and _form(path) not in ("zip", "tar")
         self._fixities = Fixities(storage, inventory, tally, wish.width, in_order=self._in_order)
         self._root: Judge | None = None
+        now = wish.now if wish.now is not None else datetime.now(tz=UTC)
+        self._latest = (now + timedelta(days=1)).date().isoformat()
 
     def run(self) -> tuple[str, dict[str, tuple[str, ...]]]:
         """Every rule, in an order in which each has what it needs."""
@@ -162,27 +210,35 @@ class _Check:
     def _root_document(self) -> str | None:
         there = [name for name in _spellings() if self._inventory.size_of(name) is not None]
         if not there or there[0] != spec.METS_FILE:
-            self._package.hit("CSIPSTR4", name=there[0] if there else None)
+            alike = (name for name in self._inventory.files_in("") if "mets" in name.lower())
+            self._package.hit("CSIPSTR4", name=there[0] if there else next(alike, None))
         return there[0] if there else None
 
     def _documents(self, root: str) -> Iterator[Entry]:
         """The entries of all METS documents, one document after the other."""
-        divided = next(representation_documents(self._inventory), None) is not None
+        divided = sum(1 for _ in representation_documents(self._inventory))
         yield from self._document(Document(root, "", "package"), divided)
         for name in representation_documents(self._inventory):
-            yield from self._document(Document(name, _folder(name), "representation"), False)
+            yield from self._document(Document(name, _folder(name), "representation"))
         self._fixities.flush()
         while names := self._inventory.documents_to_read():
             for name in names:
-                yield from self._document(Document(name, _folder(name), "nested"), False)
+                yield from self._document(Document(name, _folder(name), "nested"))
             self._fixities.flush()
 
-    def _document(self, document: Document, divided: bool) -> Iterator[Entry]:
+    def _document(self, document: Document, divided: int = 0) -> Iterator[Entry]:
         name = document.name
         if not self._inventory.set_read(name):
             return
         told = Told(self._tally, name)
-        judge = Judge(document, self._inventory, told, asked=self._wish.version, at_once=self._fixities.at_once)
+        judge = Judge(
+            document,
+            self._inventory,
+            told,
+            asked=self._wish.version,
+            latest=self._latest,
+            at_once=self._fixities.at_once,
+        )
         try:
             with self._opener(name) as opened:
                 with opened() as source:
@@ -233,6 +289,7 @@ class _Check:
             for name in self._inventory.unlisted():
                 if name not in names:
                     self._package.hit("EARK-UNLISTED", name=name)
+                    self._unlisted(name)
         for origin in ("file",):
             for document, name, line in self._inventory.listed_twice(origin):
                 Told(self._tally, document).hit("EARK-TWICE", line, name=name)
@@ -240,6 +297,12 @@ class _Check:
             Told(self._tally, document).hit("EARK-ID-TWICE", name=one)
         for name, other in self._inventory.twins():
             self._package.hit("EARK-TWIN", name=name, other=other)
+
+    def _unlisted(self, name: str) -> None:
+        """What a rule of the specification says of a file that nobody lists."""
+        for folder, code in _LISTED_BY:
+            if name.startswith(f"{folder}/"):
+                self._package.hit(code, name=name)
 
     def _has_folder(self, name: str) -> bool:
         if self._inventory.has_below(f"{name}/"):

@@ -117,7 +117,7 @@ class Watcher(Protocol):
         """A section of metadata."""
         ...
 
-    def administrative(self, line: int) -> None:
+    def administrative(self, attributes: Attributes, line: int) -> None:
         """An amdSec begins."""
         ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import unquote
 
 from noarkit.packages.eark import spec
@@ -10,6 +10,7 @@ from noarkit.validate.eark.header import XLINK_HREF, XLINK_TITLE, XLINK_TYPE, Te
 from noarkit.validate.eark.sight import Attributes, Division, StructMap
 
 _MOST_NOTES = 1_000
+_TITLES = "titles"
 _FIXED: Mapping[str, tuple[str, str, str, str]] = {
     spec.LABEL_METADATA: ("CSIP89", "CSIP90", "", ""),
     spec.LABEL_DOCUMENTATION: ("CSIP94", "CSIP95", "CSIP96", "CSIP116"),
@@ -17,29 +18,56 @@ _FIXED: Mapping[str, tuple[str, str, str, str]] = {
     spec.LABEL_REPRESENTATIONS: ("CSIP102", "CSIP103", "CSIP104", "CSIP119"),
 }
 _FAMILIES = ("parent aip", "child aips")
+_ONCE: Mapping[str, tuple[str, ...]] = {
+    spec.LABEL_METADATA: ("CSIP88", "CSIP90"),
+    spec.LABEL_DOCUMENTATION: ("CSIP93",),
+    spec.LABEL_SCHEMAS: ("CSIP97",),
+    spec.LABEL_REPRESENTATIONS: ("CSIP101",),
+}
+"""The rules by which there is one such division."""
 
 
 class Groups:
-    """The file groups of a document: ids by use, and the ids of current metadata, of as many as are compared."""
+    """The file groups of a document by their use, and the ids of metadata, of as many as are compared."""
 
     MOST = 200_000
 
     def __init__(self) -> None:
-        self.ids: set[str] = set()
+        self.ids: dict[str, set[str]] = {label.lower(): set() for label in _FIXED}
         self.uses: dict[str, int] = {}
-        self.administrative: set[str] = set()
-        self.descriptive: set[str] = set()
+        self.current: dict[str, set[str]] = {"ADMID": set(), "DMDID": set()}
+        self.sections: dict[str, set[str]] = {"ADMID": set(), "DMDID": set()}
 
     def add(self, use: str, group_id: str) -> None:
         """Takes a group."""
         first = use.partition("/")[0].lower()
         self.uses[first] = self.uses.get(first, 0) + 1
-        if group_id and len(self.ids) < self.MOST:
-            self.ids.add(group_id)
+        if group_id and first in self.ids and len(self.ids[first]) < self.MOST:
+            self.ids[first].add(group_id)
+
+    def add_section(self, attribute: str, section_id: str, *, current: bool) -> None:
+        """Takes a section of metadata, which others name by that attribute."""
+        for ids in (self.sections[attribute], self.current[attribute] if current else set[str]()):
+            if section_id and len(ids) < self.MOST:
+                ids.add(section_id)
 
     def has(self, use: str) -> bool:
         """True where groups of that use are there, in whatever case."""
         return use.lower() in self.uses
+
+    def knows(self, use: str, group_id: str | None) -> bool:
+        """True for the id of a group of that use; where there are too many to tell, for all."""
+        ids = self.ids[use.lower()]
+        return group_id in ids or len(ids) >= self.MOST
+
+    def left_out(self, use: str, named: set[str]) -> list[str]:
+        """The ids of the groups of that use that are not among those."""
+        return sorted(self.ids[use.lower()] - named)
+
+    def strangers(self, attribute: str, named: str) -> list[str]:
+        """Those of the ids in an attribute that belong to no section of that kind."""
+        known = self.sections[attribute]
+        return [] if len(known) >= self.MOST else [one for one in named.split() if one not in known]
 
 
 class Maps:
@@ -50,10 +78,11 @@ class Maps:
         self._tell_now = tell
         self._point = point
         self._notes: list[tuple[str, int, dict[str, object]]] = []
-        self._seen: set[str] = set()
+        self._seen: dict[str, int] = {}
+        self._pointers: dict[str, set[str]] = {}
+        self._lines: dict[str, int] = {}
         self._representations = 0
         self._with_mets = 0
-        self._pointed = 0
         self._maps = 0
         self._named = 0
         self._judged: StructMap | None = None
@@ -69,7 +98,6 @@ class Maps:
         label = division.label.strip().lower()
         fixed = next((name for name in _FIXED if name.lower() == label), None)
         if fixed is not None:
-            self._seen.add(fixed)
             self._fixed(fixed, division)
             if division.pointers:
                 self._nested(division)
@@ -89,10 +117,12 @@ class Maps:
         if of.get("TYPE") != spec.STRUCT_MAP_TYPE:
             self._note("CSIP81", line, attribute="TYPE", value=of.get("TYPE"))
         if of.get("LABEL") != spec.STRUCT_MAP_LABEL:
+            self._note("CSIP80", line)
             self._note("CSIP82", line, attribute="LABEL", value=of.get("LABEL"))
         else:
             self._named += 1
             if self._named > 1:
+                self._note("CSIP80", line, count=self._named)
                 self._note("CSIP82", line, attribute="LABEL", value=of["LABEL"])
         if not of.get("ID"):
             self._note("CSIP83", line, attribute="ID")
@@ -104,19 +134,23 @@ class Maps:
             if top_is_named and top.get("LABEL") != object_id:
                 self._note("CSIP86", top_line, attribute="LABEL", value=top.get("LABEL"))
 
-    def finish(self, *, documents: bool) -> None:
-        """The end of the document; `documents` = representations have METS documents of their own."""
+    def finish(self, *, documents: int) -> None:
+        """The end of the document; `documents` = how many representations have METS documents of their own."""
         if self._judged is None:
-            self._tell_now("CSIP80", None, count=self._maps)
+            self._tell_now("CSIP80", None)
             return
         line = self._judged.line
-        if spec.LABEL_METADATA not in self._seen:
-            self._note("CSIP88", line)
+        self._once(line)
+        for label, (_, _, code, _) in _FIXED.items():
+            if code and label.lower() in self._lines:
+                self._unpointed(label, code)
         for label, code in ((spec.LABEL_DOCUMENTATION, "CSIP93"), (spec.LABEL_SCHEMAS, "CSIP97")):
             if label not in self._seen and self._groups.has(label):
                 self._note(code, line)
         if documents and not self._with_mets:
             self._note("CSIP105", line)
+        elif documents > self._with_mets:
+            self._note("CSIP105", line, count=documents, found=self._with_mets)
         content = self._groups.has(spec.LABEL_REPRESENTATIONS)
         if content and not documents and spec.LABEL_REPRESENTATIONS not in self._seen and not self._representations:
             self._note("CSIP101", line)
@@ -129,7 +163,8 @@ class Maps:
         if label == spec.STRUCT_MAP_LABEL:
             judged = self._judged
             if judged is not None and judged is not found and judged.attributes.get("LABEL") != label:
-                self._notes, self._seen, self._judged = [], set(), None
+                self._notes, self._seen, self._judged = [], {}, None
+                self._pointers, self._lines = {}, {}
                 self._representations = self._with_mets = 0
             return True
         return self._judged in (None, found) and kind == spec.STRUCT_MAP_TYPE and label.lower() not in _FAMILIES
@@ -140,34 +175,65 @@ class Maps:
         else:
             self._tell_now(code, line, **data)
 
+    def _once(self, line: int) -> None:
+        """Divisions that there must be, and of which there is one alone."""
+        if spec.LABEL_METADATA not in self._seen:
+            self._note("CSIP88", line)
+            if spec.LABEL_METADATA.lower() not in self._lines:
+                self._note("CSIP90", line)
+        for label, count in self._seen.items():
+            for code in _ONCE[label] if count > 1 else ():
+                self._note(code, line, count=count)
+
+    def _unpointed(self, label: str, code: str) -> None:
+        """Groups that no pointer of their division names."""
+        line, named = self._lines[label.lower()], self._pointers.get(label, set())
+        named = named | self._pointers.get(_TITLES, set()) if label == spec.LABEL_REPRESENTATIONS else named
+        for group_id in self._groups.left_out(label, named)[:1]:
+            if named:
+                self._note(code, line, name=group_id)
+            else:
+                self._note(code, line)
+
     def _fixed(self, label: str, division: Division) -> None:
-        id_code, label_code, none_code, pointer_code = _FIXED[label]
+        id_code, label_code, _, pointer_code = _FIXED[label]
         of, line = division.attributes, division.line
+        self._lines.setdefault(label.lower(), line)
         if not of.get("ID"):
             self._note(id_code, line, attribute="ID")
-        if of.get("LABEL") != label:
+        if of.get("LABEL") == label:
+            self._seen[label] = self._seen.get(label, 0) + 1
+        else:
             self._note(label_code, line, attribute="LABEL", value=of.get("LABEL"))
         if label == spec.LABEL_METADATA:
             self._current(of, line)
             return
-        if none_code and not division.files and not division.pointers and self._groups.has(label):
-            self._note(none_code, line)
+        self._remember(label, division.files)
         for file_id in division.files:
-            if file_id not in self._groups.ids:
+            if not self._groups.knows(label, file_id):
                 self._note(pointer_code, line, attribute="FILEID", value=file_id or None)
 
+    def _remember(self, label: str, ids: Iterable[str]) -> None:
+        named = self._pointers.setdefault(label, set())
+        if len(named) < Groups.MOST:
+            named.update(ids)
+
     def _current(self, of: Attributes, line: int) -> None:
-        wanted = (("CSIP91", "ADMID", self._groups.administrative), ("CSIP92", "DMDID", self._groups.descriptive))
-        for code, attribute, ids in wanted:
-            missing = ids.difference(of.get(attribute, "").split())
+        for code, attribute in (("CSIP91", "ADMID"), ("CSIP92", "DMDID")):
+            named = of.get(attribute, "")
+            missing = self._groups.current[attribute].difference(named.split())
             if missing:
                 self._note(code, line, attribute=attribute, name=min(missing), count=len(missing))
+            for stranger in self._groups.strangers(attribute, named)[:1]:
+                self._note(code, line, attribute=attribute, value=stranger)
 
     def _nested(self, division: Division) -> None:
         """Pointers of representations that have no division of their own, or one a step deeper than they should."""
         if division.label.lower() == spec.LABEL_REPRESENTATIONS.lower():
             self._note("CSIP107", division.line, attribute="LABEL", value=division.label)
         for pointer in division.pointers:
+            title = pointer.get(XLINK_TITLE)
+            self._remember(_TITLES, (title,) if title else ())
             if self._look(pointer, division.line):
                 self._with_mets += 1
 
@@ -178,15 +244,17 @@ class Maps:
             self._note("CSIP106", line, attribute="ID")
         if not division.label.startswith(f"{spec.LABEL_REPRESENTATIONS}/"):
             self._note("CSIP107", line, attribute="LABEL", value=of.get("LABEL"))
+        self._remember(_TITLES, division.files)
         for file_id in division.files:
-            if file_id not in self._groups.ids and not division.pointers:
+            if not division.pointers and not self._groups.knows(spec.LABEL_REPRESENTATIONS, file_id):
                 self._note("CSIP119", line, attribute="FILEID", value=file_id or None)
         if len(division.pointers) != 1 and not division.files:
             self._note("CSIP109", line, count=len(division.pointers))
         for pointer in division.pointers[:1]:
             self._with_mets += 1
             title = pointer.get(XLINK_TITLE)
-            if title not in self._groups.ids:
+            self._remember(_TITLES, (title,) if title else ())
+            if not self._groups.knows(spec.LABEL_REPRESENTATIONS, title):
                 self._note("CSIP108", line, attribute="xlink:title", value=title)
             self._look(pointer, line)
             if pointer.get(XLINK_TYPE) != "simple":

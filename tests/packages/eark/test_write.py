@@ -20,7 +20,8 @@ from noarkit.errors import RunLocked, UnsafeMember, UnsafePath, UsageFault
 from noarkit.events import Event
 from noarkit.packages.eark.order import DEFAULT_SUBMITTER, PackageEvent
 from noarkit.packages.eark.read import open_eark
-from noarkit.packages.eark.spec import KINDS, METS, PREMIS, PROFILES, WRITTEN_VERSIONS, Kind, Version
+from noarkit.packages.eark.schemas import METS_XSD, PREMIS_XSD, schemas
+from noarkit.packages.eark.spec import KINDS, METS, PREMIS, PROFILES, WRITTEN_VERSIONS, XSI, Kind, Version
 from noarkit.packages.eark.write import (
     EarkFile,
     EarkOrder,
@@ -287,7 +288,7 @@ def test_nothing_that_is_there_is_written_over(tmp_path: Path, tail: str) -> Non
 
 
 def test_two_builds_of_one_package_do_not_meet(tmp_path: Path) -> None:
-    with closing(Progress(tmp_path / "p", "eark 1 sip 2.2.0 p folder sha256")), pytest.raises(RunLocked):
+    with closing(Progress(tmp_path / "p", "eark 2 sip 2.2.0 p folder sha256")), pytest.raises(RunLocked):
         make_eark([Representation("rep1", [])], tmp_path / "p")
 
 
@@ -350,8 +351,34 @@ def test_files_are_told_of_as_they_come(tmp_path: Path) -> None:
 
 def test_our_own_schemas_take_what_we_write(tmp_path: Path) -> None:
     made = make_eark([Representation("rep1", [EarkFile("a.txt", b"x", puid="x-fmt/111")])], tmp_path / "p")
-    judges = {name: own_schema(tmp_path, name) for name in ("mets.xsd", "premis.xsd")}
+    judges = {name: own_schema(tmp_path, name) for name in (METS_XSD, PREMIS_XSD)}
     for path in made.path.rglob("*.xml"):
         if path.name in ("METS.xml", "premis.xml"):
-            judge = judges[f"{path.stem.lower()}.xsd"]
+            judge = judges[METS_XSD if path.name == "METS.xml" else PREMIS_XSD]
             assert judge.validate(etree.parse(str(path))), judge.error_log
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_schema_of_ours_bears_the_name_of_a_published_one(kind: Kind, tmp_path: Path) -> None:
+    own = EarkFile("mets.xsd", b"<schema/>")
+    made = make_eark(
+        [Representation("rep1", [EarkFile("a.txt", b"a")])], tmp_path / "p", EarkOrder(kind=kind, schemas=(own,))
+    )
+    names = {path.name for path in (made.path / "schemas").iterdir()}
+    assert names == {"mets.xsd", *schemas()}
+    assert all(name.startswith("noarkit-") for name in schemas())
+    assert (made.path / "schemas" / "mets.xsd").read_bytes() == b"<schema/>"  # what the owner brings keeps its name
+    for document in made.path.rglob("METS.xml"):
+        places = etree.parse(str(document)).getroot().get(f"{{{XSI}}}schemaLocation", "")
+        assert places
+        for place in places.split()[1::2]:
+            assert (document.parent / place).is_file(), place
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_id_of_a_package_begins_as_strict_judges_want_it(kind: Kind, tmp_path: Path) -> None:
+    made = make_eark([Representation("rep1", [EarkFile("a.txt", b"a")])], tmp_path / "p", EarkOrder(kind=kind))
+    for document in made.path.rglob("METS.xml"):
+        ids = [str(one.attrib["ID"]) for one in etree.parse(str(document)).iter() if "ID" in one.attrib]
+        assert len(ids) > 5
+        assert all(one.startswith("ID") for one in ids)

@@ -1,0 +1,45 @@
+"""Which media types there are: the kinds that exist, and the names that IANA registers."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+
+_WORD = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
+_TYPE = re.compile(
+    rf"(application|audio|chemical|example|font|haptics|image|message|model|multipart|text|video|x-{_WORD})"
+    rf"/({_WORD})(?:;\S+)?",
+    re.IGNORECASE,
+)
+_UNREGISTERED = ("vnd.", "prs.", "x.", "x-")
+
+
+@lru_cache(maxsize=1_000)
+def is_media_type(value: str, *, registered: bool = False) -> bool:
+    """True for a media type of a kind that exists; where it must be `registered`, for a name that is no invention.
+
+    Names of vendors, persons and experiments count as registered: nobody can list them all.
+
+    >>> is_media_type("text/plain"), is_media_type("plain/text"), is_media_type("text/nonsense", registered=True)
+    (True, False, False)
+    """
+    found = _TYPE.fullmatch(value)
+    if found is None:
+        return False
+    kind, name = found[1].lower(), found[2].lower()
+    if not registered or name.startswith(_UNREGISTERED) or "+" in name:
+        return True
+    known = _known()
+    return kind not in known or name in known[kind]
+
+
+@cache
+def _known() -> Mapping[str, frozenset[str]]:
+    table = tomllib.loads(files(__package__).joinpath("media_types.toml").read_text("utf-8"))
+    kinds = table["registered"].keys() | table["met"].keys()
+    return {
+        kind: frozenset(f"{table['registered'].get(kind, '')} {table['met'].get(kind, '')}".split()) for kind in kinds
+    }
