@@ -221,7 +221,7 @@ def convert(
 def _refuse_damaged(source: Path, tell: Listener) -> None:
     """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen."""
     try:
-        sealed = look(source).form in _SEALED
+        sealed = look(source, tell=tell).form in _SEALED
     except OSError:
         return  # whoever opens it tells what is wrong
     if sealed:

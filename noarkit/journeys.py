@@ -68,7 +68,7 @@ def scan(
 ) -> ScanReport:
     """Reads a source and counts what it holds. Changes nothing. `source_kind` says what a path is to be read as,
     whatever it looks like (`files`, or a form of package). Raises `SourceGone`, `UsageFault`."""
-    with released(source_at(source, settings, kind=source_kind)) as place:
+    with released(source_at(source, settings, kind=source_kind, tell=tell)) as place:
         return scan_source(place, tell)
 
 
@@ -146,7 +146,7 @@ class _Wish:
 
 def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, tell: Listener) -> PlanResult:
     where = destination(here.config, here.environment)
-    found = source_at(source, here, where.name, wish.source_kind)
+    found = source_at(source, here, where.name, wish.source_kind, tell)
     place = continuity.of_that_archive(found, partial(identity_there, where, tell), tell)
     settled(place, folder.path)
     tell(Event("target", {"archive": where.name}))

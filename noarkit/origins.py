@@ -10,6 +10,7 @@ from pathlib import Path
 
 from noarkit import airgap
 from noarkit.errors import UsageFault
+from noarkit.events import Listener, nobody
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.load.receiving import is_received
@@ -28,7 +29,13 @@ def open_source(place: Place, *, settings: Site | None = None) -> Source:
     return source_at(place, settings)
 
 
-def source_at(source: Place | Source, here: Site | None, archive: str | None = None, kind: str | None = None) -> Source:
+def source_at(
+    source: Place | Source,
+    here: Site | None,
+    archive: str | None = None,
+    kind: str | None = None,
+    tell: Listener = nobody,
+) -> Source:
     """The source that is meant: one given, a connection (read from its marks for that archive), or a place, which
     `kind` says what to read as."""
     if not isinstance(source, str | Path):
@@ -44,7 +51,7 @@ def source_at(source: Place | Source, here: Site | None, archive: str | None = N
         found = find_connection(where, here.config, here.environment, now)
         if found is not None:
             return standing.from_marks(found, archive)
-    found_there = find_source(where, kind)
+    found_there = find_source(where, kind, tell)
     return found_there if here is None else keyed(found_there, here.config.connections)
 
 

@@ -16,6 +16,7 @@ Json = dict[str, object]
 CORE: Mapping[str, Mapping[str, str]] = {
     "target": {"archive": "text", "account": "text?"},
     "source_read": {"items": "count"},
+    "members_listed": {"members": "count", "of": "count?"},
     "remark": {"stream": "text", "why": "text", "days": "count?", "key": "text?", "count": "count?"},
     "source_scanned": {"read": "count", "records": "count", "bytes": "count"},
     "read": {"records": "count"},

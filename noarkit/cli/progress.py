@@ -28,6 +28,7 @@ _SURE_SHARE = 0.005
 # what an event counts, and which of its fields says how many there are by now
 _COUNTED: Mapping[str, tuple[str, str]] = {
     "source_read": ("reading", "items"),
+    "members_listed": ("listing", "members"),
     "read": ("reading", "records"),
     "closed": ("closing", "objects"),
     "walked": ("walking", "records"),
@@ -91,7 +92,7 @@ class Progress:
         elif event.name in _COUNTED:
             step, name = _COUNTED[event.name]
             if self.tally.step != step:
-                self._begin(step, {})
+                self._begin(step, {"objects": event.data.get("of")})
             self.tally.done = max(self.tally.done, _whole(event, name))
             self.tally.bytes = max(self.tally.bytes, _whole(event, "bytes"))
         elif event.name == "archive_retry":

@@ -84,7 +84,7 @@ def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobo
         raise UsageFault(what="unknown-form", where=wanted.form, do=", ".join(TARGETS))
     _refuse_inside(source, target)
     counted = _Counted()
-    with payload_of(source, wanted.limits) as payload:
+    with payload_of(source, wanted.limits, tell) as payload:
         counting = replace(payload, parts=tuple(map(counted.part, payload.parts)), whole=counted.part(payload.whole))
         try:
             made = _WRITERS[wanted.form](counting, target, wanted, tell)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from noarkit.errors import PackageFault, TooLarge, UnsafeMember, UsageFault
+from noarkit.events import Listener, nobody
 from noarkit.extract.left_out import left_out
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.dias.held import open_held
@@ -99,10 +100,10 @@ class Payload:
 
 
 @contextmanager
-def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
+def payload_of(path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> Iterator[Payload]:
     """What lies at `path`: a folder, a file or a package of any form. Raises `PackageFault`, or what `safe` refuses."""
     try:
-        found = look(path, limits)
+        found = look(path, limits, tell=tell)
     except OSError as error:
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
     if not path.is_dir() and not path.is_file():
@@ -115,7 +116,7 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
             return
         if found.form == "siard":
             found = replace(found, form="plain")  # unpacked, it is a folder of files like any other
-        storage = _storage(found, path, limits)
+        storage = _storage(found, path, limits, tell)
         stack.callback(storage.close)
         if found.form == "plain":
             aside = dict(_no_files(storage))
@@ -129,10 +130,10 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS) -> Iterator[Payload]:
         yield Payload(found.form, found.root.name, parts, whole, tuple(_told(found.form, storage)), aside)
 
 
-def _storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
+def _storage(found: Found, path: Path, limits: UnpackLimits, tell: Listener) -> Storage:
     if found.form == "dias":
         return _dias_storage(found, path, limits)
-    return FolderStorage(found.root) if found.packed is None else open_storage(path, limits, top=False)
+    return FolderStorage(found.root) if found.packed is None else open_storage(path, limits, top=False, tell=tell)
 
 
 def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import get_args
 
 from noarkit.errors import NoarkitError
+from noarkit.events import Listener, nobody
 from noarkit.packages.dias.located import is_delivery
 from noarkit.packages.marks import HEAD_BYTES, MARKS, Form, Seen, head_of, judged
 from noarkit.safe.paths import has_file, has_folder
-from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
+from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, listed
 
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -40,7 +41,7 @@ class Found:
     root: Path
 
 
-def look(path: Path, limits: UnpackLimits = LIMITS) -> Found:
+def look(path: Path, limits: UnpackLimits = LIMITS, *, tell: Listener = nobody) -> Found:
     """What stands at `path`. Raises `FileNotFoundError`, and for a packed place whatever `safe` refuses."""
     if path.is_dir():
         return _look_in_folder(path)
@@ -49,7 +50,7 @@ def look(path: Path, limits: UnpackLimits = LIMITS) -> Found:
     packed = form_of(path)
     if packed is None:
         return Found("dias" if is_delivery(path) else "plain", None, path)
-    return Found(_form_of_members(path, limits), packed, path)
+    return Found(_form_of_members(path, limits, tell), packed, path)
 
 
 def is_extract(folder: Path) -> bool:
@@ -97,10 +98,10 @@ def _marked(folder: Path, forms: tuple[Form, ...] = _IN_A_FOLDER) -> Form | None
     return judged(seen, forms)
 
 
-def _form_of_members(path: Path, limits: UnpackLimits) -> Form:
+def _form_of_members(path: Path, limits: UnpackLimits, tell: Listener) -> Form:
     """The form of an archive file: marks stand at its root, or in a folder there."""
     root, below = Seen(), dict[str, Seen]()
-    for member, content in members(path, limits=limits):
+    for member, content in listed(path, limits=limits, tell=tell):
         parts = member.parts
         top = below.get(parts[0])
         if top is None and len(parts) > 1 and len(below) < _MOST_TOP_FOLDERS:

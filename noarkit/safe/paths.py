@@ -23,10 +23,12 @@ MAX_PATH_BYTES = 4096
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(\..*)?", re.IGNORECASE)
-_HARMLESS_PART = r"(?:data|[0-9_][A-Za-z0-9_-]{0,99}|[A-Za-z0-9_-]{5,100}|[A-Za-z_-]{4})(?:\.[A-Za-z0-9]{1,10})?"
-_HARMLESS = re.compile(rf"{_HARMLESS_PART}(?:/{_HARMLESS_PART}){{0,30}}")
+_NO_DEVICE = r"(?!(?i:con|prn|aux|nul|(?:com|lpt)[0-9¹²³])\s*(?:[./]|\Z))"
+_HARMLESS_PART = rf"{_NO_DEVICE}\w[\w -]{{0,49}}(?:\.[A-Za-z0-9]{{1,10}}){{0,3}}"
+_HARMLESS = re.compile(rf"{_HARMLESS_PART}(?:/{_HARMLESS_PART}){{0,11}}")
 """Most names of most packages: no rule below could refuse them, and it is quicker to see that at once."""
 
+_KEYS_AT_ONCE = 5_000
 _NO_TRACE = getattr(os, "O_NOATIME", 0)
 
 NameKind = Literal["file", "folder"]
@@ -167,6 +169,60 @@ class Names:
             raise UnsafeMember(where=name, why="twin", other=earlier)
         if kind == "file" or row[1] == "file":
             raise UnsafeMember(where=name, why="duplicate", other=earlier)
+
+
+class NameKeys:
+    """Finds out whether a name stands twice, or would on some system, in one go at the end.
+
+    It only says that this may be so; `Names` then says where. Each name costs a number in a temporary table, which is
+    sorted once, so that names may come in any order.
+    """
+
+    def __init__(self) -> None:
+        self._db = scratch()
+        self._db.execute("CREATE TABLE seen (key INTEGER, what)")
+        self._db.execute("BEGIN")
+        self._waiting: list[tuple[int, int | str]] = []
+        self._folders: set[str] = set()
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._db.close()
+
+    def add(self, parts: tuple[str, ...], kind: NameKind = "file") -> None:
+        """Takes a name and the folders above it."""
+        name = "/".join(parts)
+        above = name.rpartition("/")[0]
+        if above and above not in self._folders:
+            self._add_folders(parts[:-1])
+        if kind == "folder":
+            self._add_folders(parts)
+            return
+        self._count += 1
+        self._waiting.append((hash(twin_key(name)), self._count))
+        if len(self._waiting) >= _KEYS_AT_ONCE:
+            self._keep()
+
+    def may_repeat(self) -> bool:
+        """False where every name is another, on every system: a file among others, a folder spelt in one way."""
+        self._keep()
+        query = "SELECT 1 FROM seen GROUP BY key HAVING min(what) IS NOT max(what) LIMIT 1"
+        return self._db.execute(query).fetchone() is not None
+
+    def _add_folders(self, parts: tuple[str, ...]) -> None:
+        if len(self._folders) >= _KEYS_AT_ONCE:
+            self._folders.clear()  # what is told again is the same again
+        for depth in range(1, len(parts) + 1):
+            folder = "/".join(parts[:depth])
+            self._folders.add(folder)
+            self._waiting.append((hash(twin_key(folder)), folder))
+
+    def _keep(self) -> None:
+        self._db.executemany("INSERT INTO seen VALUES (?, ?)", self._waiting)
+        self._waiting.clear()
 
 
 def _refuse_if(wrong: bool, name: str, why: str) -> None:

@@ -14,17 +14,19 @@ import struct
 import tarfile
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol
+from typing import BinaryIO, Literal, NoReturn, Protocol
 
 from noarkit.errors import PackageFault, TooLarge, UnsafeMember
+from noarkit.events import Event, Listener, nobody
 from noarkit.safe import zipped
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import BLOCK_BYTES, Readable
-from noarkit.safe.paths import Names, checked_parts
+from noarkit.safe.paths import NameKeys, Names, checked_parts
 from noarkit.safe.zipped import Packing
 
 Form = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
@@ -36,6 +38,7 @@ _MAGIC: tuple[tuple[bytes, Form], ...] = (
     (b"BZh", "tar.bz2"),
     (b"\xfd7zXZ\x00", "tar.xz"),
 )
+_TELL_EVERY = 10_000
 _MAX_HEADER_BYTES = 16 * 1024 * 1024
 _BROKEN = (
     tarfile.TarError,
@@ -121,10 +124,19 @@ class _Meter:
         """Takes a member that says how large it will be."""
         self._members += 1
         if self._members > self._limits.members:
-            raise TooLarge(where=self._where, why="members", limit=self._limits.members)
+            self.refuse_count()
         self._bytes += size_bytes
         if self._bytes > self._most:
             raise TooLarge(where=self._where, why=self._why, limit=self._most)
+
+    def expect(self, count: int) -> None:
+        """Refuses what says beforehand that it holds too many."""
+        if count > self._limits.members:
+            self.refuse_count()
+
+    def refuse_count(self) -> NoReturn:
+        """Too many members."""
+        raise TooLarge(where=self._where, why="members", limit=self._limits.members)
 
 
 def form_of(path: Path) -> Form | None:
@@ -141,19 +153,28 @@ def members(path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0) -> Ite
     """Yields each plain file of `path` with its bytes, in the order they stand.
 
     `depth` says how many archive files this one was found inside. Raises `UnsafePath`, `UnsafeMember`, `TooLarge`, or
-    `PackageFault` for a file that is no archive file, is encrypted or cut short.
+    `PackageFault` for a file that is no archive file, is encrypted or cut short. A zip is judged whole before anything
+    of it is yielded.
     """
+    if form_of(path) == "zip":
+        deque(listed(path, limits=limits, depth=depth), maxlen=0)
+    yield from listed(path, limits=limits, depth=depth)
+
+
+def listed(
+    path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0, tell: Listener = nobody
+) -> Iterator[tuple[Member, Content]]:
+    """What `members` yields, for whoever uses nothing of it before all of it came: what only the whole of a zip shows
+    (names that stand twice, bytes that are shared) is refused at its end."""
     if depth > limits.nesting:
         raise TooLarge(where=str(path), why="nesting", limit=limits.nesting)
     form = form_of(path)
     if form is None:
         raise PackageFault(where=str(path), why="not-an-archive-file")
     meter = _Meter(str(path), path.stat().st_size, limits)
-    with Names() as names, _translating(str(path)):
-        if form == "zip":
-            yield from _zip_members(path, names, meter)
-        else:
-            yield from _tar_members(path, form, names, meter)
+    with _translating(str(path)):
+        found = _zip_members(path, meter, tell) if form == "zip" else _tar_members(path, form, meter, tell)
+        yield from found
 
 
 class Picker:
@@ -216,18 +237,36 @@ def expand_to(path: Path, target: Path, *, limits: UnpackLimits = LIMITS) -> Non
             file.write(block)
 
 
-def _zip_members(path: Path, names: Names, meter: _Meter) -> Iterator[tuple[Member, Content]]:
-    with path.open("rb") as file, path.open("rb") as contents:
-        zipped.refuse_overlaps(file)
-        for entry in zipped.entries(file):
+def _zip_members(path: Path, meter: _Meter, tell: Listener) -> Iterator[tuple[Member, Content]]:
+    with path.open("rb") as file, path.open("rb") as contents, NameKeys() as names:
+        count = zipped.count_of(file)
+        meter.expect(count)
+        end, in_order = -1, True
+        for number, entry in enumerate(zipped.entries(file), 1):
+            in_order = in_order and entry.packing.header_at >= end
+            end = zipped.end_of(entry)
             parts = checked_parts(entry.name)
-            names.add(parts, "folder" if entry.is_folder else "file")
-            if entry.is_folder:
+            if number % _TELL_EVERY == 0:
+                tell(Event("members_listed", {"members": number, "of": count}))
+            if entry.name.endswith("/"):
+                names.add(parts, "folder")
                 continue
+            names.add(parts)
             _judge_zip_entry(entry)
             meter.announce(entry.size_bytes)
             member = Member(parts, entry.size_bytes, None, None, entry.packing, entry.name)
             yield member, Content(_Later(contents, member), member)
+        if not in_order:
+            zipped.refuse_overlaps(file)
+        if names.may_repeat():
+            _refuse_repeated(file)
+
+
+def _refuse_repeated(file: BinaryIO) -> None:
+    """Says which name stands twice, where one does."""
+    with Names() as names:
+        for entry in zipped.entries(file):
+            names.add(checked_parts(entry.name), "folder" if entry.is_folder else "file")
 
 
 class _Later:
@@ -255,9 +294,17 @@ def _judge_zip_entry(entry: zipped.Entry) -> None:
         raise PackageFault(where=entry.name, why="encrypted")
 
 
-def _tar_members(path: Path, form: Form, names: Names, meter: _Meter) -> Iterator[tuple[Member, Content]]:
-    with _unpacked(path, form) as stream, tarfile.TarFile(fileobj=_Careful(stream), mode="r") as archive:
+def _tar_members(path: Path, form: Form, meter: _Meter, tell: Listener) -> Iterator[tuple[Member, Content]]:
+    with (
+        _unpacked(path, form) as stream,
+        tarfile.TarFile(fileobj=_Careful(stream), mode="r") as archive,
+        Names() as names,
+    ):
+        number = 0
         while (info := archive.next()) is not None:
+            number += 1
+            if number % _TELL_EVERY == 0:
+                tell(Event("members_listed", {"members": number}))
             archive.members.clear()  # type: ignore[attr-defined]  # the library keeps every header it ever read
             # some writers store a folder as an empty file whose name ends as a folder's does
             folder = info.isdir() or (info.isreg() and info.size == 0 and info.name.endswith("/"))

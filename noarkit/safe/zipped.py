@@ -11,11 +11,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 from noarkit.errors import PackageFault, UnsafeMember
-from noarkit.safe.digest import BLOCK_BYTES, Readable, buffered
+from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.scratch import scratch
 
 STORED, DEFLATED, BZIP2 = 0, 8, 12
@@ -29,10 +28,10 @@ _U32 = 0xFFFFFFFF
 _MOST_BYTES = 2**62
 _UTF8_FLAG = 0x0800
 _STEP = 64 * 1024
+_MOST_ENTRY = _CENTRAL.size + 3 * 65_535
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
+class Packing(NamedTuple):
     """How the bytes of a file lie in a zip: where its own header begins, and what the directory says of it."""
 
     header_at: int
@@ -41,8 +40,7 @@ class Packing:
     crc: int
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One line of the directory. `mode` is what a Unix system would say of the file, 0 where nothing is told."""
 
     name: str
@@ -57,29 +55,36 @@ class Entry:
         return self.name.endswith("/")
 
 
+def count_of(file: BinaryIO) -> int:
+    """How many lines the directory says that it has, before any is read; `zipfile.BadZipFile` where it is too short."""
+    return _directory(file)[2]
+
+
 def entries(file: BinaryIO) -> Iterator[Entry]:
     """The directory in its own order, from first to last. Raises `zipfile.BadZipFile` for one that is none."""
     begin, size, count = _directory(file)
-    directory: Readable = buffered(_Window(file, begin, size))
+    directory = _Window(file, begin, size)
+    held, at, unread = b"", 0, size
     for _ in range(count):
-        yield _entry(directory)
-    if directory.read(1):
+        if unread and len(held) - at < _MOST_ENTRY:
+            held, at = held[at:] + directory.read(BLOCK_BYTES), 0
+            unread = max(unread - BLOCK_BYTES, 0)
+        entry, at = _entry(held, at)
+        yield entry
+    if at < len(held) or unread:
         raise zipfile.BadZipFile("the directory goes on beyond its last entry")
 
 
 def refuse_overlaps(file: BinaryIO) -> None:
-    """Two entries that share bytes are how a small file holds petabytes: `UnsafeMember`."""
-    end = -1
-    for entry in entries(file):
-        if entry.packing.header_at < end:
-            break
-        end = _end_of(entry)
-    else:
-        return  # they lie in the order in which they are named, as they do in nearly every zip
+    """Two entries that share bytes are how a small file holds petabytes: `UnsafeMember`.
+
+    Where entries lie in the order in which they are named, as they do in nearly every zip, whoever reads them sees that
+    each begins where the last ended or later (`end_of`), and need not ask this.
+    """
     db = scratch()
     try:
         db.execute("CREATE TABLE place (begin INTEGER, end INTEGER, name BLOB)")
-        rows = ((one.packing.header_at, _end_of(one), os.fsencode(one.name)) for one in entries(file))
+        rows = ((one.packing.header_at, end_of(one), os.fsencode(one.name)) for one in entries(file))
         db.execute("BEGIN")
         db.executemany("INSERT INTO place VALUES (?, ?, ?)", rows)
         db.execute("COMMIT")
@@ -90,6 +95,11 @@ def refuse_overlaps(file: BinaryIO) -> None:
             end = its_end
     finally:
         db.close()
+
+
+def end_of(entry: Entry) -> int:
+    """Where the bytes of an entry end at the earliest: what else its own header holds is not known here."""
+    return entry.packing.header_at + _LOCAL.size + entry.packing.packed_bytes
 
 
 def opened(file: BinaryIO, name: str, packing: Packing, size_bytes: int) -> Readable:
@@ -128,6 +138,8 @@ def _directory(file: BinaryIO) -> tuple[int, int, int]:
         end, begin, size, count = large
     if begin + size != end:
         raise zipfile.BadZipFile("the directory is not where it should be")
+    if count * _CENTRAL.size > size:
+        raise zipfile.BadZipFile("the directory is too short for its entries")
     return begin, size, count
 
 
@@ -145,20 +157,25 @@ def _end_64(file: BinaryIO, end: int) -> tuple[int, int, int, int] | None:
     return place, found[9], found[8], found[7]
 
 
-def _entry(directory: Readable) -> Entry:
-    fixed = _CENTRAL.unpack(_exactly(directory, _CENTRAL.size))
-    signature, _, _, flags, method, _, _, crc, packed, size, length, extra, comment = fixed[:13]
+def _entry(held: bytes, at: int) -> tuple[Entry, int]:
+    """The entry that begins at a place of what was read, and where the next one does."""
+    begin = at + _CENTRAL.size
+    if begin > len(held):
+        raise zipfile.BadZipFile("the file ends too early")
+    fixed = _CENTRAL.unpack_from(held, at)
+    signature, _, _, flags, method, _, _, crc, packed, size, length, extra, comment, _, _, mode, place = fixed
     if signature != b"PK\x01\x02":
         raise zipfile.BadZipFile("the directory is broken")
-    name = _text(_exactly(directory, length), flags)
-    more = _exactly(directory, extra)
-    _exactly(directory, comment)
-    place = fixed[16]
+    named = begin + length
+    end = named + extra + comment
+    if end > len(held):
+        raise zipfile.BadZipFile("the file ends too early")
+    name = _text(held[begin:named], flags)
     if _U32 in (size, packed, place):
-        size, packed, place = _large(more, size, packed, place)
+        size, packed, place = _large(held[named : named + extra], size, packed, place)
         if max(size, packed, place) > _MOST_BYTES:
             raise zipfile.BadZipFile(f"{name!r} says that it is larger than anything can be")
-    return Entry(name, size, fixed[15] >> 16, bool(flags & 1), Packing(place, method, packed, crc))
+    return Entry(name, size, mode >> 16, flags & 1 == 1, Packing(place, method, packed, crc)), end
 
 
 def _large(extra: bytes, *values: int) -> tuple[int, int, int]:
@@ -172,10 +189,6 @@ def _large(extra: bytes, *values: int) -> tuple[int, int, int]:
             return told[0], told[1], told[2]
         at += 4 + length
     return values[0], values[1], values[2]
-
-
-def _end_of(entry: Entry) -> int:
-    return entry.packing.header_at + _LOCAL.size + entry.packing.packed_bytes
 
 
 def _text(name: bytes, flags: int) -> str:

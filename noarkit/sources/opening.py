@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
 from noarkit.errors import PackageFault, SourceGone, TooLarge, UsageFault
+from noarkit.events import Listener, nobody
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.forms import look
-from noarkit.packages.holding.storage import Below, open_storage
+from noarkit.packages.holding.storage import Below, FolderStorage, open_storage
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.paths import nothing_at
 from noarkit.safe.unpack import LIMITS, form_of, members
@@ -84,7 +84,7 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
     return find
 
 
-def open_source(where: str, kind: str | None = None) -> Source:
+def open_source(where: str, kind: str | None = None, tell: Listener = nobody) -> Source:
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
     what a reader that somebody registered finds there (`mine:PLACE`). A sealed bundle is none: `UsageFault`.
 
@@ -93,7 +93,9 @@ def open_source(where: str, kind: str | None = None) -> Source:
     no_plain_source(where)
     if kind is not None:
         return opener([partial(_find_kind, kind)])(where)
-    return opener([find_database, find_package, _find_extract_below, find_reader, file_finder()])(where)
+    return opener([find_database, partial(find_package, tell=tell), _find_extract_below, find_reader, file_finder()])(
+        where
+    )
 
 
 def _find_kind(kind: str, where: str) -> Source | None:
@@ -131,7 +133,7 @@ def reopen(identity: SourceIdentity) -> Source:
     return FileTree(root, FilePolicy(**settings))  # type: ignore[arg-type]  # as its own settings() told them
 
 
-def find_package(where: str, depth: int = 0) -> Source | None:
+def find_package(where: str, depth: int = 0, tell: Listener = nobody) -> Source | None:
     """The package at a path, in a folder or archive file, by the form that it has; None for plain files.
 
     What lies in a bag goes on to the reader of its form; `depth` says in how many bags it lies. Raises what `safe`
@@ -143,7 +145,7 @@ def find_package(where: str, depth: int = 0) -> Source | None:
     if not os.path.lexists(path):
         return None
     try:
-        found = look(path)
+        found = look(path, tell=tell)
     except OSError:
         return None  # it is told by who reads it
     except PackageFault:
@@ -151,7 +153,7 @@ def find_package(where: str, depth: int = 0) -> Source | None:
             raise  # it would be one file, and nobody would be told of those it holds
         return None  # one file that is packed, like any other
     if found.form == "bagit":
-        return _in_bag(found.root, depth)
+        return _in_bag(found.root, depth, tell)
     if found.form == "siard":
         return find_siard(where)
     if found.form == "dias":
@@ -176,14 +178,24 @@ def _holds_files(path: Path) -> bool:
         return False
 
 
-def _in_bag(path: Path, depth: int) -> Source:
+def _in_bag(path: Path, depth: int, tell: Listener = nobody) -> Source:
     """What lies in a bag."""
     if path.is_dir():
         inner = path / PAYLOAD
         held = find_package(str(inner), depth + 1) if inner.is_dir() else None
         return held or BagSource(path)
-    with closing(open_storage(path)) as storage:
-        return BagSource(path) if extract_in(Below(storage, PAYLOAD)) is None else ExtractSource(path)
+    storage = open_storage(path, tell=tell)
+    if isinstance(storage, FolderStorage):
+        return BagSource(path)
+    try:
+        holds = extract_in(Below(storage, PAYLOAD)) is not None
+    except BaseException:
+        storage.close()
+        raise
+    if not holds:
+        return BagSource(path, storage)
+    storage.close()
+    return ExtractSource(path)
 
 
 def _extract(identity: SourceIdentity) -> Source:

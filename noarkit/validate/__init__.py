@@ -35,7 +35,7 @@ def validate(
     require_existing(str(path))
     no_plain_source(str(path))
     try:
-        found = look(path, limits)
+        found = look(path, limits, tell=tell)
     except PermissionError as error:
         raise PackageFault(where=str(package), why="unreadable") from error
     except OSError as error:
@@ -43,7 +43,7 @@ def validate(
     if found.form == "bagit":
         from noarkit.validate.bagit.run import validate_bag
 
-        return validate_bag(found.root, limits=limits)
+        return validate_bag(found.root, limits=limits, tell=tell)
     if found.form == "eark" or (found.form == "plain" and _resembles_eark(path, limits)):
         from noarkit.validate.eark.run import Wish as EarkWish
         from noarkit.validate.eark.run import validate_eark
@@ -79,7 +79,7 @@ def _validate_extract(
     limits, tell = how
     wish = Wish(schemas, None, _day(today), tell)
     if found.packed is not None and found.form == "noark5":
-        with closing(open_storage(path, limits, top=False)) as storage:
+        with closing(open_storage(path, limits, top=False, tell=tell)) as storage:
             return validate_packed(storage, wish)
     root = root_of(path) if path.is_dir() else None
     if root is None:

@@ -14,6 +14,7 @@ NAMES = (
     "eark",
     "eark_validate",
     "ingest",
+    "members",
     "extract",
     "read",
     "siard",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from noarkit.errors import ItemChanged, PackageFault, SourceGone, UnsafeMember
-from noarkit.events import nobody
+from noarkit.events import Event, nobody
 from noarkit.graph.entity import SetAside
-from noarkit.packages.bagit.write import BagOrder, files_below, make_bag
+from noarkit.packages.bagit.write import BagFile, BagOrder, files_below, make_bag
 from noarkit.sources.bag import BagSource
 from noarkit.sources.files import FileTree
 from noarkit.sources.opening import open_source, reopen
@@ -148,3 +151,24 @@ def test_an_archive_file_that_is_damaged_is_not_taken_for_one_plain_file_unsaid(
 def test_one_packed_file_is_a_file_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "brev.txt.gz").write_bytes(gzip.compress(b"hei" * 1_000))
     assert isinstance(open_source(str(tmp_path / "brev.txt.gz")), FileTree)
+
+
+def test_a_packed_bag_is_judged_once_for_being_found_and_read(tmp_path: Path) -> None:
+    files = (BagFile(f"{number:05}", lambda: closing(io.BytesIO(b"")), 0) for number in range(10_000))
+    path = make_bag(files, tmp_path / "bag.zip", BagOrder(algorithms=("sha256",))).path
+    heard: list[str] = []
+
+    def hear(event: Event, /) -> None:
+        heard.append(event.name)
+
+    def listings(source: Source) -> int:
+        heard.clear()
+        list(islice(source.records(hear), 2))
+        return heard.count("members_listed")
+
+    source = open_source(str(path), None, hear)
+    assert heard == ["members_listed"]
+    assert [listings(source), listings(source)] == [0, 1]
+    source = open_source(str(path))
+    os.utime(path, (1, 1))
+    assert listings(source) == 1  # somebody touched it meanwhile

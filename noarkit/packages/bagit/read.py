@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from noarkit.errors import HostileInput, PackageFault, UnsafePath
+from noarkit.events import Listener, nobody
 from noarkit.packages.bagit.inventory import Inventory
 from noarkit.packages.bagit.spec import (
     DECLARATION,
@@ -40,7 +41,7 @@ from noarkit.packages.bagit.spec import (
 )
 from noarkit.packages.holding.storage import Storage, Stored, open_storage
 from noarkit.safe.digest import Readable, buffered
-from noarkit.safe.unpack import LIMITS, Member, UnpackLimits, members
+from noarkit.safe.unpack import LIMITS, Member, UnpackLimits, listed
 
 _MOST_DECLARATION = 4096
 _IN_ONE = PAYLOAD + "/"
@@ -157,10 +158,15 @@ class Bag:
         return self._inventory
 
 
-def open_bag(path: Path, *, limits: UnpackLimits = LIMITS) -> Bag:
-    """Opens a bag in a folder, zip or tar, of any version. Raises `PackageFault`, or what `safe` refuses."""
+def open_bag(
+    path: Path, *, limits: UnpackLimits = LIMITS, storage: Storage | None = None, tell: Listener = nobody
+) -> Bag:
+    """Opens a bag in a folder, zip or tar, of any version. Raises `PackageFault`, or what `safe` refuses.
+
+    `storage` are its files where they are open already; they are closed with the bag.
+    """
     with ExitStack() as stack:
-        storage = open_storage(path, limits)
+        storage = storage or open_storage(path, limits, tell=tell)
         stack.callback(storage.close)
         declared = declaration(storage)
         if isinstance(declared, Wrong):
@@ -178,7 +184,7 @@ def looks_like_bag(path: Path) -> bool:
     """True for a folder, zip or tar with `bagit.txt` in its top folder. Reads no more than it must."""
     if path.is_dir():
         return (path / DECLARATION).is_file()
-    for seen, (member, _) in enumerate(members(path)):
+    for seen, (member, _) in enumerate(listed(path)):
         if len(member.parts) == 2 and member.parts[1] == DECLARATION:
             return True
         if seen > 1_000_000 and member.parts[1:2] == (PAYLOAD,):

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Literal
 
 from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.events import Listener, nobody
 from noarkit.packages.dias.spec import FOLDERS, METS
 from noarkit.packages.holding.digests import stamp_of
 from noarkit.packages.holding.storage import FolderStorage, Storage, Stored, picked
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.scratch import scratch
-from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, form_of, members
+from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, form_of, listed
 
 Oddity = Literal["backslash", "latin-1"]
 _KEPT = 100
@@ -33,7 +34,7 @@ _MIXED = re.compile(rf"[^/\\]+/({'|'.join(FOLDERS)})\\")
 class TarStorage:
     """A package in a tar: all of it is judged once, then files are picked by name. `top` is the folder they lie in."""
 
-    def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
+    def __init__(self, path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> None:
         self.where = str(path)
         self.folder: Path | None = None
         self.stamp = stamp_of(path.stat())
@@ -45,19 +46,19 @@ class TarStorage:
         self._db.execute("CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER) WITHOUT ROWID")
         self._picker: Picker | None = None
         try:
-            self.top = self._judge()
+            self.top = self._judge(tell)
             self._picker = Picker(path)
         except BaseException:
             self._db.close()
             raise
         self._above = f"{self.top}/" if self.top else ""
 
-    def _judge(self) -> str:
+    def _judge(self, tell: Listener) -> str:
         """Goes through all members once, and finds the folder they lie in: the one that holds dias-mets.xml."""
         waiting: list[tuple[str, int, int | None]] = []
         tops: set[str] = set()
         with_mets: set[str] = set()
-        for member, _ in members(self._path, limits=self._limits):
+        for member, _ in listed(self._path, limits=self._limits, tell=tell):
             name, oddity = _spelt(member)
             if oddity is not None and len(self.odd) < _KEPT:
                 self.odd.append((name, oddity))
@@ -135,7 +136,7 @@ class TarStorage:
         self._db.close()
 
 
-def open_held(place: Path, limits: UnpackLimits = LIMITS) -> Storage:
+def open_held(place: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> Storage:
     """The files of a package in a folder or tar. Raises `PackageFault`, or whatever `safe` refuses."""
     if place.is_dir():
         return FolderStorage(place)
@@ -143,7 +144,7 @@ def open_held(place: Path, limits: UnpackLimits = LIMITS) -> Storage:
         form = form_of(place)
         if form is None or form == "zip":
             raise PackageFault(where=str(place), why="not-an-archive-file")
-        return TarStorage(place, limits)
+        return TarStorage(place, limits, tell)
     except OSError as error:
         raise PackageFault(where=str(place), why="not-there", detail=error.strerror) from error
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.events import Listener, nobody
 from noarkit.packages.holding.digests import stamp_of
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import open_inside
 from noarkit.safe.scratch import scratch
 from noarkit.safe.tree import walk_tree
-from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, members
+from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, form_of, listed, members
 from noarkit.safe.zipped import Packing
 
 
@@ -65,7 +66,9 @@ class Storage(Protocol):
         ...
 
 
-def open_storage(path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True) -> Storage:
+def open_storage(
+    path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True, tell: Listener = nobody
+) -> FolderStorage | ArchiveStorage:
     """The files of a folder, zip or tar. Raises `PackageFault` where that is none, and whatever `safe` refuses.
 
     What is packed must lie in one `top` folder, which is no part of the names; where it need not, it may.
@@ -73,7 +76,7 @@ def open_storage(path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True)
     if path.is_dir():
         return FolderStorage(path)
     try:
-        return ArchiveStorage(path, limits, top=top)
+        return ArchiveStorage(path, limits, top=top, tell=tell)
     except OSError as error:
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
 
@@ -132,28 +135,29 @@ class FolderStorage:
 class ArchiveStorage:
     """A package in a zip or tar: all of it is judged once, then files are picked by name."""
 
-    def __init__(self, path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True) -> None:
+    def __init__(self, path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True, tell: Listener = nobody) -> None:
         self.where = str(path)
         self.folder: Path | None = None
         self.stamp = stamp_of(path.stat())
         self._path = path
         self._limits = limits
+        self._packed = form_of(path)
         self._db = scratch()
         self._db.execute(_HELD)
         self._top = ""
         self._picker: Picker | None = None
         try:
-            self._judge(must=top)
+            self._judge(must=top, tell=tell)
             self._picker = Picker(path)
         except BaseException:
             self._db.close()
             raise
 
-    def _judge(self, *, must: bool) -> None:
+    def _judge(self, *, must: bool, tell: Listener) -> None:
         """Goes through all members once, and finds the one folder they lie in."""
         waiting: list[tuple[object, ...]] = []
         top: str | None = None
-        for member, _ in members(self._path, limits=self._limits):
+        for member, _ in listed(self._path, limits=self._limits, tell=tell):
             first = member.parts[0] if len(member.parts) > 1 else ""
             top = first if top in (None, first) else ""
             if must and not top:
@@ -162,6 +166,7 @@ class ArchiveStorage:
             if len(waiting) >= 5_000:
                 self._keep(waiting)
         self._keep(waiting)
+        self._db.execute(_BY_NAME)
         self._top = f"{top}/" if top else ""
 
     def _keep(self, waiting: list[tuple[object, ...]]) -> None:
@@ -193,9 +198,21 @@ class ArchiveStorage:
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every file with its bytes, in one go."""
+        if self._packed == "zip":
+            yield from self._judged_contents()
+            return
         skip = 1 if self._top else 0
         for member, content in members(self._path, limits=self._limits):
             yield "/".join(member.parts[skip:]), content
+
+    def _judged_contents(self) -> Iterator[tuple[str, Readable]]:
+        """The same of a zip, whose directory need not be judged again."""
+        skip = len(self._top)
+        with closing(Picker(self._path)) as picker:
+            for row in self._db.execute("SELECT * FROM held ORDER BY header"):
+                member = _member(row)
+                with picker.open(member) as content:
+                    yield row[0][skip:], content
 
     def close(self) -> None:
         """Lets the archive file go."""
@@ -248,9 +265,11 @@ class Below:
 
 
 _HELD = (
-    "CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER, header INTEGER, method INTEGER,"
-    " packed INTEGER, crc INTEGER, spelt TEXT) WITHOUT ROWID"
+    "CREATE TABLE held (name TEXT, size INTEGER, offset INTEGER, header INTEGER, method INTEGER,"
+    " packed INTEGER, crc INTEGER, spelt TEXT)"
 )
+# made when all is there: names come in any order, and are sorted once
+_BY_NAME = "CREATE UNIQUE INDEX held_name ON held (name, size)"
 
 
 def _row(member: Member) -> tuple[object, ...]:
@@ -269,6 +288,8 @@ def _member(row: tuple[str, int, int | None, int | None, int, int, int, str | No
 
 
 def _as_text(name: str) -> str:
+    if name.isascii():  # as most are
+        return name
     try:
         os.fsencode(name).decode("utf-8")
     except UnicodeDecodeError as error:

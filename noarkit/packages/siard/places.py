@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from noarkit.errors import PackageFault, UnsafePath
+from noarkit.events import Listener, nobody
 from noarkit.safe.beneath import Beneath
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.scratch import scratch
 from noarkit.safe.tree import walk_tree
-from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, members
+from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, listed
 from noarkit.safe.zipped import Packing, entries
 
 
@@ -54,14 +55,15 @@ class Place(Protocol):
 class ZipPlace:
     """The files of a ZIP. Several may be open at once."""
 
-    def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
+    def __init__(self, path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> None:
         self._path = path
         self._last = _LastNames(self.names)
         self._db = scratch()
-        self._db.execute(f"CREATE TABLE files (name TEXT PRIMARY KEY, {', '.join(_FACTS)}) WITHOUT ROWID")
+        self._db.execute(f"CREATE TABLE files (name TEXT, {', '.join(_FACTS)})")
         try:
             self._db.execute("BEGIN")
-            self._db.executemany(_INSERT, (_row(member) for member, _ in members(path, limits=limits)))
+            self._db.executemany(_INSERT, (_row(member) for member, _ in listed(path, limits=limits, tell=tell)))
+            self._db.execute("CREATE UNIQUE INDEX files_name ON files (name)")  # names were judged, and are sorted once
             self._db.execute("COMMIT")
         except BaseException:
             self._db.close()

@@ -21,6 +21,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from noarkit.errors import PackageFault, UnsafePath
+from noarkit.events import Listener, nobody
 from noarkit.packages.siard import danish
 from noarkit.packages.siard.cells import Cell, Unknown, UserTypes, cells_of, user_types
 from noarkit.packages.siard.metadata_read import read_metadata
@@ -179,9 +180,9 @@ def open_siard(path: Path, limits: UnpackLimits = LIMITS) -> Siard:
         raise
 
 
-def place_of(path: Path, limits: UnpackLimits = LIMITS) -> Place:
+def place_of(path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> Place:
     """The files of whatever stands at `path`. Raises `PackageFault` for what is neither folder nor ZIP."""
-    return FolderPlace(path) if path.is_dir() else _zip(path, limits)
+    return FolderPlace(path) if path.is_dir() else _zip(path, limits, tell)
 
 
 def looks_like_siard(path: Path) -> bool:
@@ -196,10 +197,10 @@ def looks_like_siard(path: Path) -> bool:
     return _holds_metadata(path)
 
 
-def _zip(path: Path, limits: UnpackLimits) -> ZipPlace:
+def _zip(path: Path, limits: UnpackLimits, tell: Listener) -> ZipPlace:
     if form_of(path) != "zip":
         raise PackageFault(where=str(path), why="not-an-archive-file")
-    return ZipPlace(path, limits)
+    return ZipPlace(path, limits, tell)
 
 
 def _holds_metadata(path: Path) -> bool:

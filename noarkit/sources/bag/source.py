@@ -7,6 +7,7 @@ there and not listed, is set aside. A bag in a zip or tar is read where it lies.
 from __future__ import annotations
 
 import hashlib
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -22,7 +23,9 @@ from noarkit.graph.entity import Content, SetAside
 from noarkit.packages.bagit.read import Bag, BagEntry, open_bag
 from noarkit.packages.bagit.spec import hash_name
 from noarkit.packages.forms import look
+from noarkit.packages.holding.digests import stamp_of
 from noarkit.packages.holding.located import Located, LocatedStream
+from noarkit.packages.holding.storage import ArchiveStorage
 from noarkit.sources.bag.streams import FileBytes
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
@@ -46,10 +49,12 @@ def find_bag(where: str) -> BagSource | None:
 
 
 class BagSource:
-    """The payload of a bag."""
+    """The payload of a bag. `opened` is the archive file it lies in, where it was judged just now."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, opened: ArchiveStorage | None = None) -> None:
         self.path = path.absolute()
+        self._opened = opened
+        self._unused = weakref.finalize(self, opened.close) if opened is not None else None
         self._located = Located(self.path)
 
     @property
@@ -59,7 +64,7 @@ class BagSource:
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every file that the manifests list, by name. Raises `SourceGone`, and `PackageFault` for what is no bag."""
-        for count, item in enumerate(self._records(), start=1):
+        for count, item in enumerate(self._records(tell), start=1):
             yield item
             if count % _TELL_EVERY == 0:
                 tell(Event("source_read", {"items": count}))
@@ -84,16 +89,26 @@ class BagSource:
         seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
         return propose(observe(seen), source_kind=KIND, external_system=self._system())
 
-    def _records(self) -> Iterator[SourceItem]:
+    def _records(self, tell: Listener) -> Iterator[SourceItem]:
         if not self.path.exists():
             raise SourceGone(where=str(self.path), why="ENOENT")
-        with open_bag(self.path) as bag:
+        with open_bag(self.path, storage=self._still_open(), tell=tell) as bag:
             records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
             for entry in bag.entries(whole=False):
                 yield _item(entry, bag, records)
             for name in bag.unlisted():
                 key = key_of(name.encode())
                 yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
+
+    def _still_open(self) -> ArchiveStorage | None:
+        """What was judged when the source was found serves once, where nobody touched the archive file since."""
+        opened, self._opened = self._opened, None
+        if self._unused is not None:
+            self._unused.detach()
+        if opened is not None and opened.stamp != stamp_of(self.path.stat()):
+            opened.close()
+            return None
+        return opened
 
     def _name(self) -> str:
         return readable(self.path.name) or "/"

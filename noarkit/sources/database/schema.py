@@ -297,8 +297,7 @@ def _uniques(session: Session, inspector: Inspector, name: TableName) -> Iterato
 
 def _relations(session: Session, inspector: Inspector, name: TableName) -> Iterator[Relation]:
     if session.family != MYSQL:
-        for found in inspector.get_foreign_keys(name.name, schema=name.schema):
-            yield _relation(found, session)
+        yield from (_relation(one, session) for one in inspector.get_foreign_keys(name.name, schema=name.schema))
         return
     told = session.rows(  # the library reads a statement here, and misses keys whose names have quotes in them
         "SELECT constraint_name, column_name, referenced_table_schema, referenced_table_name, referenced_column_name"
@@ -308,8 +307,16 @@ def _relations(session: Session, inspector: Inspector, name: TableName) -> Itera
     )
     for constraint, columns in groupby(told, key=itemgetter(0)):
         _, here, schemas, tables, there = zip(*columns, strict=True)
-        found = {"name": constraint, "constrained_columns": here, "referred_columns": there}
-        yield _relation({**found, "referred_schema": schemas[0], "referred_table": tables[0]}, session)
+        yield _relation(
+            {
+                "name": constraint,
+                "constrained_columns": here,
+                "referred_columns": there,
+                "referred_schema": schemas[0],
+                "referred_table": tables[0],
+            },
+            session,
+        )
 
 
 def _relation(found: Any, session: Session) -> Relation:  # Any: the inspector's own mapping

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from noarkit.errors import PackageFault
+from noarkit.events import Listener, nobody
 from noarkit.packages.bagit import read
 from noarkit.packages.bagit.inventory import Inventory, Pair
 from noarkit.packages.bagit.profile import BagFacts, Profile, breaches
@@ -71,22 +72,23 @@ def validate_bag(
     limits: UnpackLimits = LIMITS,
     profile: Profile | None = None,
     width: int | None = None,
+    tell: Listener = nobody,
     now_s: Callable[[], float] = time.perf_counter,
 ) -> Report:
     """All that can be said of the bag at `path`. Raises what `safe` refuses, `PackageFault` for what is no package."""
     began = now_s()
     tally = Tally(RULES)
-    version, summary = _judge(path, limits, tally, (profile, width))
+    version, summary = _judge(path, limits, tally, (profile, width, tell))
     rules = tuple(RULES.values())
     return Report(str(path), "bagit", version, summary, rules, tally.outcomes({}), (), now_s() - began)
 
 
 def _judge(
-    path: Path, limits: UnpackLimits, tally: Tally, wanted: tuple[Profile | None, int | None]
+    path: Path, limits: UnpackLimits, tally: Tally, wanted: tuple[Profile | None, int | None, Listener]
 ) -> tuple[str, dict[str, tuple[str, ...]]]:
-    profile, width = wanted
+    profile, width, tell = wanted
     try:
-        storage = open_storage(path, limits)
+        storage = open_storage(path, limits, tell=tell)
     except PackageFault as error:
         if error.data.get("why") != "no-single-top-folder":
             raise

@@ -63,7 +63,7 @@ def validate_dias(
     tally = Tally(RULES)
     with ExitStack() as stack:
         folder = stack.enter_context(own_folder("validate"))
-        storage = open_held(located.place, limits)
+        storage = open_held(located.place, limits, wish.listener)
         stack.callback(storage.close)
         inventory = Inventory()
         stack.callback(inventory.close)

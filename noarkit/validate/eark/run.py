@@ -145,7 +145,7 @@ def _has_parts(folders: set[str]) -> bool:
 
 def _judge(path: Path, wish: Wish, tally: Tally) -> tuple[str, dict[str, tuple[str, ...]]]:
     try:
-        storage = open_storage(path, wish.limits)
+        storage = open_storage(path, wish.limits, tell=wish.listener)
     except PackageFault as error:
         if error.data.get("why") != "no-single-top-folder":
             raise

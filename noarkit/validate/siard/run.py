@@ -65,7 +65,7 @@ def validate_siard(
     tally = Tally(RULES)
     counted = _Counted()
     try:
-        place = place_of(path, limits)
+        place = place_of(path, limits, tell)
     except PackageFault as error:
         code = _OF_THE_ZIP.get(str(error.data.get("why")))
         if code is None:

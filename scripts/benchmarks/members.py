@@ -1,0 +1,90 @@
+"""A zip of very many empty files, a bag: what each member costs before anything of it is read, beside `zipfile`.
+
+Processor time is told, for other work on the machine is not ours; each command runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+
+from noarkit.packages.holding.containers import Placed, sink_into
+from scripts.benchmarks.figures import machine, tell
+
+_NOTHING = sha256(b"").hexdigest()
+_STEPS = {
+    "zipfile": "import zipfile; len(zipfile.ZipFile(place).infolist())",
+    "opened and judged": "from noarkit.packages.holding.storage import open_storage; open_storage(place)",
+    "validate, until content is read": (
+        "import noarkit.validate.bagit.run as run; run._hashed_in_passing = lambda *_: iter(());"
+        " noarkit.validate.validate(place)"
+    ),
+    "validate, whole": "from noarkit.validate import validate; assert validate(place).valid",
+    "plan: opened, until the first record": (
+        "from noarkit.sources.opening import open_source; from noarkit.events import nobody;"
+        " next(iter(open_source(str(place)).records(nobody)))"
+    ),
+    "convert: opened, until the first file": (
+        "from noarkit.extract.payload import payload_of\n"
+        "with payload_of(place) as payload: next(iter(payload.parts[0].files()))"
+    ),
+}
+_MEASURE = """
+import resource, sys, time
+from pathlib import Path
+place = Path(sys.argv[1])
+import noarkit.validate, noarkit.sources.opening, noarkit.extract.payload, zipfile
+began = time.process_time()
+exec(sys.argv[2])
+print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def run(rounds: int, *, small: bool, only: str) -> None:
+    """Tells every figure, or those whose name holds `only`."""
+    count = 100_000 if small else 1_000_000
+    print(f"a zip of {count:,} members on {machine()}")
+    print("| what | ours | beside it | ratio | beside what |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="noarkit-bench-") as home:
+        place = Path(home) / "bag.zip"
+        _make(place, count)
+        floor = 0.0
+        for name, step in _STEPS.items():
+            if name != "zipfile" and only not in name:
+                continue
+            found = [_measured(place, step) for _ in range(rounds)]
+            each = median(seconds for seconds, _ in found) / count * 1e6
+            floor = floor or each
+            if name != "zipfile":
+                tell(name, each, "µs a member", floor, "zipfile's infolist()", each / floor)
+                tell(f"{name}: peak memory", max(peak for _, peak in found), "MiB")
+
+
+def _measured(place: Path, step: str) -> tuple[float, float]:
+    command = [sys.executable, "-c", _MEASURE, str(place), step]
+    seconds, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return float(seconds), float(peak)
+
+
+def _make(place: Path, count: int) -> None:
+    names = [f"data/f{number:06}.txt" for number in range(1, count + 1)]
+    tags = {
+        "bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
+        "manifest-sha256.txt": "".join(f"{_NOTHING}  {name}\n" for name in names),
+    }
+    with place.open("w+b") as file:
+        sink = sink_into(file, "zip", "bag")
+
+        def placed() -> Iterator[Placed]:
+            for name, text in tags.items():
+                yield sink.add(name, io.BytesIO(text.encode()), None)
+            for name in names:
+                yield sink.add(name, io.BytesIO(b""), None)
+
+        sink.finish(list(placed()))
