@@ -16,6 +16,7 @@ from noarkit.packages.noark5 import values
 from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.carrying import Carrier
 from noarkit.packages.noark5.fields import Row, unknown
+from noarkit.packages.noark5.given_back import GivenBack
 from noarkit.packages.noark5.nodes import Node, exact, nodes, text, texts
 from noarkit.packages.noark5.read import Unit, unit_key
 from noarkit.packages.noark5.readers import Compiled, Readers
@@ -173,7 +174,7 @@ class Maker:
             if not members:
                 raise Untakable("F226", why="no-participant", type=kind, line=unit.line)
             below += self._made("Moetedeltaker", members, unit, "m refMappe", notes)
-        return self._carried((me, *below), notes)
+        return self._carried((me, *below), unit, notes)
 
     def record(self, unit: Unit, notes: UnitNotes) -> tuple[Entity, ...]:
         """A registrering of any kind with what hangs on it, its documents and their versions."""
@@ -206,9 +207,10 @@ class Maker:
             below += self._children("Presedens", "presedens", unit, "q refJournalpost", notes)
         if kind == "Arkivnotat":
             below += self._children("Dokumentflyt", "dokumentflyt", unit, "f refArkivnotat", notes)
-        return self._carried((me, *below, *self._documents(unit, fields, notes)), notes)
+        return self._carried((me, *below, *self._documents(unit, fields, notes)), unit, notes)
 
-    def _carried(self, made: tuple[Entity, ...], notes: UnitNotes) -> tuple[Entity, ...]:
+    def _carried(self, made: tuple[Entity, ...], unit: Unit, notes: UnitNotes) -> tuple[Entity, ...]:
+        made = GivenBack(self.codes, self.business).into(made, unit, notes)
         return self.carrier.into(made, notes, with_above=True) if self.carrier else made
 
     def _above(self, made: tuple[Entity, ...], notes: UnitNotes) -> tuple[Entity, ...]:
