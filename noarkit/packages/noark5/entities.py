@@ -18,6 +18,7 @@ from noarkit.packages.noark5.carrying import Carrier
 from noarkit.packages.noark5.fields import Row, unknown
 from noarkit.packages.noark5.given_back import GivenBack
 from noarkit.packages.noark5.nodes import Node, exact, nodes, text, texts
+from noarkit.packages.noark5.own_dates import fill_dates, fill_years
 from noarkit.packages.noark5.read import Unit, unit_key
 from noarkit.packages.noark5.readers import Compiled, Readers
 from noarkit.packages.noark5.targets import Targets
@@ -231,21 +232,12 @@ class Maker:
     def _unit_fields(self, kind: str, unit: Unit, notes: UnitNotes) -> dict[str, FieldValue]:
         node = unit.node
         fields = self._named(kind, unit, notes)
-        self._year(fields)
+        fill_dates(kind, node, fields, notes.filled)
+        fill_years(fields)
         self._screening(node, fields, _where(unit), notes)
         self._disposal(node, fields, _where(unit), notes)
         self._business(node, fields)
         return fields
-
-    def _year(self, fields: dict[str, FieldValue]) -> None:
-        """A number without a year belongs to the year of the unit's own date."""
-        for year, number, date in (
-            ("saksaar", "sakssekvensnummer", "saksdato"),
-            ("journalaar", "journalsekvensnummer", "registreringsDato"),
-        ):
-            day = fields.get(date) or fields.get("opprettetDato")
-            if number in fields and year not in fields and isinstance(day, str):
-                fields[year] = int(day[:4])
 
     def _titled(self, kind: str, node: Node, where: Where, notes: UnitNotes) -> dict[str, FieldValue]:
         """The fields of a type that has a title: an unnamed record is named by its first document."""
@@ -299,6 +291,7 @@ class Maker:
         for place, node in enumerate(found, 1):
             key = f"{unit.key}#{sign}{place}"
             fields = self._fields(kind, node, Where(key, _ELEMENTS[kind], unit.line), notes)
+            fill_dates(kind, node, fields, notes.filled)
             if _BUSINESS in node:
                 self._business(node, fields)
             made.append(Entity(key, kind, fields, unit.key, link, recipe_line=unit.line))

@@ -236,7 +236,10 @@ class Writer:
 
     def _screened_parts(self, type_name: str, opening: str, closing: str) -> Fill:
         def fill(content: Content) -> str:
-            return "".join(f"{opening}{one}{closing}" for one in withheld(type_name, content["o"]["f"]))
+            told = withheld(content)
+            if not told:
+                self.tally.defaults[type_name, "skjermingMetadata", "unknown"] += 1
+            return "".join(f"{opening}{one}{closing}" for one in told or (self._unknown,))
 
         return fill
 

@@ -230,6 +230,7 @@ class _Walk:
         if not self._spine.settled:
             yield from self._of_spine(lambda told: list(self._spine.before(unit, told)), unit)
         notes = UnitNotes()
+        self._spine.close(unit, notes)
         try:
             if unit.kind == "mappe":
                 klasse, own = self._spine.class_of(unit, notes)
