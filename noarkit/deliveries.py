@@ -53,8 +53,8 @@ class Wish:
     """What an extract shall be: which part of the archive, and how it is delivered.
 
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. `schemas` is a
-    folder with the official schemas. `include_open` takes open units too, `carry` writes what the form has no element
-    for into business-specific metadata. `kept_log` is a change log that a load kept beside its run;
+    folder with the official schemas. `include_open` takes open units too. What the form has no element for goes into
+    business-specific metadata, unless `carry` is False. `kept_log` is a change log that a load kept beside its run;
     `change_log` says which change log the package gets.
     """
 
@@ -62,7 +62,7 @@ class Wish:
     package: Path | None = None
     schemas: Path | None = None
     include_open: bool = False
-    carry: bool = False
+    carry: bool = True
     kept_log: Path | None = None
     change_log: ChangeLog = "from-archive"
 

@@ -83,6 +83,8 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "journal_entries": "count",
         "changes": "count",
         "defaults": "count",
+        "carried": "count",
+        "beside": "count",
         "depositable": "flag",
         "flaws": "list",
         "errors": "count?",

@@ -11,6 +11,7 @@ import click
 from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
+from noarkit.extract import not_in_form
 from noarkit.extract.changes import NO_FLAWS, ChangeLog
 from noarkit.extract.run import Extracted
 from noarkit.extract.selection import Selection
@@ -34,7 +35,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--include-open", is_flag=True)
 @option("--schemas", type=_FOLDER, metavar="DIR")
 @option("--package", type=_FILE, metavar="FILE")
-@option("--carry-in-vsm", is_flag=True)
+@option("--no-carry-in-vsm", is_flag=True)
 @option("--kept-log", type=_FILE, metavar="FILE")
 @option("--change-log", type=click.Choice(get_args(ChangeLog)), default="from-archive")
 @option("--archive", metavar="URL", variable=None)
@@ -53,7 +54,7 @@ def extract_command(
     include_open: bool,
     schemas: Path | None,
     package: Path | None,
-    carry_in_vsm: bool,
+    no_carry_in_vsm: bool,
     kept_log: Path | None,
     change_log: ChangeLog,
     archive: str | None,
@@ -65,7 +66,7 @@ def extract_command(
         package,
         schemas,
         include_open,
-        carry_in_vsm,
+        not no_carry_in_vsm,
         kept_log,
         change_log,
     )
@@ -134,8 +135,10 @@ def _tell(session: Session, made: Extracted) -> None:
     ]
     lines.append(told.say("extract.validated", errors=made.errors, warnings=made.warnings))
     lines.append(_verdict(session, made))
+    if made.carried:
+        lines.append(told.say("extract.carried", count=made.carried))
     if made.beside:
-        lines.append(told.say("extract.beside", count=made.beside))
+        lines.append(told.say("extract.beside", count=made.beside, table=not_in_form.table_path(made.package)))
     lines.append(told.say("extract.report", path=made.report))
     session.face.result(
         "extracted",
@@ -148,6 +151,8 @@ def _tell(session: Session, made: Extracted) -> None:
         journal_entries=made.journal_entries,
         changes=made.changes,
         defaults=made.defaults,
+        carried=made.carried,
+        beside=made.beside,
         depositable=made.depositable,
         flaws=list(made.flaws),
         errors=made.errors,

@@ -20,7 +20,7 @@ from noarkit.extract.portions import Outlet
 from noarkit.extract.schema_files import SchemaSet
 from noarkit.extract.structure import Placed
 from noarkit.extract.writing import Beside, JournalMaking, Pen, TableMaking, is_worth_it, write_structure
-from noarkit.packages.noark5 import vsm
+from noarkit.packages.noark5 import beyond, vsm
 from noarkit.packages.noark5.content import Codes
 from noarkit.packages.noark5.description import DescribedDocument, DescribedFile, Description, description_xml
 from noarkit.packages.noark5.moments import Moments
@@ -50,7 +50,7 @@ class Given:
     zone: str
     begun: str
     business: tuple[VsmGroup, ...] = ()
-    carry: bool = False
+    carry: bool = True
     change_log: ChangeLog = "from-archive"
 
     @property
@@ -145,8 +145,8 @@ def _structure(sha256: str, tally: Tally, given: Given) -> DescribedDocument:
     more = []
     if tally.business and given.declared:
         more.append(DescribedFile(vsm.SCHEMA_FILE, ""))
-    if tally.business and given.carry:
-        more.append(DescribedFile(vsm.CARRIED_SCHEMA_FILE, ""))
+    if tally.carried:
+        more.append(DescribedFile(beyond.SCHEMA_FILE, ""))
     return _document(STRUCTURE, sha256, given, counts, more)
 
 
@@ -162,8 +162,8 @@ def _hashed(files: Sequence[DescribedFile], given: Given) -> list[DescribedFile]
 
 
 def _own_schema(name: str, given: Given) -> bytes:
-    if name == vsm.CARRIED_SCHEMA_FILE:
-        return vsm.carried_schema().encode()
+    if name == beyond.SCHEMA_FILE:
+        return beyond.schema().encode()
     return vsm_schema(vsm.NAMESPACE, given.declared)
 
 

@@ -10,8 +10,14 @@ from pathlib import Path
 import orjson
 
 from noarkit.extract.carried import lost_fields
+from noarkit.packages.noark5.beyond import repeats_system_id
 from noarkit.packages.noark5.content import Thing
 from noarkit.safe.csv_files import write_csv
+
+_OWNER = """CASE WHEN t.type <> 'EksternId' THEN ''
+  WHEN t.family = 'D' THEN (SELECT uuid FROM document WHERE id = t.parent)
+  WHEN t.family = 'V' THEN (SELECT uuid FROM version WHERE id = t.parent)
+  ELSE (SELECT uuid FROM unit WHERE id = t.parent) END"""
 
 
 def write_table(db: sqlite3.Connection, path: Path) -> dict[str, int]:
@@ -19,21 +25,26 @@ def write_table(db: sqlite3.Connection, path: Path) -> dict[str, int]:
     counts: Counter[str] = Counter()
 
     def rows() -> Iterator[tuple[str, str, str, str]]:
-        for thing, uuid in _things(db):
+        for thing, uuid, owner in _things(db):
+            if repeats_system_id(thing["t"], thing["f"], owner):
+                continue
             for name, value in lost_fields(thing):
-                counts[f"{thing['t']}.{name}"] += 1
+                counts[f"{thing['t']}.{name.partition('/')[0]}"] += 1
                 yield thing["t"], uuid, name, value
 
     write_csv(path, ("type", "uuid", "field", "value"), rows(), mode=0o644, sync=False)
     return dict(counts)
 
 
-def _things(db: sqlite3.Connection) -> Iterator[tuple[Thing, str]]:
+def _things(db: sqlite3.Connection) -> Iterator[tuple[Thing, str, str]]:
+    """Every thing with its uuid; of a key also the uuid of what it is the key of."""
     for table in ("unit", "document", "version", "part"):
         order = "uuid" if table in ("document", "version") else "type, uuid"
+        owner = _OWNER if table == "part" else "''"
         # sorted by row number alone: the sorter would carry all data along
         sql = (
-            f"SELECT t.data, t.uuid FROM (SELECT rowid r FROM {table} ORDER BY {order}) s JOIN {table} t ON t.rowid = r"  # noqa: S608  # our own names
+            f"SELECT t.data, t.uuid, {owner} FROM (SELECT rowid r FROM {table} ORDER BY {order}) s"  # noqa: S608  # our own names
+            f" JOIN {table} t ON t.rowid = r"
         )
-        for data, uuid in db.execute(sql):
-            yield orjson.loads(data), uuid
+        for data, uuid, above in db.execute(sql):
+            yield orjson.loads(data), uuid, above or ""

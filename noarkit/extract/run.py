@@ -58,7 +58,7 @@ class Terms:
     facts: PackageFacts = field(default_factory=PackageFacts)
     schemas: Path | None = None
     include_open: bool = False
-    carry: bool = False
+    carry: bool = True
     kept_log: Path | None = None
     change_log: ChangeLog = "from-archive"
     zone: str = "Europe/Oslo"
@@ -71,8 +71,9 @@ class Terms:
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
-    `warnings` are what our own validator found in it, None where it was not asked. `beside` is how many values of
-    records stand in the table beside the package alone, None where the package carries what it can of them."""
+    `warnings` are what our own validator found in it, None where it was not asked. `carried` is how many
+    values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
+    beside the package alone."""
 
     package: Path
     report: Path
@@ -85,7 +86,8 @@ class Extracted:
     flaws: tuple[str, ...]
     errors: int | None = None
     warnings: int | None = None
-    beside: int | None = None
+    carried: int = 0
+    beside: int = 0
 
     @property
     def depositable(self) -> bool:
@@ -127,8 +129,8 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
         made = assemble(places, given, hands, terms.pause)
         flaws = _flaws(run, made, official=schemas.official)
         report = not_in_form.write_report(store, target, made, not_in_form.Said(seen, flaws, run.open_units()))
-        beside = None if terms.carry else sum(made.lost.values())
-        extracted = replace(_extracted(store, target, report, made, flaws), beside=beside)
+        beside = sum(made.lost.values()) - made.tally.carried
+        extracted = replace(_extracted(store, target, report, made, flaws), carried=made.tally.carried, beside=beside)
     if is_packed(target):
         pack(package, last)
     told = {**asdict(extracted), "package": str(target), "report": str(report)}

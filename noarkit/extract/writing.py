@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.carried import carried
+from noarkit.extract.carried import Carried
 from noarkit.extract.hands import Hand, Making, Team
 from noarkit.extract.journal_files import Journalled, JournalPeriod, write_journals
 from noarkit.extract.lost_table import write_table
@@ -38,7 +38,7 @@ class Pen:
 
     def writer(self) -> Writer:
         """A writer of units."""
-        return Writer(self.codes, Moments(self.zone), self.begun, carried if self.carry else None)
+        return Writer(self.codes, Moments(self.zone), self.begun, Carried(self.codes).of if self.carry else None)
 
 
 @dataclass(slots=True)

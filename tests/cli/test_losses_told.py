@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,25 @@ def test_a_graded_record_ends_the_command_with_4_until_its_loss_is_accepted_by_n
     assert main(["plan", "gradert", "-o", "run"], {}) == 4
     assert "F411" in capsys.readouterr().err
     assert main(["plan", "gradert", "-o", "run", "--accept-loss", "gradering"], {}) == 0
+
+
+@pytest.mark.parametrize(("options", "carried"), [((), True), (("--no-carry-in-vsm",), False)])
+def test_extract_ends_with_how_many_facts_the_package_carries_and_how_many_stand_beside_it(
+    options: tuple[str, ...], carried: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("filer").mkdir()
+    Path("filer/brev.txt").write_text("Hei", "utf-8")
+    assert main(["ingest", "filer", "-o", "run-filer", "--archive", "embedded:arkiv"], {}) == 0
+    capsys.readouterr()
+    line = ["extract", "-o", "ut", "--archive", "embedded:arkiv", "--include-open", *options]
+    assert main([*line, "--json"], {}) == 3
+    lines = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+    (made,) = (one for one in lines if one["event"] == "extracted")
+    rows = len(Path("ut.not-in-form.csv").read_text("utf-8").splitlines()) - 1
+    assert (made["carried"], made["beside"]) == ((rows, 0) if carried else (0, rows))
+    shutil.rmtree("ut")
+    assert main(line, {}) == 3
+    said = capsys.readouterr().out
+    assert (f"{rows} values that the form has no element for (dates" in said) is carried
+    assert (f"Only beside the package: {rows} values" in said) is not carried
+    assert ("<n:filnavn>brev.txt</n:filnavn>" in Path("ut/arkivstruktur.xml").read_text("utf-8")) is carried

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import orjson
@@ -36,6 +36,7 @@ from tests.load.direct import DirectArchive
 
 BEGUN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NOW = 1_767_268_800.0
+MONTH_S = 31 * 24 * 3600
 
 
 class WholeArchive(DirectArchive):
@@ -147,9 +148,10 @@ def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, ca
     return Ingested(planned, loaded.numbers, closed, tuple(told))
 
 
-def extract_to(archive: Archive, target: Path, *, include_open: bool = False) -> Extracted:
-    """The archive as a package; begun at the same time each time."""
-    return extract(archive, target, ExtractTerms(now=lambda: BEGUN, include_open=include_open))
+def extract_to(archive: Archive, target: Path, *, include_open: bool = False, later_s: float = 0) -> Extracted:
+    """The archive as a package; begun at the same time each time, or so much later."""
+    begun = BEGUN + timedelta(seconds=later_s)
+    return extract(archive, target, ExtractTerms(now=lambda: begun, include_open=include_open))
 
 
 def files_of(package: Path) -> Mapping[str, bytes]:
@@ -175,8 +177,8 @@ def circle_of_package(package: Path, place: Path) -> Circle:
 
 
 def circle_of_extract(first: Path, place: Path, *before: Ingested) -> tuple[Path, tuple[Ingested, ...]]:
-    """extract → archive B → extract."""
-    with archive_in(place / "b") as archive:
-        back = ingest(first, place / "run-b", archive)
-        extract_to(archive, place / "second", include_open=True)
+    """extract → archive B → extract, a month after the first: nothing in it may be of today."""
+    with archive_in(place / "b", NOW + MONTH_S) as archive:
+        back = ingest(first, place / "run-b", archive, NOW + MONTH_S)
+        extract_to(archive, place / "second", include_open=True, later_s=MONTH_S)
     return place / "second", (*before, back)

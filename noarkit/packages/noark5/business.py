@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from noarkit.packages.noark5 import beyond
 from noarkit.packages.noark5.nodes import Node
 from noarkit.packages.noark5.schemas import VsmGroup
 
@@ -62,6 +63,8 @@ def element_id(name: str) -> str:
 
 def _leaves(node: Node) -> Iterator[tuple[str, str, str]]:
     for name, held in node.items():
+        if name == beyond.MARK:
+            continue  # fields of the archive itself
         for value in held:
             if isinstance(value, dict):
                 yield from ((element_id(name), path, text) for path, text in _texts(value, ""))

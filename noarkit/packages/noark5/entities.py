@@ -16,7 +16,9 @@ from noarkit.packages.noark5 import values
 from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.carrying import Carrier
 from noarkit.packages.noark5.fields import Row, unknown
+from noarkit.packages.noark5.given_back import GivenBack
 from noarkit.packages.noark5.nodes import Node, exact, nodes, text, texts
+from noarkit.packages.noark5.own_dates import fill_dates, fill_years
 from noarkit.packages.noark5.read import Unit, unit_key
 from noarkit.packages.noark5.readers import Compiled, Readers
 from noarkit.packages.noark5.targets import Targets
@@ -173,7 +175,7 @@ class Maker:
             if not members:
                 raise Untakable("F226", why="no-participant", type=kind, line=unit.line)
             below += self._made("Moetedeltaker", members, unit, "m refMappe", notes)
-        return self._carried((me, *below), notes)
+        return self._carried((me, *below), unit, notes)
 
     def record(self, unit: Unit, notes: UnitNotes) -> tuple[Entity, ...]:
         """A registrering of any kind with what hangs on it, its documents and their versions."""
@@ -206,9 +208,10 @@ class Maker:
             below += self._children("Presedens", "presedens", unit, "q refJournalpost", notes)
         if kind == "Arkivnotat":
             below += self._children("Dokumentflyt", "dokumentflyt", unit, "f refArkivnotat", notes)
-        return self._carried((me, *below, *self._documents(unit, fields, notes)), notes)
+        return self._carried((me, *below, *self._documents(unit, fields, notes)), unit, notes)
 
-    def _carried(self, made: tuple[Entity, ...], notes: UnitNotes) -> tuple[Entity, ...]:
+    def _carried(self, made: tuple[Entity, ...], unit: Unit, notes: UnitNotes) -> tuple[Entity, ...]:
+        made = GivenBack(self.codes, self.business).into(made, unit, notes)
         return self.carrier.into(made, notes, with_above=True) if self.carrier else made
 
     def _above(self, made: tuple[Entity, ...], notes: UnitNotes) -> tuple[Entity, ...]:
@@ -229,21 +232,12 @@ class Maker:
     def _unit_fields(self, kind: str, unit: Unit, notes: UnitNotes) -> dict[str, FieldValue]:
         node = unit.node
         fields = self._named(kind, unit, notes)
-        self._year(fields)
+        fill_dates(kind, node, fields, notes.filled)
+        fill_years(fields)
         self._screening(node, fields, _where(unit), notes)
         self._disposal(node, fields, _where(unit), notes)
         self._business(node, fields)
         return fields
-
-    def _year(self, fields: dict[str, FieldValue]) -> None:
-        """A number without a year belongs to the year of the unit's own date."""
-        for year, number, date in (
-            ("saksaar", "sakssekvensnummer", "saksdato"),
-            ("journalaar", "journalsekvensnummer", "registreringsDato"),
-        ):
-            day = fields.get(date) or fields.get("opprettetDato")
-            if number in fields and year not in fields and isinstance(day, str):
-                fields[year] = int(day[:4])
 
     def _titled(self, kind: str, node: Node, where: Where, notes: UnitNotes) -> dict[str, FieldValue]:
         """The fields of a type that has a title: an unnamed record is named by its first document."""
@@ -297,6 +291,7 @@ class Maker:
         for place, node in enumerate(found, 1):
             key = f"{unit.key}#{sign}{place}"
             fields = self._fields(kind, node, Where(key, _ELEMENTS[kind], unit.line), notes)
+            fill_dates(kind, node, fields, notes.filled)
             if _BUSINESS in node:
                 self._business(node, fields)
             made.append(Entity(key, kind, fields, unit.key, link, recipe_line=unit.line))

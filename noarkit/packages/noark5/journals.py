@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from noarkit.model.mapping import mapping
 from noarkit.packages.noark5.content import Codes, Content, Thing
 from noarkit.packages.noark5.moments import Moments
-from noarkit.packages.noark5.screened import screened_parts
+from noarkit.packages.noark5.screened import withheld_name, withheld_title
 from noarkit.packages.noark5.spec import PUBLIC_JOURNAL, RUNNING_JOURNAL
 from noarkit.packages.noark5.write import namespaces
 
@@ -60,12 +60,12 @@ class Journals:
         if klasse is not None:
             of_class = klasse["o"]["f"]
             ident, title = of_class.get("klasseIdent", self._unknown), of_class.get("tittel", self._unknown)
-            parts = _screened("Klasse") if "skjerming" in of_class else ""
+            parts = _screened(klasse["o"])
             running = f"<klasse>\n{_one('klasseID', ident)}{_one('tittel', title)}{parts}</klasse>\n"
             hidden = screened_above
             told = [self._mask if hidden else str(one) for one in (ident, title)]
             public = f"<klasse>\n{_one('klasseID', told[0])}{_one('tittel', told[1])}</klasse>\n"
-        own = _screened("Saksmappe") if "skjerming" in fields else ""
+        own = _screened(folder["o"])
         title = _one("tittel", fields.get("tittel", self._unknown)) + _one(
             "offentligTittel", fields.get("offentligTittel")
         )
@@ -88,18 +88,18 @@ class Journals:
         title, told_title = get("tittel", self._unknown), get("offentligTittel")
         public_title = told_title or (self._mask if screened else get("tittel"))
         told_title = _one("offentligTittel", told_title)
-        screening = _screened("Journalpost") if own else ""
+        screening = _screened(post["o"])
         parts = post.get("p", ())
         facts = self._facts(fields, parts)
-        parties = [one["f"] for one in parts if one["t"] == "Korrespondansepart"]
+        parties: list[Thing] = [one for one in parts if one["t"] == "Korrespondansepart"]
         if not parties:
             self._missing()
-            parties = [{}]
+            parties = [{"t": "Korrespondansepart", "f": {}}]
         all_hidden = screened or get("skjermKorrespondanseParterEInnsyn") is True
-        to_all = self._parties(parties, mask=None, screening=screening)
+        to_all = self._parties(parties, mask=None, screened=own)
         to_public = to_all
-        if all_hidden or any(one.get("skjermEInnsyn") is True for one in parties):
-            to_public = self._parties(parties, mask=all_hidden, screening="")
+        if all_hidden or any(one["f"].get("skjermEInnsyn") is True for one in parties):
+            to_public = self._parties(parties, mask=all_hidden, screened=False)
         return (
             f"<journalregistrering>\n{case.running}<journalpost>\n{numbers}{_one('tittel', title)}{told_title}"
             f"{screening}{facts}{to_all}</journalpost>\n</journalregistrering>\n",
@@ -149,9 +149,11 @@ class Journals:
             + _one("referanseAvskrivesAvJournalpost", linked[0] if linked else None)
         )
 
-    def _parties(self, parties: list[dict[str, object]], *, mask: bool | None, screening: str) -> str:
+    def _parties(self, parties: list[Thing], *, mask: bool | None, screened: bool) -> str:
         told = []
-        for fields in parties:
+        for party in parties:
+            fields = party["f"]
+            screening = _one("skjermingMetadata", withheld_name(party)) if screened else ""
             code = fields.get("korrespondanseparttype", self._unknown)
             kind = self._kinds.get(str(code), code)
             name = fields.get("korrespondansepartNavn", self._unknown)
@@ -179,6 +181,6 @@ def _one(element: str, value: object) -> str:
     return "" if value is None or value == "" else f"<{element}>{value}</{element}>\n"
 
 
-def _screened(kind: str) -> str:
-    """What is withheld first of a unit of a kind."""
-    return _one("skjermingMetadata", screened_parts(kind)[0])
+def _screened(thing: Thing) -> str:
+    """What is withheld of a unit itself: its title, where it is."""
+    return _one("skjermingMetadata", withheld_title(thing)) if "skjerming" in thing["f"] else ""

@@ -18,6 +18,7 @@ import orjson
 from lxml import etree
 
 from noarkit.errors import PackageFault
+from noarkit.packages.noark5 import beyond
 from noarkit.packages.noark5.made import made_uuid
 from noarkit.packages.noark5.nodes import LocalNames, Node, Value, text
 from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE
@@ -132,6 +133,7 @@ class _Reader:
         self._open: list[_Frame] = []
         self._ready: list[Unit] = []
         self._local = LocalNames()
+        self._local[f"{beyond.NAMESPACE}}}{beyond.ROOT}"] = beyond.MARK
         self._line: Callable[[], int] = int
         # what stands within the elements that are open; None where nothing does yet
         self._nodes: list[Node | None] = []

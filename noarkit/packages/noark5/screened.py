@@ -1,29 +1,50 @@
-"""What the public does not see of a screened unit, in the words of the catalogue (M502)."""
+"""What the public does not see of a screened unit, in the words of the catalogue (M502).
+
+Only what is there can be withheld: a title whose public title says less or is not told, and names of parties.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-_FOLDER = ("Skjerming tittel mappe - utvalgte ord", "Skjerming navn part i sak")
-_RECORD = ("Skjerming tittel registrering - utvalgte ord", "Skjerming navn avsender", "Skjerming navn mottaker")
-_OF = {
-    "Arkivdel": (*_FOLDER, *_RECORD),
-    "Klasse": ("Skjerming tittel klasse",),
-    "Mappe": _FOLDER,
-    "Saksmappe": _FOLDER,
-    "Moetemappe": _FOLDER,
-    "Dokument": ("Skjerming tittel dokumentbeskrivelse",),
+from noarkit.packages.noark5.content import Content, Thing
+
+PARTY, SENDER, RECEIVER = "Skjerming navn part i sak", "Skjerming navn avsender", "Skjerming navn mottaker"
+_FOLDER_TITLE = "Skjerming tittel mappe - utvalgte ord"
+_RECORD_TITLE = "Skjerming tittel registrering - utvalgte ord"
+_TITLES: Mapping[str, str] = {
+    "Klasse": "Skjerming tittel klasse",
+    "Mappe": _FOLDER_TITLE,
+    "Saksmappe": _FOLDER_TITLE,
+    "Moetemappe": _FOLDER_TITLE,
+    "Dokument": "Skjerming tittel dokumentbeskrivelse",
 }
+_OF_SERIES = (_FOLDER_TITLE, PARTY, _RECORD_TITLE, SENDER, RECEIVER)
+_SENDERS = frozenset({"EA", "IA"})
 
 
-def screened_parts(type_name: str) -> tuple[str, ...]:
-    """What is withheld of a screened unit of a type."""
-    return _OF.get(type_name, _RECORD)
+def withheld(content: Content) -> tuple[str, ...]:
+    """What is withheld of one screened unit; of a series all that may be in the units below. Empty where nothing that
+    the form knows is: then its documents alone are."""
+    thing = content["o"]
+    if thing["t"] == "Arkivdel":
+        return _OF_SERIES
+    title = withheld_title(thing)
+    of_parts = {found for part in content.get("p", ()) if (found := withheld_name(part)) is not None}
+    names = tuple(one for one in (PARTY, SENDER, RECEIVER) if one in of_parts)
+    return names if title is None else (title, *names)
 
 
-def withheld(type_name: str, fields: Mapping[str, object]) -> tuple[str, ...]:
-    """What is withheld of one unit: no title where the public one is the same, for then it is not withheld."""
-    parts, public = screened_parts(type_name), fields.get("offentligTittel")
-    if public is None or public != fields.get("tittel"):
-        return parts
-    return tuple(one for one in parts if "tittel" not in one) or parts
+def withheld_title(thing: Thing) -> str | None:
+    """The title of a screened unit; None where its public title is the same, for then it is not withheld."""
+    public = thing["f"].get("offentligTittel")
+    return None if public is not None and public == thing["f"].get("tittel") else _TITLES.get(thing["t"], _RECORD_TITLE)
+
+
+def withheld_name(part: Thing) -> str | None:
+    """The name of a party of a screened unit; None for other things that hang on one."""
+    if part["t"] == "Sakspart":
+        return PARTY
+    if part["t"] == "Korrespondansepart":
+        return SENDER if part["f"].get("korrespondanseparttype") in _SENDERS else RECEIVER
+    return None

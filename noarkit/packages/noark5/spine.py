@@ -1,15 +1,18 @@
 """Orders what all else stands in: fonds, creators, classification systems, classes and series, parents first.
 
 A series is told after the classification systems that stand before its first folder or record, because it links to
-them; the system that holds those is its primary one. A case file that stands in no class gets one of our own.
+them; the system that holds those is its primary one. A case file that stands in no class gets one of our own. Where
+nothing is said of when a unit was closed, that was with what it stands in: its folder, its series, or its fonds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from noarkit.graph.entity import Entity, FieldValue
 from noarkit.packages.noark5.entities import Maker
+from noarkit.packages.noark5.nodes import Node, text
 from noarkit.packages.noark5.read import Unit
 from noarkit.packages.noark5.unit_notes import UnitNotes
 
@@ -18,6 +21,9 @@ OWN_CLASS_IDENT = "0"
 OWN_CLASS_TITLE = "Uten klasse"
 # what is made up is as old as what it is made for, and not of the day of the load
 _DATES = ("opprettetDato", "opprettetAv", "avsluttetDato", "avsluttetAv")
+_CLOSED = ("avsluttetDato", "avsluttetAv")
+_CLOSINGS: Mapping[str, tuple[str, str]] = {"mappe": _CLOSED, "registrering": ("arkivertDato", "arkivertAv")}
+_MOST_FOLDERS = 10_000
 
 
 class Spine:
@@ -31,14 +37,21 @@ class Spine:
         self._systems: list[tuple[Unit, list[Entity]]] = []
         self._own_class = ""
         self._series_dates: dict[str, FieldValue] = {}
+        self._fonds_dates: dict[str, FieldValue] = {}
+        self._folders: dict[str, tuple[str, ...]] = {}
+        self._nodes: dict[str, Node] = {}
         self._after: dict[str, str] = {}
         self._before: dict[str, str] = {}
 
     def take(self, unit: Unit, notes: UnitNotes) -> Iterator[Entity]:
         """One unit; yields what is ready with it."""
+        if unit.kind in ("arkiv", "arkivdel"):
+            self._nodes[unit.kind] = unit.node
         if unit.kind == "arkiv":
             yield from self.finish(notes)
-            yield from self._maker.fonds(unit, notes)
+            fonds = self._maker.fonds(unit, notes)
+            self._fonds_dates = _dates(fonds[0])
+            yield from fonds
         elif unit.kind == "arkivdel":
             yield from self.finish(notes)
             self._series, self._told_series, self._primary, self._own_class = unit, False, "", ""
@@ -49,7 +62,7 @@ class Spine:
             system, classes = self._systems[-1]
             made = self._maker.klasse(unit, system.key, notes)
             if self._told_series and self._primary == system.key:
-                yield made
+                yield self._closed(made, notes)
             else:
                 classes.append(made)
 
@@ -68,6 +81,21 @@ class Spine:
         elif inside and self._systems:
             # a further system that holds something too: it is told like a secondary one
             yield from self._later_system(notes)
+
+    def close(self, unit: Unit, notes: UnitNotes) -> None:
+        """Gives a folder or record that says nothing of its closing that of what it stands in, where it is told."""
+        own = _told(unit.node, _CLOSINGS[unit.kind])
+        if not own:
+            around = (_told(self._nodes.get(kind, {}), _CLOSED) for kind in ("arkivdel", "arkiv"))
+            own = self._folders.get(unit.above) or next((one for one in around if one), ())
+            for name, value in zip(_CLOSINGS[unit.kind], own, strict=False):
+                unit.node.setdefault(name, [value])
+            if own:
+                notes.filled.append(f"{unit.type or unit.kind}.{_CLOSINGS[unit.kind][0]}")
+        if unit.kind == "mappe" and own:
+            if len(self._folders) >= _MOST_FOLDERS:
+                self._folders.clear()
+            self._folders[unit.key] = own
 
     def class_of(self, unit: Unit, notes: UnitNotes) -> tuple[str, tuple[Entity, ...]]:
         """The key of a folder's class; for a case file that has none that of our own, which comes along the first
@@ -98,15 +126,16 @@ class Spine:
             return
         self._told_series, self._primary = True, primary
         links: list[tuple[str, str]] = []
-        for system, classes in self._systems:
-            yield self._maker.system(system, notes)
-            yield from classes
+        for system, _ in self._systems:
             main = system.key == primary
             links.append(
                 ("refPrimaerKlassifikasjonssystem" if main else "refSekundaerKlassifikasjonssystem", system.key)
             )
         series = self._maker.series(self._series, notes, links, self._chained)
-        self._series_dates = {name: series.fields[name] for name in _DATES if series.fields.get(name) is not None}
+        self._series_dates = _dates(series)
+        for system, classes in self._systems:
+            yield self._closed(self._maker.system(system, notes), notes)
+            yield from (self._closed(one, notes) for one in classes)
         yield series
         # the primary one goes on: its further classes are told as they come
         self._systems = self._systems[-1:] if self._systems and self._systems[-1][0].key == primary else []
@@ -124,6 +153,26 @@ class Spine:
             return
         for system, classes in self._systems:
             if system.key != self._primary:
-                yield self._maker.system(system, notes, (("refArkivdelSomSekundaer", self._series.key),))
-                yield from classes
+                links = (("refArkivdelSomSekundaer", self._series.key),)
+                yield self._closed(self._maker.system(system, notes, links), notes)
+                yield from (self._closed(one, notes) for one in classes)
                 classes.clear()
+
+    def _closed(self, made: Entity, notes: UnitNotes) -> Entity:
+        """A class or system with the closing of its series, or of its fonds, where it tells none of its own."""
+        above = next((dates for dates in (self._series_dates, self._fonds_dates) if _CLOSED[0] in dates), None)
+        if above is None or made.fields.get(_CLOSED[0]) is not None:
+            return made
+        notes.filled.append(f"{made.type}.{_CLOSED[0]}")
+        closed = {name: above[name] for name in _CLOSED if name in above}
+        return replace(made, fields={**made.fields, **closed})
+
+
+def _dates(unit: Entity) -> dict[str, FieldValue]:
+    return {name: unit.fields[name] for name in _DATES if unit.fields.get(name) is not None}
+
+
+def _told(node: Node, names: tuple[str, str]) -> tuple[str, ...]:
+    """When a unit was closed, and by whom as far as that is told; empty where it is not told when."""
+    found = [text(node, name) for name in names]
+    return tuple(one for one in found if one is not None) if found[0] is not None else ()

@@ -42,7 +42,8 @@ _Key = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 @dataclass(slots=True)
 class Tally:
-    """What was written: units by element, defaults by type, element and rule."""
+    """What was written: units by element, defaults by type, element and rule; `carried` are values that the form has no
+    element for and that stand in business-specific metadata."""
 
     units: Counter[str] = field(default_factory=Counter)
     defaults: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -50,6 +51,7 @@ class Tally:
     disposals: int = 0
     disposed: int = 0
     business: int = 0
+    carried: int = 0
     files: int = 0
     restored: Restored = field(default_factory=Restored)
 
@@ -61,6 +63,7 @@ class Tally:
         self.disposals += other.disposals
         self.disposed += other.disposed
         self.business += other.business
+        self.carried += other.carried
         self.files += other.files
         self.restored.add(other.restored)
 
@@ -78,7 +81,7 @@ class Writer:
     `originals` are what others keep for the fonds, series and classification systems above them."""
 
     def __init__(
-        self, codes: Codes, moments: Moments, begun: str, carried: Callable[[Content], str] | None = None
+        self, codes: Codes, moments: Moments, begun: str, carried: Callable[[Content], tuple[str, int]] | None = None
     ) -> None:
         texts = mapping().words.texts
         self.tally = Tally()
@@ -233,7 +236,10 @@ class Writer:
 
     def _screened_parts(self, type_name: str, opening: str, closing: str) -> Fill:
         def fill(content: Content) -> str:
-            return "".join(f"{opening}{one}{closing}" for one in withheld(type_name, content["o"]["f"]))
+            told = withheld(content)
+            if not told:
+                self.tally.defaults[type_name, "skjermingMetadata", "unknown"] += 1
+            return "".join(f"{opening}{one}{closing}" for one in told or (self._unknown,))
 
         return fill
 
@@ -337,7 +343,9 @@ class Writer:
     def _business(self, content: Content) -> str:
         held = vsm.groups_xml(content["o"]["f"].get("virksomhetsspesifikkeMetadata"), left_out=GROUP)
         if self._carried is not None:
-            held += self._carried(content)
+            more, count = self._carried(content)
+            held += more
+            self.tally.carried += count
         if not held:
             return ""
         self.tally.business += 1

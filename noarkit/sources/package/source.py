@@ -16,7 +16,7 @@ from noarkit.errors import PackageFault, SourceGone
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
 from noarkit.packages.forms import look
-from noarkit.packages.noark5 import vsm
+from noarkit.packages.noark5 import beyond, vsm
 from noarkit.packages.noark5.apart import apart, may_be_apart
 from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.carrying import Carrier
@@ -36,7 +36,7 @@ from noarkit.sources.package.place import extract_root
 from noarkit.sources.port import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
 
 KIND = "noark5"
-EXTERNAL_SYSTEM = "noark5"
+EXTERNAL_SYSTEM = beyond.OWN_SYSTEM
 DEFAULT_ZONE = "Europe/Oslo"
 LARGE_BYTES = 4 * 1024 * 1024
 _TELL_EVERY = 10_000
@@ -230,6 +230,7 @@ class _Walk:
         if not self._spine.settled:
             yield from self._of_spine(lambda told: list(self._spine.before(unit, told)), unit)
         notes = UnitNotes()
+        self._spine.close(unit, notes)
         try:
             if unit.kind == "mappe":
                 klasse, own = self._spine.class_of(unit, notes)

@@ -7,6 +7,7 @@ from contextlib import closing
 
 from noarkit.errors import SourceFault, UnsafePath
 from noarkit.graph.entity import Content
+from noarkit.packages.noark5 import beyond
 from noarkit.packages.noark5.nodes import Node, nodes, text
 from noarkit.packages.noark5.read import UUID, units
 from noarkit.packages.noark5.spec import STRUCTURE
@@ -15,7 +16,9 @@ from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
 from noarkit.validate.compare.editions import Names
 from noarkit.validate.compare.ledger import Row
+from noarkit.validate.compare.rules import EARLIER_KEY
 
+_KEYED = beyond.OWN_SYSTEM
 _WITHIN = ("dokumentbeskrivelse", "dokumentobjekt")
 _IDENTS = ("mappeID", "registreringsID", "klasseID", "arkivskaperID", "dokumentnummer", "versjonsnummer", "tittel")
 
@@ -82,7 +85,9 @@ def _flatten(node: Node, above: str, fields: dict[str, list[str]], names: Names)
             continue
         path = names.path(above, name)
         for value in held:
-            if isinstance(value, dict):
+            if isinstance(value, dict) and name == beyond.EXTERNAL_ID and text(value, "eksterntSystem") == _KEYED:
+                fields.setdefault(f"{path}/{EARLIER_KEY}", []).append(text(value, "eksternID") or "")
+            elif isinstance(value, dict):
                 _flatten(value, path, fields, names)
             elif value is not None:
                 fields.setdefault(path, []).append(names.text(name, value.strip()))

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
+from noarkit.packages.noark5 import beyond
+
 By = Literal["id", "key"]
 Rule = Literal["new-id", "generated-date", "file-path", "edition"]
 
+EARLIER_KEY = "key of an earlier extract"
+"""What a unit's systemID was in the extract that it came from, where the archive gave it another."""
+
+_NEW_IDS = (EARLIER_KEY, *(f"/{kind}/{beyond.CONCERNS}" for kind in (*beyond.IDENTIFIED, beyond.EXTERNAL_ID)))
 _PATHS = frozenset({"referanseDokumentfil"})
 _GENERATED = frozenset(
     {
@@ -32,6 +38,6 @@ def declared(field: str, by: By) -> Rule | None:
         return "file-path"
     if by == "id":
         return None
-    if name in ("systemID", "uuid") or name.startswith("referanse"):
+    if name in ("systemID", "uuid") or name.startswith("referanse") or field.endswith(_NEW_IDS):
         return "new-id"
     return "generated-date" if name in _GENERATED else None

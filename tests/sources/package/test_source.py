@@ -132,6 +132,40 @@ def test_what_was_closed_is_closed_with_its_own_date_and_name(tmp_path: Path) ->
     assert (case.fields["saksstatus"], post.fields["journalstatus"]) == ("A", "A")
 
 
+def test_what_tells_no_closing_was_closed_with_what_it_stands_in(tmp_path: Path) -> None:
+    closed = "<avsluttetDato>2018-05-06T07:08:09</avsluttetDato><avsluttetAv>Eva</avsluttetAv>"
+    earlier = "<avsluttetDato>2017-05-06T07:08:09</avsluttetDato>"
+    precedent = (
+        "<presedens><presedensDato>2020-01-02</presedensDato><opprettetDato>2020-01-03T04:05:06</opprettetDato>"
+        "<opprettetAv>Ola</opprettetAv><tittel>P</tittel><rettskildefaktor>Dom</rettskildefaktor></presedens>"
+    )
+    case = CASE.replace("<saksdato>2020-01-02</saksdato>", "")
+    folders = (
+        folder(10, record(11), before=earlier),
+        folder(20, record(21), kind="saksmappe", after=case + precedent),
+    )
+    package(tmp_path / "package", fonds(series(closed, classified(*folders))))
+    with archive_in(tmp_path / "archive") as archive:
+        ingest(tmp_path / "package", tmp_path / "run", archive)
+        own, inside = one(archive, "Mappe", 10), one(archive, "Basisregistrering", 11)
+        others = [one(archive, "Saksmappe", 20), one(archive, "Basisregistrering", 21)]
+        others += [one(archive, "Klasse", 4), one(archive, "Klassifikasjonssystem", 3)]
+        (held,) = archive.query(Query("Presedens")).objects
+    assert own.fields["avsluttetDato"] == inside.fields["avsluttetDato"] == "2017-05-06T05:08:09.000Z"
+    assert {(each.fields["avsluttetDato"], each.fields["avsluttetAv"]) for each in others} == {
+        ("2018-05-06T05:08:09.000Z", "Eva")
+    }
+    assert others[0].fields["saksdato"] == "2020-01-02"
+    approved = (held.fields["presedensGodkjentDato"], held.fields["presedensGodkjentAv"])
+    assert approved == ("2020-01-03T03:05:06.000Z", "Ola")
+    with sqlite3.connect(tmp_path / "run" / "graph.db") as graph:
+        told = " ".join(str(row) for row in graph.execute("SELECT data FROM note WHERE code = 'W232'"))
+    graph.close()
+    for name in ("Klasse.avsluttetDato", "mappe.avsluttetDato", "registrering.arkivertDato", "Saksmappe.saksdato"):
+        assert name in told
+    assert "Presedens.presedensGodkjentDato" in told
+
+
 def test_a_second_load_of_an_extract_finds_all_of_it_there(tmp_path: Path) -> None:
     whole(tmp_path / "package")
     with archive_in(tmp_path / "archive") as archive:
