@@ -108,7 +108,7 @@ def schema() -> str:
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="{NAMESPACE}"'
         f' xmlns="{NAMESPACE}" elementFormDefault="qualified">',
-        f'  <xs:element name="{ROOT}">',
+        f'  <xs:element name="{ROOT}">{_explained("Det arkivet vet, og som formen ikke har noe element for")}',
         '    <xs:complexType><xs:choice minOccurs="0" maxOccurs="unbounded">',
         *(line for name, fields in told_types().items() for line in _type(name, fields)),
         "    </xs:choice></xs:complexType>",
@@ -119,18 +119,27 @@ def schema() -> str:
 
 
 def _type(type_name: str, names: tuple[str, ...]) -> Iterator[str]:
-    yield f'      <xs:element name="{type_name}"><xs:complexType><xs:sequence>'
-    pointers = (CONCERNS, ROLE) if type_name in NAMED else (CONCERNS,)
+    yield f'      <xs:element name="{type_name}">{_explained(f"Et objekt av typen {type_name} i arkivet")}'
+    yield "      <xs:complexType><xs:sequence>"
     if type_name in NAMED or type_name in IDENTIFIED or type_name == EXTERNAL_ID:
-        for name in pointers:
-            yield f'        <xs:element name="{name}" type="xs:string" minOccurs="0"/>'
+        yield _plain(CONCERNS, "xs:string", "systemID til det objektet gjelder")
+        if type_name in NAMED:
+            yield _plain(ROLE, "xs:string", "Rollen til den det gjelder")
     fields = metamodel().types[type_name].fields
     for name in names:
+        about = f"Feltet {name} av {type_name} i arkivet"
         if name == BUSINESS_METADATA:
-            yield f'        <xs:element name="{name}" minOccurs="0"><xs:complexType><xs:sequence>'
+            yield f'        <xs:element name="{name}" minOccurs="0">{_explained(about)}<xs:complexType><xs:sequence>'
             yield '          <xs:any minOccurs="0" maxOccurs="unbounded" processContents="lax"/>'
             yield "        </xs:sequence></xs:complexType></xs:element>"
         else:
-            kind = _KINDS.get(fields[name].kind, "xs:string")
-            yield f'        <xs:element name="{name}" type="{kind}" minOccurs="0"/>'
+            yield _plain(name, _KINDS.get(fields[name].kind, "xs:string"), about)
     yield "      </xs:sequence></xs:complexType></xs:element>"
+
+
+def _plain(name: str, kind: str, about: str) -> str:
+    return f'        <xs:element name="{name}" type="{kind}" minOccurs="0">{_explained(about)}</xs:element>'
+
+
+def _explained(about: str) -> str:
+    return f"<xs:annotation><xs:documentation>{about}</xs:documentation></xs:annotation>"
