@@ -28,6 +28,7 @@ OF_THE_PACKAGE = {
     "model/metamodel.py",
     "server/code_lists.py",
     "validate/eark/codes.py",
+    "validate/eark/media.py",
     "validate/findings.py",
     "validate/noark5/values.py",
     "words/texts.py",
