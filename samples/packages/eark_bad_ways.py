@@ -174,7 +174,8 @@ def _map() -> list[BadPackage]:
             BadPackage(code, "of-no-section", swap(f'{name}="{ids}"', f'{name}="{ids} {stranger}"', count=-1))
             for code, name, ids, stranger in strangers
         ),
-        BadPackage("CSIP105", "one-left-out", _second_representation, also=("EARK-UNLISTED",)),
+        BadPackage("CSIP105", "one-left-out", _second_representation, also=("CSIP114", "EARK-UNLISTED")),
+        BadPackage("CSIP114", "unlisted", _second_representation, also=("CSIP105", "EARK-UNLISTED")),
         BadPackage("CSIP96", "one-left-out", _second_group("Documentation")),
         BadPackage("CSIP108", "other-group", swap('xlink:title="grp-rep"', 'xlink:title="grp-doc"')),
         *(

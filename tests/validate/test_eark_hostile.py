@@ -76,6 +76,14 @@ def packed(draft: Draft, path: Path) -> Path:
     return write_zip(draft, path) if path.name.endswith("zip") else write_tar(draft, path)
 
 
+def test_uses_without_a_folder_are_not_looked_for_without_end() -> None:
+    with Inventory(lambda name: 0) as inventory:
+        inventory.take_present((f"representations/rep{number}/a", 1) for number in range(2_000))
+        found = [inventory.has_folder(f"Representations/none{number}") for number in range(12)]
+        assert inventory.has_folder("Representations/rep7")
+    assert found == [False] * 9 + [True] * 3  # some 2 000 folders were looked at each time
+
+
 @pytest.mark.parametrize(
     ("href", "form"),
     [

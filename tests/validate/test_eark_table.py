@@ -110,6 +110,13 @@ def test_what_lacks_its_mets_document_is_told_of_that_where_it_can_only_be_a_pac
     assert told.places[0].data == ({"name": name} if name else {})
 
 
+def test_what_has_neither_a_top_folder_nor_a_mets_document_is_told_of_its_folder(tmp_path: Path) -> None:
+    draft = good()
+    draft.top = ""
+    del draft.files["METS.xml"]
+    assert validate(place(draft, tmp_path, "zip")).codes - SCHEMAS == {"CSIPSTR1"}
+
+
 def test_a_package_without_representations_is_known_by_a_mets_document_of_another_name(tmp_path: Path) -> None:
     (tmp_path / "METS_old.xml").write_bytes(good().files["METS.xml"])
     assert "CSIPSTR4" in validate(tmp_path).codes

@@ -16,7 +16,7 @@ from noarkit.safe.scratch import scratch
 
 _BATCH = 2_000
 _PAGE = 500
-_MOST_LOOKED_AT = 10_000
+_MOST_LOOKED_AT = 20_000
 _AFTER = {"/": "0"}  # the sign that follows a slash: everything below a folder sorts before it
 
 
@@ -55,6 +55,7 @@ class Inventory:
         self._db.execute("CREATE TABLE read (name TEXT PRIMARY KEY) WITHOUT ROWID")
         self._look_up = self._db.cursor()
         self._composed = False
+        self._look_at = _MOST_LOOKED_AT
 
     def __enter__(self) -> Self:
         return self
@@ -147,20 +148,27 @@ class Inventory:
         return bool(self._one(query, folder, _end(folder)))
 
     def has_folder(self, path: str) -> bool:
-        """True where files lie below a folder of that path, in whatever case each part of it is spelt."""
+        """True where files lie below a folder of that path, in whatever case each part of it is spelt.
+
+        True as well once too many folders were looked at in vain: then nobody can afford to ask any more.
+        """
         at = ""
         for part in (part for part in path.split("/") if part):
             spellings = chain((part, part.lower()), self._alike(at, part))
             name = next((one for one in spellings if self.has_below(f"{at}{one}/")), None)
             if name is None:
-                return False
+                return self._look_at <= 0
             at = f"{at}{name}/"
         return True
 
     def _alike(self, above: str, name: str) -> Iterator[str]:
-        """The first folders right below one that are called so but for the case."""
-        some = islice(self.folders(above), _MOST_LOOKED_AT)
-        return (one for one in some if one.casefold() == name.casefold())
+        """The folders right below one that are called so but for the case."""
+        for one in self.folders(above):
+            if self._look_at <= 0:
+                return
+            self._look_at -= 1
+            if one.casefold() == name.casefold():
+                yield one
 
     def documents_to_read(self) -> list[str]:
         """Some METS documents that are there and listed, and that nobody has read yet."""

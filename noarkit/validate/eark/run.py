@@ -94,7 +94,7 @@ def resembles_eark(path: Path, limits: UnpackLimits = LIMITS) -> bool:
         inner = _only_folder(path)
         return _resembles(path) or (inner is not None and _resembles(inner))
     try:
-        with closing(open_storage(path, limits)) as storage:
+        with closing(open_storage(path, limits, top=False)) as storage:
             folders = {name.partition("/")[0].lower() for name in (one.name for one in storage.files()) if "/" in name}
     except NoarkitError:
         return False
@@ -303,6 +303,9 @@ class _Check:
         for folder, code in _LISTED_BY:
             if name.startswith(f"{folder}/"):
                 self._package.hit(code, name=name)
+        parts = name.split("/")
+        if len(parts) == 3 and parts[0] == spec.REPRESENTATIONS and parts[2] == spec.METS_FILE:
+            self._package.hit("CSIP114", name=name)
 
     def _has_folder(self, name: str) -> bool:
         if self._inventory.has_below(f"{name}/"):
