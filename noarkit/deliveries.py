@@ -38,14 +38,22 @@ EXTRACTS = "extracts.csv"
 _EACH = ("arkiv", "tittel", "package", "state", "folders", "records", "files", "errors", "warnings", "flaws")
 FORMS = ("noark5", *PACKED_EXTRACTS)
 PACKAGE_FILE = "package.toml"
-_SEALED = frozenset({"bagit", "dias", "eark"})
+_SEALED = frozenset({"bagit", "dias", "eark", "siard", "noark5"})
 _LOSSES = (
-    *("BAGIT-3-MISSING", "BAGIT-3-HOLE", "BAGIT-3-CHECKSUM", "BAGIT-3-TAG-CHECKSUM", "BAGIT-3-UNREADABLE"),
-    *("D301", "D305", "D306", "D310", "D507", "D508"),
-    *("CSIP69", "CSIP71", "CSIP79"),
-    *("EARK-MISSING", "EARK-SIZE", "EARK-CHECKSUM", "EARK-UNREADABLE"),
+    *("BAGIT-2.1.3-NONE", "BAGIT-2.1.3-LINE", "BAGIT-2.1.3-OUTSIDE", "BAGIT-2.1.3-TWICE", "BAGIT-2.1.3-UNLISTED"),
+    *("BAGIT-2.2.1-LINE", "BAGIT-2.2.2-LINE", "BAGIT-2.2.2-OXUM", "BAGIT-2.2.2-OXUM-DIFFERS", "BAGIT-2.2.3-LINE"),
+    *("BAGIT-2.3-TEXT", "BAGIT-3-MISSING", "BAGIT-3-HOLE", "BAGIT-3-TAG-MISSING", "BAGIT-5.1-PATH"),
+    *("BAGIT-3-CHECKSUM", "BAGIT-3-TAG-CHECKSUM", "BAGIT-3-UNREADABLE"),
+    *("D201", "D301", "D303", "D305", "D306", "D307", "D310", "D503", "D507", "D508"),
+    *("CSIP69", "CSIP71", "CSIP79", "EARK-XML", "EARK-XML-HOSTILE", "EARK-HREF"),
+    *("EARK-MISSING", "EARK-SIZE", "EARK-CHECKSUM", "EARK-UNLISTED", "EARK-UNREADABLE"),
+    *("EARK-PREMIS-CHECKSUM", "EARK-PREMIS-SIZE"),
+    *("SIARD-M_5.0-1", "SIARD-M_5.1-1-11", "SIARD-P_4.3-1", "SIARD-P_4.3-1-MORE", "SIARD-P_4.3-10"),
+    *("SIARD-G_4.1-1", "SIARD-T_6.0-1-XML"),
+    *("SIARD-T_6.4-5-FILE", "SIARD-T_6.4-5-LENGTH", "SIARD-T_6.4-5-DIGEST"),
+    *("N002", "N005", "N006", "N007", "N401", "N402", "N403"),
 )
-"""Rules whose breach means that bytes were lost or changed."""
+"""Rules whose breach means that bytes were lost or changed, or that nobody can say which there should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +219,9 @@ def convert(
         if ":" not in str(source):  # neither an address nor the name of a connection
             require_existing(str(source))
         connections = site(None, settings).config.connections
-        return convert_database(str(source), Path(target), wanted, connections=connections, tell=tell)
+        return convert_database(
+            str(source), Path(target), wanted, connections=connections, despite_damage=despite_damage, tell=tell
+        )
     require_existing(str(source))
     if not despite_damage:
         _refuse_damaged(Path(source), tell)

@@ -54,7 +54,7 @@ from noarkit.sources.connector import ConnectorSource, names_connection
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
 from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Source, fitted, released
+from noarkit.sources.port import Damageable, Source, fitted, released
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
@@ -83,6 +83,7 @@ def plan(
     strict: bool = False,
     accept_loss: Sequence[str] = (),
     take_incomplete: bool = False,
+    despite_damage: bool = False,
     carry: bool = True,
     archive: str | None = None,
     pack: Place | None = None,
@@ -100,8 +101,9 @@ def plan(
 
     A plan that would lose the grade of a record (`gradering`) or the proof of its disposal (`utfoertKassasjon`) is
     refused, unless `accept_loss` names that element. With `take_incomplete` records of an extract whose files are
-    missing or damaged, and journal posts without a party, are loaded as metadata. What an extract tells and the
-    archive has no field for is kept in business-specific metadata, unless `carry` is False or the recipe says so.
+    missing or damaged, and journal posts without a party, are loaded as metadata. A bag or SIARD archive whose
+    checksums of itself do not hold is refused, unless `despite_damage` takes what is there. What an extract tells and
+    the archive has no field for is kept in business-specific metadata, unless `carry` is False or the recipe says so.
 
     With `pack` the plan is sealed with its documents, signed with `seal_key`: a folder, zip or tar for the other side
     of an air gap. A run that stands already is packed as it is, and the same call again goes on. Where `source` is such
@@ -114,7 +116,9 @@ def plan(
     if trust_key is not None or airgap.is_bundle(source):
         return airgap.received(source, folder, trust_key, here, tell)
     accepted = known_elements(accept_loss)
-    wish = _Wish(recipe, hash_contents, since, strict, archive, accepted, take_incomplete, source_kind, carry)
+    wish = _Wish(
+        recipe, hash_contents, since, strict, archive, accepted, take_incomplete, source_kind, carry, despite_damage
+    )
     if pack is None:
         return _plan(source, folder, wish, here, tell)
     signer = airgap.signer(here, seal_key)
@@ -142,6 +146,7 @@ class _Wish:
     take_incomplete: bool = False
     source_kind: str | None = None
     carry: bool = True
+    despite_damage: bool = False
 
 
 def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, tell: Listener) -> PlanResult:
@@ -403,6 +408,8 @@ def _what(wish: _Wish, place: Source, codes: Mapping[str, frozenset[str]] | None
     for option, wished in (("--take-incomplete", wish.take_incomplete), ("--no-carry", not wish.carry)):
         if wished:
             raise UsageFault(what="only-of-an-extract", where=option)
+    if wish.despite_damage and isinstance(place, Damageable):
+        place = place.despite_damage()
     text, chosen = _recipe(wish.recipe, place, codes)
     place = fitted(place, chosen.data.get("source"))
     target = chosen.target

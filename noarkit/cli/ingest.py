@@ -47,6 +47,7 @@ class Planning:
     recipe: Path | None = None
     accept_loss: tuple[str, ...] = ()
     take_incomplete: bool = False
+    despite_damage: bool = False
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -55,6 +56,7 @@ class Planning:
             "--recipe": self.recipe is not None,
             "--accept-loss": bool(self.accept_loss),
             "--take-incomplete": self.take_incomplete,
+            "--despite-damage": self.despite_damage,
         }
         return tuple(name for name, given in told.items() if given)
 
@@ -82,6 +84,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @option("--recipe", type=FILE, metavar="FILE")
 @option("--accept-loss", metavar="FIELD", multiple=True)
 @option("--take-incomplete", is_flag=True)
+@option("--despite-damage", is_flag=True)
 @option("--dry-run", is_flag=True)
 @option("--write-back", metavar="FIELD")
 @option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
@@ -94,6 +97,7 @@ def ingest_command(
     recipe: Path | None,
     accept_loss: tuple[str, ...],
     take_incomplete: bool,
+    despite_damage: bool,
     dry_run: bool,
     write_back: str | None,
     trust_key: tuple[Path, ...],
@@ -101,7 +105,7 @@ def ingest_command(
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
     how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
-    planning = Planning(recipe, accept_loss, take_incomplete)
+    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage)
     with working(session, drains=True) as work:
         if trust_key or is_bundle(place):
             folder = _brought(work, place, output, planning, trust_key)
@@ -214,6 +218,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         recipe=planning.recipe,
         accept_loss=planning.accept_loss,
         take_incomplete=planning.take_incomplete,
+        despite_damage=planning.despite_damage,
         settings=settings(work.session, how.archive),
         tell=told,
     )

@@ -35,6 +35,7 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @option("--strict", is_flag=True)
 @option("--accept-loss", metavar="FIELD", multiple=True)
 @option("--take-incomplete", is_flag=True)
+@option("--despite-damage", is_flag=True)
 @option("--no-carry", is_flag=True)
 @option("--archive", metavar="URL", variable=None)
 @option("--pack", type=click.Path(path_type=Path), metavar="BUNDLE")
@@ -52,6 +53,7 @@ def plan_command(
     strict: bool,
     accept_loss: tuple[str, ...],
     take_incomplete: bool,
+    despite_damage: bool,
     no_carry: bool,
     archive: str | None,
     pack: Path | None,
@@ -74,6 +76,7 @@ def plan_command(
             strict=strict,
             accept_loss=accept_loss,
             take_incomplete=take_incomplete,
+            despite_damage=despite_damage,
             carry=not no_carry,
             archive=archive,
             pack=pack,

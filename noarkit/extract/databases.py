@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from noarkit.errors import UsageFault
+from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.extract.convert import Converted, Wanted, set_aside_path
 from noarkit.packages.dias.order import DiasOrder, read_order
@@ -24,16 +24,23 @@ Connections = Mapping[str, Mapping[str, object]]
 
 
 def convert_database(
-    source: str, target: Path, wanted: Wanted, *, connections: Connections | None = None, tell: Listener = nobody
+    source: str,
+    target: Path,
+    wanted: Wanted,
+    *,
+    connections: Connections | None = None,
+    despite_damage: bool = False,
+    tell: Listener = nobody,
 ) -> Converted:
     """Makes the SIARD archive, or the SQLite file, `target`; `connections` of a config may keep the password of a
-    database. Raises `UsageFault` for a source of another kind, and whatever reading it raises."""
+    database. Raises `UsageFault` for a source of another kind, `PackageFault` for an archive whose message digest is
+    another (unless `despite_damage`), and whatever reading it raises."""
     if wanted.form == SQLITE:
-        return _sqlite(Path(source), target, wanted, tell)
+        return _sqlite(Path(source), target, wanted, despite_damage, tell)
     return _siard(source, target, wanted, connections, tell)
 
 
-def _sqlite(source: Path, target: Path, wanted: Wanted, tell: Listener) -> Converted:
+def _sqlite(source: Path, target: Path, wanted: Wanted, despite_damage: bool, tell: Listener) -> Converted:
     from noarkit.packages.siard.gaps import RULES, Gap
     from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
 
@@ -43,6 +50,8 @@ def _sqlite(source: Path, target: Path, wanted: Wanted, tell: Listener) -> Conve
         kept.execute("CREATE TABLE gaps (place, code, why)")
 
         def keep(gap: Gap) -> None:
+            if gap.why == "message-digest" and not despite_damage:
+                raise PackageFault(where=str(source), why="damaged-source", detail=RULES[gap.why])
             place = f"{gap.key} {gap.name}".strip()
             kept.execute("INSERT INTO gaps VALUES (?, ?, ?)", (place, RULES[gap.why], gap.why))
 

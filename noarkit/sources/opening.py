@@ -34,7 +34,7 @@ from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like
 from noarkit.sources.files.names import path_of
 from noarkit.sources.package import DEFAULT_ZONE, ExtractSource, find_extract
 from noarkit.sources.package import KIND as EXTRACT
-from noarkit.sources.port import OpenSource, Source, SourceIdentity
+from noarkit.sources.port import DESPITE_DAMAGE, OpenSource, Source, SourceIdentity
 from noarkit.sources.reader import find_reader, reopen_reader
 from noarkit.sources.sealed import no_plain_source
 from noarkit.sources.siard import KIND as SIARD
@@ -120,7 +120,8 @@ def reopen(identity: SourceIdentity) -> Source:
     if identity.kind == EARK:
         return reopen_eark(identity)
     if identity.kind == BAG:
-        return _there(BagSource(Path(identity.where)), identity)
+        despite = identity.settings.get(DESPITE_DAMAGE) is True
+        return _there(BagSource(Path(identity.where), despite=despite), identity)
     if identity.kind == DIAS:
         return _there(DiasSource(Path(identity.where)), identity)
     if identity.kind != "files":

@@ -96,6 +96,19 @@ class Settling(Protocol):
         ...
 
 
+DESPITE_DAMAGE = "despite_damage"
+"""The setting of a source that is taken as it is."""
+
+
+@runtime_checkable
+class Damageable(Protocol):
+    """A source with checksums of itself, which is refused where they do not hold."""
+
+    def despite_damage(self) -> Source:
+        """The same source, taken as it is."""
+        ...
+
+
 @runtime_checkable
 class Connected(Protocol):
     """A source that holds connections."""

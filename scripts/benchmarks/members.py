@@ -22,8 +22,8 @@ _STEPS = {
     "zipfile": "import zipfile; len(zipfile.ZipFile(place).infolist())",
     "opened and judged": "from noarkit.packages.holding.storage import open_storage; open_storage(place)",
     "validate, until content is read": (
-        "import noarkit.validate.bagit.run as run; run._hashed_in_passing = lambda *_: iter(());"
-        " noarkit.validate.validate(place)"
+        "from noarkit.validate.bagit import run; run._hashed_in_passing = lambda *_: iter(());"
+        " from noarkit.validate import validate; validate(place)"
     ),
     "validate, whole": "from noarkit.validate import validate; assert validate(place).valid",
     "plan: opened, until the first record": (
@@ -36,13 +36,14 @@ _STEPS = {
     ),
 }
 _MEASURE = """
-import resource, sys, time
+import os, sys, time
 from pathlib import Path
+from scripts.benchmarks.figures import peak_mb
 place = Path(sys.argv[1])
 import noarkit.validate, noarkit.sources.opening, noarkit.extract.payload, zipfile
 began = time.process_time()
 exec(sys.argv[2])
-print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(time.process_time() - began, peak_mb(os.getpid()))
 """
 
 

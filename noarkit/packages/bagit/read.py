@@ -10,6 +10,7 @@ A bag that is not what it must be is refused at its first fault; `noarkit.valida
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,7 +41,7 @@ from noarkit.packages.bagit.spec import (
     read_manifest,
 )
 from noarkit.packages.holding.storage import Storage, Stored, open_storage
-from noarkit.safe.digest import Readable, buffered
+from noarkit.safe.digest import BLOCK_BYTES, Readable, buffered
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits, listed
 
 _MOST_DECLARATION = 4096
@@ -178,6 +179,35 @@ def open_bag(
             raise PackageFault(where=storage.where, why="no-manifest")
         stack.pop_all()
     return bag
+
+
+def contradicted(bag: Bag) -> Iterator[str]:
+    """Tag files that are not there, or not what the tag manifests say; and the payload where nothing of it is listed.
+
+    Payload files are held against their own checksums one by one, by whoever reads them.
+    """
+    storage, declared = bag._storage, bag.declared
+    for name in top_files(storage):
+        algorithm, tags = manifest_of(name) or ("", False)
+        known = hash_name(algorithm) if tags else None
+        for line in manifest_lines(storage, Manifest(name, algorithm), declared, tags=True) if known else ():
+            if isinstance(line, Wrong):
+                yield name
+            elif not _is_so(storage, line, known or ""):
+                yield line.name
+    if next(bag.entries(whole=False), None) is None and next(bag.unlisted(), None) is not None:
+        yield bag.manifests[0].name
+
+
+def _is_so(storage: Storage, line: Listed, known: str) -> bool:
+    running = hashlib.new(known, usedforsecurity=False)
+    try:
+        with storage.open(line.name) as file:
+            while block := file.read(BLOCK_BYTES):
+                running.update(block)
+    except FileNotFoundError:
+        return False
+    return running.hexdigest() == line.digest
 
 
 def looks_like_bag(path: Path) -> bool:

@@ -19,7 +19,7 @@ from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.holding.making import Made
 from noarkit.packages.siard.cells import Cell
-from noarkit.packages.siard.gaps import Gap, Gaps, Why, unheard
+from noarkit.packages.siard.gaps import Gap, Gaps, Teller, unheard
 from noarkit.packages.siard.model import Archive, Schema, Table
 from noarkit.packages.siard.places import ZipPlace
 from noarkit.packages.siard.proof import same_digest, wrong_digests
@@ -45,35 +45,7 @@ class _Shape:
     name: str
     cells: tuple[Cell, ...]
     convert: tuple[Callable[[str], object], ...]
-    gaps: _Teller
-
-
-class _Teller:
-    """Tells of the gaps of one table. Rows that are read again have their gaps told once."""
-
-    def __init__(self, table: str, gaps: Gaps, *, withholds: bool) -> None:
-        self.withholds = withholds
-        self._table = table
-        self._gaps = gaps
-        self._known = 0
-        self._seen = 0
-        self._begun = 0
-        self.row = 0
-
-    def __call__(self, why: Why, column: str = "", name: str = "", *, row: int | None = None) -> None:
-        """One gap, in the row that is being read or in another."""
-        self._seen += 1
-        if self._seen > self._known:
-            self._known = self._seen
-            self._gaps(Gap(self._table, self.row if row is None else row, column, name, why))
-
-    def begin(self) -> None:
-        """Now come the rows."""
-        self._begun = self._seen
-
-    def again(self) -> None:
-        """The rows are read from the first on once more."""
-        self._seen, self.row = self._begun, 0
+    gaps: Teller
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +64,9 @@ class SqliteOrder:
 def sqlite_of(path: Path, target: Path, order: SqliteOrder | None = None, *, tell: Listener = nobody) -> Made:
     """Makes the database at `target`, whole or not at all. Raises `UsageFault` where something is there.
 
-    What can be read is read: a large value that is not there is NULL in its row, a type that nobody knows is read as
-    its name suggests, a key that does not hold is left out; each is told to the order's `gaps`.
+    What can be read is read: a table whose XML is broken has no rows, a large value that is not there is NULL in its
+    row, a type that nobody knows is read as its name suggests, a key that does not hold is left out; each is told to
+    the order's `gaps`.
     """
     order = order or SqliteOrder()
     if os.path.lexists(target):
@@ -144,7 +117,7 @@ def _fill(db: sqlite3.Connection, siard: Siard, order: SqliteOrder, tell: Listen
     total = 0
     for schema, table in siard.archive.tables():
         name = names[schema.folder, table.folder]
-        gaps = _Teller(name, order.gaps, withholds=order.bare)
+        gaps = Teller(name, order.gaps, withholds=order.bare)
         cells = siard.cells(schema, table, _unknown(gaps))
         convert = tuple(_double if own and _is_decimal(cell) else converter(cell) for cell in cells)
         shape = _Shape(schema, table, name, cells, convert, gaps)
@@ -154,17 +127,42 @@ def _fill(db: sqlite3.Connection, siard: Siard, order: SqliteOrder, tell: Listen
     return total
 
 
-def _unknown(gaps: _Teller) -> Callable[[str, str], None]:
+def _unknown(gaps: Teller) -> Callable[[str, str], None]:
     return lambda where, name: gaps("unknown-sql-type", where.rpartition(".")[2], name, row=0)
 
 
 def _fill_whole(
     db: sqlite3.Connection, siard: Siard, shape: _Shape, terms: tuple[dict[tuple[str, str], str], bool], tell: Listener
 ) -> int:
-    """A table and its rows; where a key does not hold, once more without any."""
+    """A table and its rows; none, and told, where its XML cannot be read to its end."""
+    names, bare = terms
+    create = _create(shape, names, siard.archive, exact=bare)
+    db.execute(create)
+    try:
+        return _fill_readable(db, siard, shape, terms, tell)
+    except PackageFault as fault:
+        if fault.data.get("why") == "not-in-sqlite":
+            raise
+        if db.in_transaction:
+            db.execute("COMMIT")  # what was taken goes with the table
+        db.execute(f"DROP TABLE {_quoted(shape.name)}")
+        db.execute(create)
+        shape.gaps("table-broken", name=_told(fault), row=0)
+        return 0
+
+
+def _told(fault: PackageFault) -> str:
+    """Where a table cannot be read, and why."""
+    where, line, why = (fault.data.get(name) for name in ("where", "line", "why"))
+    return f"{where}{f' ({line})' if line else ''}: {why}"
+
+
+def _fill_readable(
+    db: sqlite3.Connection, siard: Siard, shape: _Shape, terms: tuple[dict[tuple[str, str], str], bool], tell: Listener
+) -> int:
+    """The rows of a table; where a key does not hold, once more without any."""
     names, bare = terms
     gaps = shape.gaps
-    db.execute(_create(shape, names, siard.archive, exact=bare))
     if siard.place.size_of(f"{siard.base(shape.schema, shape.table)}.xml") is None:
         gaps("table-not-there", name=f"{siard.base(shape.schema, shape.table)}.xml", row=0)
         return 0

@@ -16,11 +16,12 @@ from pathlib import Path
 from noarkit.errors import (
     ItemMalformed,
     ItemVanished,
+    PackageFault,
     SourceGone,
 )
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside
-from noarkit.packages.bagit.read import Bag, BagEntry, open_bag
+from noarkit.packages.bagit.read import Bag, BagEntry, contradicted, open_bag
 from noarkit.packages.bagit.spec import hash_name
 from noarkit.packages.forms import look
 from noarkit.packages.holding.digests import stamp_of
@@ -30,7 +31,7 @@ from noarkit.sources.bag.streams import FileBytes
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
 from noarkit.sources.plain import PlainFile, PlainRecords, opened_below
-from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.port import DESPITE_DAMAGE, ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
 
@@ -51,8 +52,9 @@ def find_bag(where: str) -> BagSource | None:
 class BagSource:
     """The payload of a bag. `opened` is the archive file it lies in, where it was judged just now."""
 
-    def __init__(self, path: Path, opened: ArchiveStorage | None = None) -> None:
+    def __init__(self, path: Path, opened: ArchiveStorage | None = None, *, despite: bool = False) -> None:
         self.path = path.absolute()
+        self._despite = despite
         self._opened = opened
         self._unused = weakref.finalize(self, opened.close) if opened is not None else None
         self._located = Located(self.path)
@@ -60,10 +62,15 @@ class BagSource:
     @property
     def identity(self) -> SourceIdentity:
         """Kind `bag`, and where it lies."""
-        return SourceIdentity(KIND, str(self.path))
+        return SourceIdentity(KIND, str(self.path), {DESPITE_DAMAGE: True} if self._despite else {})
+
+    def despite_damage(self) -> BagSource:
+        """The same bag, taken as it is."""
+        return BagSource(self.path, despite=True)
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
-        """Every file that the manifests list, by name. Raises `SourceGone`, and `PackageFault` for what is no bag."""
+        """Every file that the manifests list, by name. Raises `SourceGone`, and `PackageFault` for what is no bag,
+        or one whose tag files are not what their manifests say."""
         for count, item in enumerate(self._records(tell), start=1):
             yield item
             if count % _TELL_EVERY == 0:
@@ -93,6 +100,9 @@ class BagSource:
         if not self.path.exists():
             raise SourceGone(where=str(self.path), why="ENOENT")
         with open_bag(self.path, storage=self._still_open(), tell=tell) as bag:
+            if not self._despite:
+                for name in contradicted(bag):
+                    raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
             records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
             for entry in bag.entries(whole=False):
                 yield _item(entry, bag, records)

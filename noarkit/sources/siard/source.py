@@ -16,31 +16,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from noarkit.errors import ItemChanged, ItemVanished, SourceAway, SourceGone, UsageFault
+from noarkit.errors import ItemChanged, ItemMalformed, ItemVanished, PackageFault, SourceAway, SourceGone, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.graph.entity import Content, SetAside
-from noarkit.packages.siard.gaps import LOST, Gap
+from noarkit.packages.siard.gaps import LOST, RULES, Gap, Why
 from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
 from noarkit.safe.atomic import temporary_name
 from noarkit.safe.workplace import folder_of
 from noarkit.sources.database.address import read_address
 from noarkit.sources.database.documents import read_terms
 from noarkit.sources.database.source import DatabaseSource
-from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem
+from noarkit.sources.port import DESPITE_DAMAGE, ContentStream, SourceIdentity, SourceItem
 from noarkit.sources.siard import KIND
 
 _SHAPES = "shapes"
 _MARK = "mark"
 _COPY = "siard-"
+_DIGEST: Why = "message-digest"
+_CODES = {"lob-digest": ItemChanged.code, "table-broken": ItemMalformed.code}
 
 
 def reopened(identity: SourceIdentity) -> SiardArchiveSource:
     """The archive that a plan was made from. Raises `SourceGone` where it is not there, or is another."""
     path = Path(identity.where)
-    known = {_SHAPES, _MARK}
+    known = {_SHAPES, _MARK, DESPITE_DAMAGE}
     terms = {name: value for name, value in identity.settings.items() if name not in known}
     shapes = identity.settings.get(_SHAPES)
     source = SiardArchiveSource(path, terms, shapes if isinstance(shapes, Mapping) else None)
+    source._despite = identity.settings.get(DESPITE_DAMAGE) is True
     if identity.settings.get(_MARK) not in (None, source.mark()):
         raise SourceGone(where=identity.where, why="archive-replaced")
     return source
@@ -55,12 +58,13 @@ class SiardArchiveSource:
         self.path = path.absolute()
         self._terms = dict(terms or {})
         self._shapes = dict(shapes or {})
+        self._despite = False
         self._home: Path | None = None
         self._database: DatabaseSource | None = None
         self._held: _Temporary | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.path, self._terms, self._shapes, self._home)
+        return _rebuilt, (self.path, self._terms, self._shapes, self._home, self._despite)
 
     @property
     def identity(self) -> SourceIdentity:
@@ -69,6 +73,8 @@ class SiardArchiveSource:
         shapes = self._database.identity.settings.get(_SHAPES) if self._database is not None else self._shapes
         if shapes:
             settings[_SHAPES] = shapes
+        if self._despite:
+            settings[DESPITE_DAMAGE] = True
         return SourceIdentity(KIND, str(self.path), settings)
 
     def mark(self) -> str:
@@ -84,10 +90,16 @@ class SiardArchiveSource:
         given = _here({name: value for name, value in terms.items() if name != "kind"})
         source = SiardArchiveSource(self.path, given, self._shapes)
         source._home = self._home
+        source._despite = self._despite
         if self._database is not None:  # the copy is the same on any terms
             source._database = self._database.fitted(given)
             source._held = self._held
         return source
+
+    def despite_damage(self) -> SiardArchiveSource:
+        """The same archive, taken as it is where its message digest is wrong."""
+        self._despite = True
+        return self
 
     def settle(self, folder: Path) -> None:
         """The copy is made in this folder, of a run, and stays there for all who read it; one that was made before is
@@ -104,12 +116,14 @@ class SiardArchiveSource:
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every row of every table once, tables that others refer to first. What the archive says is there and is not,
-        a document that is not the one that was archived, and an element of no column are set aside, one by one.
+        a document that is not the one that was archived, and an element of no column are set aside, one by one; so is a
+        table whose XML cannot be read, while the others are.
 
-        Raises `SourceGone`, `PackageFault` where the archive cannot be read, and what `safe` refuses.
+        Raises `SourceGone`, `PackageFault` where the archive cannot be read or its message digest is another, and what
+        `safe` refuses.
         """
         made = self._read(tell)  # from here, so that the copy is held as long as it is read
-        yield from _set_aside(Path(made.address.file))
+        yield from _set_aside(Path(made.address.file), despite=self._despite)
         yield from made.records(tell)
 
     @contextmanager
@@ -175,17 +189,21 @@ def _gaps_of(copy: Path) -> Path:
 
 
 def _keep(kept: TextIO, gap: Gap) -> None:
-    if gap.why in LOST:
+    if gap.why in LOST or gap.why == _DIGEST:
         kept.write(json.dumps([gap.key, gap.name, gap.why], ensure_ascii=True) + "\n")
 
 
-def _set_aside(copy: Path) -> Iterator[SetAside]:
+def _set_aside(copy: Path, *, despite: bool) -> Iterator[SetAside]:
     place = _gaps_of(copy)
     if place.exists():  # copies of earlier versions have none
         with place.open(encoding="utf-8") as kept:
             for line in kept:
                 key, name, why = json.loads(line)
-                code = ItemChanged.code if why == "lob-digest" else ItemVanished.code
+                if why == _DIGEST:
+                    if not despite:
+                        raise PackageFault(where=key, why="damaged-source", detail=RULES[_DIGEST])
+                    continue
+                code = _CODES.get(why, ItemVanished.code)
                 yield SetAside(key, code, {"key": key, "what": name, "why": why})
 
 
@@ -206,8 +224,9 @@ def _here(terms: Mapping[str, object]) -> dict[str, object]:
 
 
 def _rebuilt(
-    path: Path, terms: Mapping[str, object], shapes: Mapping[str, object], home: Path | None
+    path: Path, terms: Mapping[str, object], shapes: Mapping[str, object], home: Path | None, despite: bool = False
 ) -> SiardArchiveSource:
     source = SiardArchiveSource(path, terms, shapes)
     source._home = home
+    source._despite = despite
     return source

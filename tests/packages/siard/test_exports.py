@@ -15,6 +15,7 @@ from noarkit.extract.databases import convert_database
 from noarkit.graph.entity import SetAside
 from noarkit.packages.siard.gaps import LOST, RULES, Gap
 from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
+from noarkit.sources.opening import reopen
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.siard.source import SiardArchiveSource
 from noarkit.validate.siard.run import RULES as JUDGED
@@ -45,7 +46,7 @@ def test_what_is_there_is_read_and_what_is_not_is_told_place_by_place(kind: str,
 def test_a_conversion_lists_what_was_told_beside_it(kind: str, tmp_path: Path) -> None:
     export = EXPORTS[kind]
     path = export.written(tmp_path / "x.siard")
-    made = convert_database(str(path), tmp_path / "x.db", Wanted("sqlite"))
+    made = convert_database(str(path), tmp_path / "x.db", Wanted("sqlite"), despite_damage=True)
     assert bool(made.set_aside) is bool(export.gaps)
     listed = set_aside_path(tmp_path / "x.db")
     assert listed.exists() is bool(export.gaps)
@@ -58,7 +59,7 @@ def test_a_conversion_lists_what_was_told_beside_it(kind: str, tmp_path: Path) -
 @pytest.mark.parametrize("kind", EXPORTS)
 def test_a_plan_takes_every_row_and_sets_aside_only_what_is_not_there(kind: str, tmp_path: Path) -> None:
     export = EXPORTS[kind]
-    source = SiardArchiveSource(export.written(tmp_path / "x.siard"))
+    source = SiardArchiveSource(export.written(tmp_path / "x.siard")).despite_damage()
     items = list(source.records(nobody))
     records = [item for item in items if isinstance(item, SourceRecord)]
     aside = [item for item in items if isinstance(item, SetAside)]
@@ -99,7 +100,7 @@ def test_a_file_whose_name_stands_in_several_places_is_taken_from_none(tmp_path:
     assert [gap.row for gap in told if gap.why == "lob-not-there"] == [1, 2]
 
 
-def test_rows_that_no_parser_can_read_are_still_a_fault(tmp_path: Path) -> None:
+def test_rows_that_no_parser_can_read_are_none_and_told(tmp_path: Path) -> None:
     import zipfile
 
     path = EXPORTS["version-1.0-with-blobs"].written(tmp_path / "whole.siard")
@@ -107,6 +108,26 @@ def test_rows_that_no_parser_can_read_are_still_a_fault(tmp_path: Path) -> None:
         for name in archive.namelist():
             content = archive.read(name)
             broken.writestr(name, content[:-9] if name.endswith("table0.xml") else content)
-    with pytest.raises(PackageFault):
-        sqlite_of(tmp_path / "x.siard", tmp_path / "x.db")
+    told: list[Gap] = []
+    sqlite_of(tmp_path / "x.siard", tmp_path / "x.db", SqliteOrder(gaps=told.append))
+    assert [(gap.key, gap.why) for gap in told] == [("papers#table-broken", "table-broken")]
+    assert "table0.xml (1): malformed-xml" in told[0].name
+    assert rows(tmp_path / "x.db") == []
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind, export in EXPORTS.items() if "message-digest" in {why for why, _, _ in export.gaps}]
+)
+def test_an_archive_that_is_not_what_its_message_digest_says_is_taken_only_where_that_is_wished(
+    kind: str, tmp_path: Path
+) -> None:
+    export = EXPORTS[kind]
+    path = export.written(tmp_path / "x.siard")
+    with pytest.raises(PackageFault, match="damaged-source"):
+        convert_database(str(path), tmp_path / "x.db", Wanted("sqlite"))
     assert not (tmp_path / "x.db").exists()
+    source = SiardArchiveSource(path)
+    with pytest.raises(PackageFault, match="damaged-source"):
+        list(source.records(nobody))
+    again = reopen(source.despite_damage().identity)
+    assert len([item for item in again.records(nobody) if isinstance(item, SourceRecord)]) == len(export.rows)
