@@ -134,6 +134,8 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "set_aside": "counts",
         "skipped": "counts",
         "noted": "counts",
+        "format_names": "counts",
+        "copies": "counts?",
         "tables": "list?",
     },
     "second_opinion": {

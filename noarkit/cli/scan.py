@@ -11,7 +11,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.cli.tables import table_lines
 from noarkit.sources.opening import PLACES
-from noarkit.sources.scan import ScanReport
+from noarkit.sources.scan import FILES, ScanReport
 from noarkit.words.texts import Texts, explain, grouped
 
 _MOST_LINES = 12
@@ -34,8 +34,11 @@ def _lines(told: Texts, report: ScanReport, source: str) -> Iterator[str]:
     yield told.say("scan.total", count=report.records, size=told.size(report.bytes), where=report.where)
     if report.records:
         yield told.say("scan.largest", size=told.size(report.largest_bytes))
-    yield from _table(told, told.say("scan.formats"), report.formats, report.format_bytes)
+    yield from _table(told, told.say("scan.formats"), report.format_names, report.name_bytes)
+    if report.source_kind == FILES:
+        yield told.say("scan.pronom")
     yield from _table(told, told.say("scan.years"), report.years, {})
+    yield from _copies(told, report)
     yield from _trouble(told.say("scan.set_aside"), report.set_aside, told)
     yield from _trouble(told.say("scan.noted"), report.noted, told)
     yield from _table(told, told.say("scan.skipped"), report.skipped, {})
@@ -60,6 +63,14 @@ def _table(told: Texts, title: str, counts: Mapping[str, int], sizes: Mapping[st
     rest = [count for name, count in counts.items() if name not in shown]
     if rest:
         yield f"  (+ {len(rest)}) {'':<42} {grouped(sum(rest)):>10}"
+
+
+def _copies(told: Texts, report: ScanReport) -> Iterator[str]:
+    copied = report.copied
+    if copied is not None and copied.files:
+        yield told.say("scan.copies", files=copied.files, contents=copied.contents, size=told.size(copied.bytes))
+    if copied is not None and copied.not_compared:
+        yield told.say("scan.not_compared", count=copied.not_compared)
 
 
 def _trouble(title: str, counts: Mapping[str, int], told: Texts) -> Iterator[str]:

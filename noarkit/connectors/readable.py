@@ -19,6 +19,16 @@ _NOTHING: tuple[object, ...] = (None, "", [], {}, ())
 _LOOKUP = frozenset({"id", "name", "email"})
 
 
+def shortened(text: str, most: int) -> str:
+    """A text on one line, as long as a title may be: cut between two words, and the cut is shown."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    head = line[:most]
+    words = head.rpartition(" ")[0] or head[:-1]
+    return words.rstrip(" ,;:-–") + "…"
+
+
 def readable_page(name: str, title: str, record: Mapping[str, object], labels: Mapping[str, str] | None = None) -> Made:
     """The page of a record: its title, then each of its members by its label. The same record gives the same bytes."""
     lines = [title, "=" * len(title), "", *_lines(record, labels or {}, 0)]

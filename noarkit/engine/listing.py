@@ -1,7 +1,8 @@
 """Holds the keys of all that a service holds now against the archive: what no run ever met is found so, and nowhere
 else, since a run reads what changed since the one before it.
 
-Only keys are asked for. What the service itself leaves out or could not give is counted by its reason; what came after
+Only keys are asked for; what is in no archive is then asked for whole, for a rule of the recipe may have left it out in
+a run before this one. What the service itself leaves out or could not give is counted by its reason; what came after
 the run was planned belongs to the next plan.
 """
 
@@ -15,12 +16,15 @@ from noarkit.archive.port import Archive
 from noarkit.connectors.port import Item, LeftOut, NotFetched
 from noarkit.errors import UsageFault
 from noarkit.events import Event, Listener
+from noarkit.graph.entity import Skipped
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.load.lookup import owners_of_keys
 from noarkit.load.verification import Verified
+from noarkit.safe.scratch import scratch
 from noarkit.sources.connector import ConnectorSource
 from noarkit.sources.port import Source
+from noarkit.sources.recipe import compile_recipe, read_recipe
 
 LISTING = "listing"
 _A_PORTION = 500
@@ -42,6 +46,7 @@ def compare_listing(folder: RunFolder, source: Source, archive: Archive, result:
             if (seen + len(some)) // _TELL_EVERY > seen // _TELL_EVERY:
                 emit(Event("asked", {"keys": seen + len(some)}))
             seen += len(some)
+        ledger.settle(source, result, emit)
 
 
 def _wanted(source: ConnectorSource, result: Verified, emit: Listener) -> Iterator[Item]:
@@ -69,6 +74,9 @@ class _Ledger:
         self._db = graph.db
         self._archive = archive
         self._system = system
+        self._recipe = graph.meta("recipe") or ""
+        self._missing = scratch()
+        self._missing.execute("CREATE TABLE missing (key TEXT PRIMARY KEY, stream TEXT NOT NULL)")
         # a recipe may name records in the archive otherwise than the service does: then nothing is known of other runs'
         self._as_named = not self._db.execute(
             "SELECT 1 FROM record r JOIN entity e ON e.n = r.root WHERE e.key != r.key LIMIT 1"
@@ -94,7 +102,21 @@ class _Ledger:
             elif state is not None:
                 result.leave(LISTING, "open")
             else:
-                result.differ(LISTING, "V102", item.key, item.stream)
+                self._missing.execute("INSERT OR IGNORE INTO missing VALUES (?, ?)", (item.key, item.stream))
+
+    def settle(self, source: ConnectorSource, result: Verified, emit: Listener) -> None:
+        """Counts what is in no archive and no plan: left out by a rule of the recipe, or missing. Ends the ledger."""
+        with closing(self._missing) as missing:
+            streams = {stream for (stream,) in missing.execute("SELECT DISTINCT stream FROM missing")}
+            if streams:
+                mapper = compile_recipe(read_recipe(self._recipe))
+                for record in source.held(streams, emit):
+                    held = missing.execute("SELECT 1 FROM missing WHERE key = ?", (record.key,)).fetchone()
+                    if held is not None and isinstance(mapper.map(record), Skipped):
+                        missing.execute("DELETE FROM missing WHERE key = ?", (record.key,))
+                        result.leave(LISTING, "by_rule")
+            for key, stream in missing.execute("SELECT key, stream FROM missing ORDER BY rowid"):
+                result.differ(LISTING, "V102", key, stream)
 
     def _planned(self, key: str) -> tuple[str | None, str | None]:
         """What the plan made of a key, and what it is called in the archive; nothing where it never met it."""

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Note, SetAside, Skipped
+from noarkit.model.formats import judge
+from noarkit.sources.copies import Copied, Copies
 from noarkit.sources.port import Groundwork, Source, SourceItem, SourceRecord
+from noarkit.sources.recipe.personal import NUMBER_FOUND, holds_identity_number
 
+FILES = "files"
 OTHER = "other"
 UNKNOWN = "unknown"
 
@@ -56,7 +61,8 @@ class Profiled(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScanReport:
-    """The counts: set aside and noted by code, skipped by reason, years by a mail's date or a file's time."""
+    """The counts: set aside and noted by code, skipped by reason, years by a mail's date or a file's time, formats by
+    what was found and by the names that a plan has for them. `copied` is told of files alone."""
 
     where: str
     source_kind: str
@@ -72,6 +78,9 @@ class ScanReport:
     skipped: Mapping[str, int] = field(default_factory=dict)
     noted: Mapping[str, int] = field(default_factory=dict)
     profile: Mapping[str, object] = field(default_factory=dict)
+    format_names: Mapping[str, int] = field(default_factory=dict)
+    name_bytes: Mapping[str, int] = field(default_factory=dict)
+    copied: Copied | None = None
 
     @property
     def read(self) -> int:
@@ -96,22 +105,28 @@ class ScanReport:
             "set_aside": dict(self.set_aside),
             "skipped": dict(self.skipped),
             "noted": dict(self.noted),
+            "format_names": dict(self.format_names),
+            **({} if self.copied is None else {"copies": asdict(self.copied)}),
             **self.profile,
         }
 
 
 def scan(source: Source, tell: Listener, *, each: Callable[[SetAside | Skipped], None] | None = None) -> ScanReport:
-    """Reads the whole source once and counts it; nothing is changed and no content is opened for it.
+    """Reads the whole source once and counts it; nothing is changed. Contents are not opened, but for files of the same
+    size, which are compared.
 
     `each` is handed what was set aside or skipped, for those who want lists. Raises `SourceGone`.
     """
-    counts = _Counts()
     glances = source.glances(tell) if isinstance(source, Glancing) else None
+    counts = _Counts(copies=Copies() if glances is None and source.identity.kind == FILES else None)
     if glances is not None:
         counts.glances(glances, each)
     else:
         counts.records(source.records(tell), each)
     report = counts.report(source.identity.where, source.identity.kind)
+    if counts.copies is not None:
+        with closing(counts.copies) as copies:
+            report = replace(report, copied=copies.found(source.open))
     if isinstance(source, Profiled):
         report = replace(report, profile=source.profile(tell))
     tell(Event("source_scanned", {"read": report.read, "records": report.records, "bytes": report.bytes}))
@@ -131,6 +146,10 @@ class _Counts:
     set_aside: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     noted: Counter[str] = field(default_factory=Counter)
+    named: Counter[str] = field(default_factory=Counter)
+    named_bytes: Counter[str] = field(default_factory=Counter)
+    copies: Copies | None = None
+    folder: str = ""
 
     def glances(
         self, items: Iterator[Seen | SetAside | Skipped], each: Callable[[SetAside | Skipped], None] | None
@@ -145,7 +164,7 @@ class _Counts:
             kinds[kind] += 1
             years[_year_of(item.modified_ns // _DAY_NS)] += 1
             if kind != "folder":
-                self._content(item.format, item.size_bytes)
+                self._content(item.format, item.size_bytes, _named(None, item.format, None))
             for note in item.notes:
                 self.noted[note.code] += 1
         self.number += sum(kinds.values())
@@ -163,9 +182,15 @@ class _Counts:
             self.years[_year(item)] += 1
             for content in item.contents:
                 ext = content.name.rpartition(".")
-                self._content(content.media_type or (ext[2].lower() if ext[0] else ""), content.size_bytes or 0)
+                ending = ext[2].lower() if ext[0] else ""
+                name = _named(content.puid, ending, content.media_type)
+                self._content(content.media_type or ending, content.size_bytes or 0, name)
+            if self.copies is not None and item.kind == "file" and item.contents:
+                self.copies.add(item.contents[0])
             for note in item.notes:
                 self.noted[note.code] += 1
+            if self._tells_numbers(item.fields):
+                self.noted[NUMBER_FOUND] += 1
 
     def report(self, where: str, source_kind: str) -> ScanReport:
         """The counts, frozen."""
@@ -184,9 +209,24 @@ class _Counts:
             set_aside=dict(sorted(self.set_aside.items())),
             skipped=dict(self.skipped.most_common()),
             noted=dict(sorted(self.noted.items())),
+            format_names=dict(self.named.most_common()),
+            name_bytes=dict(self.named_bytes),
         )
 
-    def _content(self, told: str, size_bytes: int) -> None:
+    def _tells_numbers(self, fields: Mapping[str, object]) -> bool:
+        """True where the name of a file or the subject of a mail holds an identity number, or that of its folder,
+        which is asked about once."""
+        mail, folder = fields.get("mail"), str(fields.get("folder") or "")
+        told = [fields.get("name"), mail.get("subject") if isinstance(mail, Mapping) else None]
+        if folder != self.folder:
+            self.folder = folder
+            told.append(folder)
+        return any(holds_identity_number(one) for one in told)
+
+    def _content(self, told: str, size_bytes: int, usual: str) -> None:
+        usual = _room(self.named, usual)
+        self.named[usual] += 1
+        self.named_bytes[usual] += size_bytes
         name = told if told in self.formats else _room(self.formats, told or UNKNOWN)
         self.contents += 1
         self.bytes += size_bytes
@@ -202,6 +242,12 @@ class _Counts:
             self.skipped[_room(self.skipped, item.reason)] += 1
         if each is not None:
             each(item)
+
+
+@lru_cache(maxsize=4096)
+def _named(puid: str | None, ending: str, media_type: str | None) -> str:
+    """The name that a plan has for a format."""
+    return judge(puid, ending, media_type).name
 
 
 def _room(counter: Counter[str], name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from noarkit.connectors.readable import readable_page
+from noarkit.connectors.readable import readable_page, shortened
 
 RECORD = {
     "supplier": {"id": "17", "name": "Fjord AS"},
@@ -52,3 +52,14 @@ def test_what_lies_too_deep_is_cut_and_no_text_breaks_a_page() -> None:
     page = readable_page("a", "A", {"deep": deep, "half": "\ud800"})
     assert b"\xe2\x80\xa6" in page.data
     assert b"\\ud800" in page.data
+
+
+def test_a_long_title_is_cut_between_two_words_and_shows_it() -> None:
+    assert shortened("  Kort \n tittel ", 80) == "Kort tittel"
+    words = " ".join(["arkivverdig"] * 9)
+    cut = shortened(words, 80)
+    assert cut == " ".join(["arkivverdig"] * 6) + "…"
+    assert all(len(shortened(words, most)) <= most for most in range(12, 108))
+    assert shortened("a" * 79 + " b", 80) == "a" * 79 + "…"
+    assert shortened("a" * 200, 80) == "a" * 79 + "…"
+    assert shortened("Møte om byggesak, og mer", 20) == "Møte om byggesak…"

@@ -6,13 +6,17 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import noarkit
+from noarkit.cli.main import main
 from noarkit.errors import SourceGone
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.sources.copies import Copied
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.scan import OTHER, scan
@@ -137,3 +141,41 @@ def test_a_scan_says_when_it_is_done(tmp_path: Path) -> None:
 def test_a_root_that_is_gone_is_no_empty_report(tmp_path: Path) -> None:
     with pytest.raises(SourceGone):
         scan(FileTree(tmp_path / "borte", FilePolicy(look_inside=False)), nobody)
+
+
+def test_files_are_counted_by_the_names_that_a_plan_has_for_their_formats(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    for name, data in (
+        ("a.pdf", b"%PDF-1.4 %%EOF"),
+        ("b.PDF", b"%PDF-1.4 %%EOF"),
+        ("c.docx", b"PK\x03\x04"),
+        ("d", b"x"),
+    ):
+        (tmp_path / "files" / name).write_bytes(data)
+    found = scan(FileTree(tmp_path / "files"), nobody)
+    noarkit.plan(tmp_path / "files", tmp_path / "run")
+    planned = json.loads((tmp_path / "run" / "plan-report.json").read_text("utf-8"))["formats"]
+    assert dict(found.format_names) == {one["format"]: one["count"] for one in planned}
+    assert found.copied == Copied(contents=1, files=1, bytes=14)
+
+
+def test_identity_numbers_in_names_are_told_a_folder_of_many_once(tmp_path: Path) -> None:
+    for name in ("15076500565/a.txt", "15076500565/b.txt", "søknad 150765 00565.txt", "15076500566.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    assert scan(FileTree(tmp_path), nobody).noted["W223"] == 2
+
+
+def test_years_stand_in_order_and_the_rarest_are_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for year in range(1990, 2004):
+        for number in range(1 + (year not in (1995, 1999))):
+            path = tmp_path / f"{year}-{number}.txt"
+            path.write_bytes(path.name.encode())
+            os.utime(path, (datetime(year, 6, 1, tzinfo=UTC).timestamp(),) * 2)
+    assert main(["scan", str(tmp_path), "--lang", "en"], {}) == 0
+    said = capsys.readouterr().out
+    years = [
+        int(line.split()[0]) for line in said.partition("Years\n")[2].splitlines() if line.strip()[:2] in ("19", "20")
+    ]
+    assert years == [year for year in range(1990, 2004) if year not in (1995, 1999)]
+    assert "(+ 2)" in said

@@ -16,7 +16,7 @@ from noarkit.connectors.crm.calls import Calls
 from noarkit.connectors.crm.fields import Fields
 from noarkit.connectors.paging import Row, pages, rows
 from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem
-from noarkit.connectors.readable import readable_page
+from noarkit.connectors.readable import readable_page, shortened
 from noarkit.errors import NoarkitError, ServiceBroken, ServiceRefused
 from noarkit.graph.entity import Content
 from noarkit.safe.scratch import scratch
@@ -28,6 +28,7 @@ ATTACHMENT_FIELDS = (
     "File_Name", "Size", "Created_Time", "Modified_Time", "Owner", "Created_By", "Parent_Id", "$file_id", "$type",
     "$link_url", "$se_module",
 )  # fmt: skip
+_LONGEST_TITLE = 80
 _KEPT_FOR_ITEMS = (ServiceRefused, ServiceBroken)
 
 
@@ -170,7 +171,7 @@ class Papers:
     def note(self, note: Row, case: Mapping[str, object]) -> Item:
         """A note as a text."""
         content = str(note.get("Note_Content") or "")
-        title = str(note.get("Note_Title") or "") or " ".join(content.split())[:80] or "Notat"
+        title = str(note.get("Note_Title") or "") or shortened(content, _LONGEST_TITLE) or "Notat"
         fields = {
             "case": dict(case),
             "title": title,

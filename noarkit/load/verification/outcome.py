@@ -35,6 +35,7 @@ ASKED_FOR = frozenset({"depth", "sample"})
 NOT_COMPARABLE = frozenset(
     {
         "skipped",
+        "by_rule",
         "set_by_archive",
         "no_right",
         "no_content",

@@ -8,7 +8,7 @@ opened at the service when they are uploaded.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -124,6 +124,22 @@ class ConnectorSource:
             for stream in service.streams():
                 tell(Event("stream", {"stream": stream.name, "count": stream.count}))
                 yield from service.items(stream, Window(None, now, sweep=True, keys_only=True), tell)
+
+    def held(self, names: Collection[str], tell: Listener) -> Iterator[SourceRecord]:
+        """All that the service holds now in the streams of these names, as records. Raises a ServiceFault."""
+        now = datetime.now(UTC)
+        with closing(open_service(self.to)) as service:
+            streams = service.streams()
+            wanted = set(names)
+            for stream in reversed(streams):  # what things hang on is read first
+                wanted.update(stream.parents if stream.name in wanted else ())
+            for stream in streams:
+                if stream.name not in wanted:
+                    continue
+                tell(Event("stream", {"stream": stream.name, "count": stream.count}))
+                for item in service.items(stream, Window(None, now, sweep=True), tell):
+                    if isinstance(item, Item) and stream.name in names:
+                        yield _record(item, None)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """The bytes of a content: from the run where they were made of a listing, else from the service."""

@@ -22,6 +22,7 @@ from noarkit.sources.files.puids import Puids
 from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.streams import WITHIN
 from noarkit.sources.files.tally import Tally
+from noarkit.sources.files.zipped import UNTOLD, office_type
 from noarkit.sources.port import SourceItem, SourceRecord
 
 _MAILBOXES = frozenset({"mbox", "mbx"})
@@ -75,6 +76,9 @@ class Inspector:
         if media_type is not None:
             with folders.faults(key):
                 better, notes = conditions(descriptor, found.status.st_size, head)
+            if better is None and media_type in UNTOLD:
+                with folders.faults(key):
+                    better = office_type(descriptor, found.status.st_size, head)
             media_type = better or media_type
         puid = self._puids.of(descriptor, ext, head) if self._puids else None
         record = self._maker.file(found, media_type=media_type, puid=puid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -178,6 +179,27 @@ def test_what_no_plan_met_is_found_by_a_whole_listing_and_what_was_not_asked_is_
         assert "--whole" not in capsys.readouterr().out
         page = max(tmp_path.glob("second/verify-*.html")).read_text()
         assert "Attachments" in page
+
+
+def test_what_a_rule_left_out_of_an_earlier_run_is_counted_apart_and_is_not_missing(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    with standing("crm", tmp_path, Wish(6)) as held:
+        archive = f"embedded:{tmp_path / 'archive'}"
+        site = held.site(archive)
+        noarkit.plan("crm:standin", tmp_path / "proposed", archive=archive, settings=site)
+        with sqlite3.connect(tmp_path / "proposed" / "graph.db") as graph:
+            (text,) = graph.execute("SELECT value FROM meta WHERE name = 'recipe'").fetchone()
+        graph.close()
+        rule = '[[skip]]\nwhen = "= record.kind == \'attachment\'"\nreason = "attachments stay there"\n'
+        recipe.write_text(text + rule)
+        for name in ("first", "second"):
+            noarkit.plan("crm:standin", tmp_path / name, recipe=recipe, archive=archive, settings=site)
+            noarkit.ingest(tmp_path / name, archive=archive, workers=1, settings=site)
+            time.sleep(1.1)
+        whole = noarkit.verify(tmp_path / "second", whole=True, settings=site)
+    row = whole.rows["listing"]
+    assert whole.findings == []
+    assert row.differ == 0 and row.left["by_rule"] > 0
 
 
 def test_a_whole_listing_of_what_is_no_connection_is_refused(tmp_path: Path) -> None:
