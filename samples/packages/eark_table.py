@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from noarkit.validate.eark.codes import rules_for
 from samples.packages.eark_bad import BAD_PACKAGES
 from samples.packages.eark_changes import BadPackage
 from samples.packages.eark_published import NOT_JUDGED, NOT_LISTED, PUBLISHED, Level
@@ -22,13 +23,6 @@ class Row:
     levels: tuple[tuple[str, Level], ...]
     cases: tuple[BadPackage, ...]
     why_not: str = ""
-
-    @property
-    def verdict(self) -> str:
-        """What is said of a package that breaks the rule: the newest version counts."""
-        if self.why_not:
-            return "not judged"
-        return {"MUST": "error: not valid", "SHOULD": "warning: valid"}[self.levels[-1][1]]
 
 
 @cache
@@ -44,6 +38,12 @@ def table() -> tuple[Row, ...]:
         )
         for code in sorted(codes, key=_order)
     )
+
+
+def stays_valid(bad: BadPackage) -> bool:
+    """The verdict on a broken package: it is valid where all that it breaks are recommendations and options."""
+    rules = rules_for(bad.version)
+    return all(rules[code].level != "error" for code in (bad.code, *bad.also, *bad.shape_breaks))
 
 
 def _order(code: str) -> tuple[str, int]:
@@ -62,6 +62,7 @@ def lines() -> Iterator[str]:
         if row.why_not:
             yield f"| {row.code} | {level} | | | not judged: {row.why_not} |"
         for bad in row.cases:
-            yield f"| {row.code} | {level} | {bad.what} ({bad.kind}) | {' '.join(bad.also)} | {row.verdict} |"
+            verdict = "valid" if stays_valid(bad) else "not valid"
+            yield f"| {row.code} | {level} | {bad.what} ({bad.kind}) | {' '.join(bad.also)} | {verdict} |"
     for what, why in NOT_LISTED.items():
         yield f"\n{what}: {why}."

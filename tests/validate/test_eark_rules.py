@@ -20,6 +20,7 @@ from samples.packages.eark import PROFILES, good, write_folder
 from samples.packages.eark_bad import BAD_PACKAGES
 from samples.packages.eark_changes import BadPackage
 from samples.packages.eark_published import PUBLISHED
+from samples.packages.eark_table import stays_valid
 from samples.packages.make_eark import place
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
@@ -56,6 +57,7 @@ def test_a_package_broken_in_one_way_is_told_of_that(bad: BadPackage, tmp_path: 
     assert report.codes <= {bad.code, *bad.also, *bad.shape_breaks, *UNJUDGED}, told(report)
     errors = {code for code in report.codes if rules[code].level == "error"}
     assert report.valid == (not errors)
+    assert report.valid == stays_valid(bad)
     if rules[bad.code].level == "error":
         assert not report.valid
     outcome = next(one for one in report.outcomes if one.rule.code == bad.code)
