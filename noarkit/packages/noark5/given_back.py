@@ -18,6 +18,10 @@ from noarkit.packages.noark5.nodes import Node, exact, nodes, text
 from noarkit.packages.noark5.read import Unit
 from noarkit.packages.noark5.unit_notes import UnitNotes, Where
 
+_OWN_KEYS = "noarkit:"
+"""Systems of keys by which a load finds its own way; a package may not bring such."""
+
+_NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _FILE_NAME, _MEDIA_TYPE = "filnavn", "innholdstype"
 _PLAIN_NAME = re.compile(r"[^/\\\x00-\x1f\x7f]{1,255}")
@@ -114,7 +118,8 @@ class _Work:
         if beyond.CONCERNS in told:
             parent, link = self._identified(told) or "", "refDokument"
         fields, left = self._fields(type_name, told)
-        if not parent or not fields or link not in metamodel().types[type_name].references:
+        reserved = str(fields.get("eksterntSystem", "")).startswith(_OWN_KEYS)
+        if not parent or not fields or reserved or link not in metamodel().types[type_name].references:
             self._lose(type_name, told)
             return
         key = f"{self._unit.key}#e{len(self.entities)}"
@@ -173,12 +178,9 @@ def _boolean(said: str) -> FieldValue:
 
 
 def _number(said: str) -> FieldValue:
-    for read in (int, float):
-        try:
-            return read(said)
-        except ValueError:
-            continue
-    return None
+    if not _NUMBER.fullmatch(said):
+        return None
+    return float(said) if "." in said else int(said)
 
 
 def _date(said: str) -> FieldValue:

@@ -166,6 +166,30 @@ def test_what_tells_no_closing_was_closed_with_what_it_stands_in(tmp_path: Path)
     assert "Presedens.presedensGodkjentDato" in told
 
 
+def test_what_is_no_field_of_the_archive_is_told_and_no_key_of_a_load_is_taken(tmp_path: Path) -> None:
+    told = (
+        "<Basisregistrering><dokumentetsDato>i går</dokumentetsDato><finnesIkke>x</finnesIkke></Basisregistrering>"
+        "<Saksmappe><prefiks>x</prefiks></Saksmappe><Arkiv><tittel>x</tittel></Arkiv>"
+        "<Dokumentversjon><gjelder>ukjent</gjelder><filnavn>../x</filnavn></Dokumentversjon>"
+        "<EksternId><eksterntSystem>noarkit:chunk</eksterntSystem><eksternID>1</eksternID></EksternId>"
+        "<EksternId><eksterntSystem>gammelt</eksterntSystem><eksternID>2</eksternID></EksternId>"
+    )
+    held = f'<n:ikkeIFormen xmlns:n="urn:noarkit:ikkeIFormen" xmlns="urn:noarkit:ikkeIFormen">{told}</n:ikkeIFormen>'
+    other = '<ikkeIFormen xmlns="urn:andre"><verdi>y</verdi></ikkeIFormen>'
+    metadata = f"<virksomhetsspesifikkeMetadata>{held}{other}</virksomhetsspesifikkeMetadata>"
+    source = package(tmp_path / "package", fonds(series(folder(10, record(11, metadata)))))
+    mapped = records(source)[uuid(11)]
+    entities = mapped.fields["entities"]
+    assert isinstance(entities, tuple)
+    assert [one.fields["eksterntSystem"] for one in entities if one.type == "EksternId"] == ["gammelt"]
+    assert {one.type for one in entities} == {"Basisregistrering", "EksternId"}
+    assert "dokumentetsDato" not in entities[0].fields
+    kept = entities[0].fields["virksomhetsspesifikkeMetadata"]
+    assert isinstance(kept, dict)
+    assert kept["ikkeiformen"] == {"verdi": {"values": ["y"]}}, "of that name, but not ours"
+    assert "noarkit-original" in kept, "what has no place is kept, or told"
+
+
 def test_a_second_load_of_an_extract_finds_all_of_it_there(tmp_path: Path) -> None:
     whole(tmp_path / "package")
     with archive_in(tmp_path / "archive") as archive:
