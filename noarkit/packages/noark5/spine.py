@@ -83,15 +83,15 @@ class Spine:
             yield from self._later_system(notes)
 
     def close(self, unit: Unit, notes: UnitNotes) -> None:
-        """Gives a folder or record that says nothing of its closing that of what it stands in, where it is told."""
+        """Gives a folder or record that says nothing of its closing that of what it stands in. Where that is not told
+        either, the archive closes it on the day of the load; both are noted as filled in."""
         own = _told(unit.node, _CLOSINGS[unit.kind])
         if not own:
             around = (_told(self._nodes.get(kind, {}), _CLOSED) for kind in ("arkivdel", "arkiv"))
             own = self._folders.get(unit.above) or next((one for one in around if one), ())
             for name, value in zip(_CLOSINGS[unit.kind], own, strict=False):
                 unit.node.setdefault(name, [value])
-            if own:
-                notes.filled.append(f"{unit.type or unit.kind}.{_CLOSINGS[unit.kind][0]}")
+            notes.filled.append(f"{unit.type or unit.kind}.{_CLOSINGS[unit.kind][0]}")
         if unit.kind == "mappe" and own:
             if len(self._folders) >= _MOST_FOLDERS:
                 self._folders.clear()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import noarkit
 from noarkit.archive.administration import Administration
 from noarkit.archive.paging import objects
 from noarkit.archive.registers import ListedCode
@@ -164,6 +166,15 @@ def test_what_tells_no_closing_was_closed_with_what_it_stands_in(tmp_path: Path)
     for name in ("Klasse.avsluttetDato", "mappe.avsluttetDato", "registrering.arkivertDato", "Saksmappe.saksdato"):
         assert name in told
     assert "Presedens.presedensGodkjentDato" in told
+
+
+def test_that_the_archive_closes_what_nobody_closed_on_the_day_of_the_load_is_told(tmp_path: Path) -> None:
+    package(tmp_path / "package", fonds(series(folder(10, record(11)))))
+    noarkit.plan(tmp_path / "package", tmp_path / "run")
+    with closing(sqlite3.connect(tmp_path / "run" / "graph.db")) as graph:
+        told = " ".join(str(row) for row in graph.execute("SELECT data FROM note WHERE code = 'W232'"))
+    assert "mappe.avsluttetDato" in told
+    assert "registrering.arkivertDato" in told
 
 
 def test_what_is_no_field_of_the_archive_is_told_and_no_key_of_a_load_is_taken(tmp_path: Path) -> None:
