@@ -47,11 +47,12 @@ _LOSSES = (
     *("D201", "D301", "D303", "D305", "D306", "D307", "D310", "D503", "D507", "D508"),
     *("CSIP69", "CSIP71", "CSIP79", "EARK-XML", "EARK-XML-HOSTILE", "EARK-HREF"),
     *("EARK-MISSING", "EARK-SIZE", "EARK-CHECKSUM", "EARK-UNLISTED", "EARK-UNREADABLE"),
-    *("EARK-PREMIS-CHECKSUM", "EARK-PREMIS-SIZE"),
+    *("EARK-PREMIS-CHECKSUM", "EARK-PREMIS-SIZE", "CSIP24", "CSIP27", "CSIP29", "CSIP38", "CSIP41", "CSIP43"),
+    *("CSIP51", "CSIP54", "CSIP56"),
     *("SIARD-M_5.0-1", "SIARD-M_5.1-1-11", "SIARD-P_4.3-1", "SIARD-P_4.3-1-MORE", "SIARD-P_4.3-10"),
     *("SIARD-G_4.1-1", "SIARD-T_6.0-1-XML"),
     *("SIARD-T_6.4-5-FILE", "SIARD-T_6.4-5-LENGTH", "SIARD-T_6.4-5-DIGEST"),
-    *("N002", "N005", "N006", "N007", "N401", "N402", "N403"),
+    *("N001", "N002", "N003", "N005", "N006", "N007", "N205", "N401", "N402", "N403"),
 )
 """Rules whose breach means that bytes were lost or changed, or that nobody can say which there should be."""
 

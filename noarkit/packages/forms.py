@@ -101,12 +101,16 @@ def _marked(folder: Path, forms: tuple[Form, ...] = _IN_A_FOLDER) -> Form | None
 def _form_of_members(path: Path, limits: UnpackLimits, tell: Listener) -> Form:
     """The form of an archive file: marks stand at its root, or in a folder there."""
     root, below = Seen(), dict[str, Seen]()
+    last: tuple[str, ...] = ()
     for member, content in listed(path, limits=limits, tell=tell):
         parts = member.parts
         top = below.get(parts[0])
         if top is None and len(parts) > 1 and len(below) < _MOST_TOP_FOLDERS:
             top = below[parts[0]] = Seen()
         near = parts[:_DEEPEST]
+        if near == last and near != parts:
+            continue  # one more in a folder far from the top
+        last = near
         head = partial(content.read, HEAD_BYTES) if near == parts else None
         root.note("/".join(near), head)
         if top is not None:

@@ -160,8 +160,8 @@ def find_package(where: str, depth: int = 0, tell: Listener = nobody) -> Source 
     if found.form == "dias":
         return find_dias(where)
     if found.form == "eark":
-        return find_eark(str(found.root))
-    return find_extract(where) if found.form == "noark5" else None
+        return find_eark(str(found.root), found)
+    return find_extract(where, found) if found.form == "noark5" else None
 
 
 def _find_extract_below(where: str) -> Source | None:

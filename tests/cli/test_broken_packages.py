@@ -152,6 +152,26 @@ def test_a_package_whose_description_is_broken_goes_nowhere(case: Case, way: str
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_submission_description_without_its_tar_goes_nowhere(way: str) -> None:
+    assert main(["convert", "mapper", "--as", "dias-sip", "-o", "pakke"], {}) == 0
+    (sealed,) = Path("pakke").glob("*.tar")
+    sealed.unlink()
+    assert main(WAYS[way](Path("pakke")), {}) == 4
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("part", ["METS.xml", "PREMIS.xml"])
+@pytest.mark.parametrize("harm", [half, emptied])
+def test_an_eark_package_whose_provenance_is_broken_is_not_converted(part: str, harm: Harm) -> None:
+    assert main(["convert", "mapper", "--as", "eark-sip", "-o", "pakke"], {}) == 0
+    (place,) = (one for one in Path("pakke", "representations").rglob("*.xml") if one.name.lower() == part.lower())
+    place.write_bytes(harm(place.read_bytes()))
+    assert main(["convert", "pakke", "--as", "dias-sip", "-o", "out"], {}) == 4
+    place.unlink()
+    assert main(["convert", "pakke", "--as", "dias-sip", "-o", "out"], {}) == 4
+
+
 def test_a_file_that_is_not_what_its_manifest_says_is_not_loaded(capsys: pytest.CaptureFixture[str]) -> None:
     source = broken(Case("bagit", "manifest-sha512.txt", "another checksum"))
     assert main(["ingest", str(source), "-o", "run", "--json"], {}) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import pickle
 import shutil
 from collections.abc import Mapping
 from contextlib import closing
@@ -151,6 +152,13 @@ def test_an_archive_file_that_is_damaged_is_not_taken_for_one_plain_file_unsaid(
 def test_one_packed_file_is_a_file_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "brev.txt.gz").write_bytes(gzip.compress(b"hei" * 1_000))
     assert isinstance(open_source(str(tmp_path / "brev.txt.gz")), FileTree)
+
+
+def test_a_bag_that_was_found_and_not_yet_read_goes_to_another_process(tmp_path: Path) -> None:
+    source = open_source(str(bag(tmp_path, ".zip")))
+    again = pickle.loads(pickle.dumps(source))  # noqa: S301  # our own
+    assert again.identity == source.identity
+    assert [item.key for item in records(again)] == [item.key for item in records(source)]
 
 
 def test_a_packed_bag_is_judged_once_for_being_found_and_read(tmp_path: Path) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 from noarkit.errors import SourceGone, UsageFault
 from noarkit.events import nobody
+from noarkit.extract.convert import Wanted, convert
+from noarkit.safe.zipped import count_of
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.opening import file_finder, open_source, opener
 from noarkit.sources.port import Source, SourceRecord
@@ -88,3 +92,21 @@ def test_the_first_finder_that_knows_a_place_answers(tmp_path: Path) -> None:
 def test_policies_reach_the_source(tmp_path: Path) -> None:
     source = opener([file_finder(FilePolicy(hidden="skip"))])(str(tmp_path))
     assert source.identity.settings == {"hidden": "skip"}
+
+
+def test_a_packed_package_is_looked_at_once_and_opened_once(tmp_path: Path) -> None:
+    (tmp_path / "mappe").mkdir()
+    (tmp_path / "mappe" / "brev.txt").write_bytes(b"hei")
+    convert(tmp_path / "mappe", tmp_path / "sip.zip", Wanted("eark-sip"))
+    directories = 0
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal directories
+        directories += event == "call" and frame.f_code is count_of.__code__
+
+    sys.setprofile(note)
+    try:
+        source = open_source(str(tmp_path / "sip.zip"))
+    finally:
+        sys.setprofile(None)
+    assert (source.identity.kind, directories) == ("eark", 2)

@@ -7,6 +7,7 @@ dias-mets.xml (or has that folder in it).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from noarkit.errors import PackageFault
@@ -15,6 +16,7 @@ from noarkit.safe.unpack import form_of
 
 _INFO = "info.xml"
 _HEAD_BYTES = 4096
+_SAID_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +46,28 @@ def locate(path: Path) -> Located:
 
 
 def is_delivery(path: Path) -> bool:
-    """True for a folder of tar and description, for such a description, and for an AIC; names alone may be odd."""
+    """True for a folder of tar and description, for such a description, and for an AIC; names alone may be odd.
+
+    A description that lies alone in its folder and speaks of its tar is one, too: of a package whose tar is gone.
+    """
     if path.is_dir():
+        if _lacks_tar(path):
+            return True
         tars = [entry for entry in path.iterdir() if entry.suffix.lower() == ".tar" and entry.is_file()]
         return any((_beside(path, tar.stem) or _alone(path)) is not None and _is_tar(tar) for tar in tars)
     if path.suffix.lower() != ".xml" or not path.is_file():
         return False
     tar = path.with_suffix(".tar")
     return is_aic(path) or (tar.is_file() and _is_tar(tar))
+
+
+def _lacks_tar(folder: Path) -> bool:
+    entries = list(islice(folder.iterdir(), 2))
+    if len(entries) != 1 or entries[0].suffix.lower() != ".xml" or not _is_plain(entries[0]):
+        return False
+    with entries[0].open("rb") as file:
+        said = file.read(_SAID_BYTES)
+    return f"{entries[0].stem}.tar".encode() in said and _is_mets(entries[0])
 
 
 def is_aic(path: Path) -> bool:
@@ -82,6 +98,8 @@ def _of_file(path: Path) -> Located | None:
 
 
 def _in_folder(folder: Path) -> Located | None:
+    if _lacks_tar(folder):
+        raise PackageFault(where=str(folder), why="tar-gone")
     if (folder / METS).is_file():
         return Located(folder, _beside(folder.absolute().parent, folder.absolute().name, tar=False))
     inner = [entry for entry in folder.iterdir() if entry.is_dir() and (entry / METS).is_file()]

@@ -59,6 +59,9 @@ class BagSource:
         self._unused = weakref.finalize(self, opened.close) if opened is not None else None
         self._located = Located(self.path)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (self.path, self._despite)
+
     @property
     def identity(self) -> SourceIdentity:
         """Kind `bag`, and where it lies."""
@@ -128,6 +131,10 @@ class BagSource:
         if len(where) > _LONGEST_SYSTEM:
             where = f"…{where[-80:]} {hashlib.sha256(where.encode()).hexdigest()[:32]}"
         return f"{KIND}:{where}"
+
+
+def _rebuilt(path: Path, despite: bool) -> BagSource:
+    return BagSource(path, despite=despite)
 
 
 def _item(entry: BagEntry, bag: Bag, records: PlainRecords) -> SourceItem:

@@ -29,7 +29,7 @@ from noarkit.packages.eark import spec
 from noarkit.packages.eark.erms_read import Unit, is_erms, read_erms
 from noarkit.packages.eark.inventory import Entry, representation_folder
 from noarkit.packages.eark.read import EarkPackage, Part, is_eark, open_eark
-from noarkit.packages.forms import look
+from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.storage import open_storage
 from noarkit.packages.noark5.spec import STRUCTURE
 from noarkit.sources.eark.records import (
@@ -60,15 +60,16 @@ _LONGEST_SYSTEM = 200
 _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{STRUCTURE}\.xml")
 
 
-def find_eark(where: str) -> Source | None:
+def find_eark(where: str, found: Found | None = None) -> Source | None:
     """The package in a folder, zip or tar, or the Noark 5 extract in it; None where there is none.
 
-    A package in a folder whose only content is a SIARD archive is read as that. Raises what `safe` refuses.
+    `found` is what a look at the path told. A package in a folder whose only content is a SIARD archive is read as
+    that. Raises what `safe` refuses.
     """
     path = Path(where)
     if path.is_dir():
         return _in_folder(path) if is_eark(path) else None
-    found = look(path) if path.is_file() else None
+    found = found or (look(path) if path.is_file() else None)
     if found is None or found.form != "eark" or found.packed is None:
         return None
     with closing(open_storage(path)) as storage:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from noarkit.errors import PackageFault, SourceGone
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
-from noarkit.packages.forms import look
+from noarkit.packages.forms import Found, look
 from noarkit.packages.noark5 import beyond, vsm
 from noarkit.packages.noark5.apart import apart, may_be_apart
 from noarkit.packages.noark5.business import BusinessFields
@@ -45,13 +45,16 @@ _CONTENTS = "contents"
 _ROOM = 1_000
 
 
-def find_extract(where: str) -> ExtractSource | None:
-    """The extract in a folder, zip or tar; None where there is none. Raises what `safe` refuses."""
+def find_extract(where: str, found: Found | None = None) -> ExtractSource | None:
+    """The extract in a folder, zip or tar; None where there is none. Raises what `safe` refuses.
+
+    `found` is what a look at the path told.
+    """
     path = Path(where)
     if path.is_dir():
         root = extract_root(path)
         return None if root is None else ExtractSource(root)
-    found = look(path) if path.is_file() else None
+    found = found or (look(path) if path.is_file() else None)
     return ExtractSource(path) if found is not None and found.form == "noark5" else None
 
 
