@@ -83,12 +83,20 @@ class Deliveries:
             if not path.exists():
                 path.touch(mode=0o600)
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        with translated(self.path):
             self._db.execute("PRAGMA synchronous = FULL")
             if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
                 make_tables(self._db, _TABLES, DELIVERY_VERSION)
             row = self._db.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
         if row is None or int(row[0]) > DELIVERY_VERSION:
-            raise JournalFault(where=str(path), why="unknown-version")
+            raise JournalFault(where=str(self.path), why="unknown-version")
 
     def close(self) -> None:
         """Ends the connection."""

@@ -76,17 +76,24 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         with translated(self.path):
-            fresh = not path.exists()
-            if fresh:
+            if not path.exists():
                 path.touch(mode=0o600)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        with translated(self.path):
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
             if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
                 make_tables(self._db, _TABLES, JOURNAL_VERSION)
         version = self.meta("version")
         if version is None or int(version) > JOURNAL_VERSION:
-            raise JournalFault(where=str(path), why=f"version {version}")
+            raise JournalFault(where=str(self.path), why=f"version {version}")
         for older in range(int(version), JOURNAL_VERSION):
             self._change_form(older)
 

@@ -7,6 +7,7 @@ and be a plain name on every system that may ever unpack it.
 from __future__ import annotations
 
 import difflib
+import errno
 import hashlib
 import os
 import re
@@ -88,7 +89,16 @@ def inside(root: Path, name: str) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise UnsafePath(where=name, why="unresolvable") from error
     _refuse_if(not place.is_relative_to(home) or place == home, name, "outside")
+    _refuse_if(_goes_round(place), name, "unresolvable")  # newer Pythons leave such links as they are
     return place
+
+
+def _goes_round(place: Path) -> bool:
+    """True for links that lead to themselves."""
+    try:
+        return stat.S_ISLNK(place.lstat().st_mode)
+    except OSError as error:
+        return error.errno == errno.ELOOP
 
 
 def open_inside(root: Path, name: str) -> BinaryIO:

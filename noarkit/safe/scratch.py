@@ -1,4 +1,4 @@
-"""Tables on disk that are nobody else's: as large as they must be, and gone when they are closed, or we end."""
+"""Tables on disk that are nobody else's: as large as they must be, and gone with whoever holds them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ import sqlite3
 _CACHE_KIB = 2_048
 
 
+class Unattended(sqlite3.Connection):
+    """A connection that nobody needs to close, for it has no file that it could leave half written."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 def scratch(cache_kib: int = _CACHE_KIB) -> sqlite3.Connection:
     """An empty database without a name. It keeps `cache_kib` in memory, and nothing of it can be undone.
 
     Whoever writes much begins a transaction first; threads may share it where one alone uses it at a time.
     """
-    database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    database = sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=Unattended)
     for pragma in ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{cache_kib}", "temp_store=FILE"):
         database.execute(f"PRAGMA {pragma}")
     return database

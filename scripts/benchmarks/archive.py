@@ -9,7 +9,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -193,7 +193,7 @@ def _queries(bench: Bench, rounds: int) -> None:
 
 def _fill(bench: Bench, series: str, objects: int) -> None:
     """Folders straight into the archive's table: loading them by transactions is another figure."""
-    with sqlite3.connect(bench.folder / "archive" / "archive.db", timeout=60) as db:
+    with closing(sqlite3.connect(bench.folder / "archive" / "archive.db", timeout=60)) as db, db:
         first = int(db.execute("SELECT value FROM counter WHERE name = 'object'").fetchone()[0]) + 1
         db.execute("UPDATE counter SET value = value + ? WHERE name = 'object'", (objects,))
         db.executemany(

@@ -8,7 +8,7 @@ import sqlite3
 import statistics
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from noarkit.archive.administration import Administration
@@ -181,7 +181,7 @@ def _store(bench: Bench) -> Path:
     with suppress(Enough):
         extract(bench.archive, target, Terms(include_open=True), tell=stop)
     store = work_folder(target) / "fetched.db"
-    with sqlite3.connect(store) as db:
+    with closing(sqlite3.connect(store)) as db, db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return store
 

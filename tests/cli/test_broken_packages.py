@@ -9,6 +9,7 @@ import sqlite3
 import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -220,7 +221,7 @@ SIARD_HARMS: dict[str, Harm] = {
 def test_a_table_that_cannot_be_read_is_set_aside_and_the_others_are_taken(
     harm: str, proven: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with sqlite3.connect("saker.db") as db:
+    with closing(sqlite3.connect("saker.db")) as db, db:
         db.execute("CREATE TABLE sak (nummer INTEGER PRIMARY KEY, tittel TEXT)")
         db.execute("CREATE TABLE brev (nummer INTEGER PRIMARY KEY, sak INTEGER REFERENCES sak, tekst TEXT)")
         db.executemany("INSERT INTO sak VALUES (?, ?)", [(1, "Bro"), (2, "Vei")])
@@ -241,7 +242,7 @@ def test_a_table_that_cannot_be_read_is_set_aside_and_the_others_are_taken(
     despite = ["--despite-damage"] if proven else []
     capsys.readouterr()
     assert main(["convert", "saker.siard", "--as", "sqlite", "-o", "ut.db", *despite], {}) == 3
-    with sqlite3.connect("ut.db") as again:
+    with closing(sqlite3.connect("ut.db")) as again, again:
         assert again.execute("SELECT * FROM brev").fetchall() == [(1, 1, "hei"), (2, 1, "hopp")]
         assert again.execute("SELECT * FROM sak").fetchall() == []
     again.close()

@@ -8,6 +8,7 @@ import os
 import socket
 import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -151,14 +152,14 @@ def test_a_file_that_cannot_be_taken_stops_it_and_a_second_call_goes_on(capsys: 
 
 
 def test_a_database_becomes_a_siard_archive_and_that_a_database(capsys: pytest.CaptureFixture[str]) -> None:
-    with sqlite3.connect("saker.db") as db:
+    with closing(sqlite3.connect("saker.db")) as db, db:
         db.execute("CREATE TABLE sak (nummer INTEGER PRIMARY KEY, tittel TEXT)")
         db.executemany("INSERT INTO sak VALUES (?, ?)", [(1, "Bro"), (2, None)])
     db.close()
     assert main(["convert", "saker.db", "--as", "siard", "-o", "saker.siard"], {}) == 0
     assert main(["validate", "saker.siard"], {}) == 0
     assert main(["convert", "saker.siard", "--as", "sqlite", "-o", "igjen.db"], {}) == 0
-    with sqlite3.connect("igjen.db") as again:
+    with closing(sqlite3.connect("igjen.db")) as again, again:
         assert again.execute("SELECT * FROM sak ORDER BY 1").fetchall() == [(1, "Bro"), (2, None)]
     again.close()
 

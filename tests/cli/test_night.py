@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def test_a_good_evening(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_plan_that_was_changed_ends_the_evening(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with sqlite3.connect(run / "graph.db") as graph:
+    with closing(sqlite3.connect(run / "graph.db")) as graph, graph:
         graph.execute("UPDATE entity SET type = 'Mappe' WHERE type = 'Basisregistrering'")
     code, told = doctor(capsys, "--run", "run")
     assert (code, told["plan"]) == (PlanChanged.exit_code, "fault")
@@ -69,7 +69,7 @@ def test_a_source_that_may_be_written_to_is_more_than_is_needed(run: Path, capsy
 
 
 def test_no_room_for_what_is_left_has_the_code_of_a_full_disk(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with sqlite3.connect(run / "graph.db") as graph:
+    with closing(sqlite3.connect(run / "graph.db")) as graph, graph:
         graph.execute("UPDATE shard SET bytes = 1000000000000000000")
         RunFolder(run).write_plan({**RunFolder(run).plan(), "sha256": digest(graph)})
     code, told = doctor(capsys, "--run", "run", "--archive", f"embedded:{run.parent / 'archive'}")

@@ -391,7 +391,7 @@ def test_a_sample_or_a_lower_depth_is_verified_in_part_and_says_so(here: Verifyi
 @pytest.mark.parametrize("depth", ["counts", "ids", "fields", "bytes"])
 def test_every_row_counts_all_there_is(depth: Depth, here: Verifying) -> None:
     result = here.result(depth)
-    with sqlite3.connect(here.journey.folder.graph) as db:
+    with closing(sqlite3.connect(here.journey.folder.graph)) as db, db:
         types = dict(db.execute("SELECT type, count(*) FROM entity GROUP BY type"))
         fields = db.execute("SELECT sum((SELECT count(*) FROM json_each(fields))) FROM entity").fetchone()[0]
     db.close()

@@ -17,6 +17,7 @@ import tarfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for form in ("bagit", "eark-sip", "dias-sip"):
         found[form] = home / form
         assert main(["convert", str(home / "mapper"), "--as", form, "-o", str(found[form])], {}) == 0
-    with sqlite3.connect(home / "saker.db") as db:
+    with closing(sqlite3.connect(home / "saker.db")) as db, db:
         db.execute("CREATE TABLE sak (nummer INTEGER PRIMARY KEY, tittel TEXT, bilde BLOB)")
         db.executemany(
             "INSERT INTO sak VALUES (?, ?, ?)", [(number, f"Sak {number}", bytes(9_000)) for number in range(4)]

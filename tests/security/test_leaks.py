@@ -21,6 +21,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -328,7 +329,7 @@ def test_what_nobody_foresaw_is_traced_without_its_words(tmp_path: Path, capfd: 
 
 
 def test_the_names_are_where_they_belong(world: World) -> None:
-    with sqlite3.connect(world.place / "run" / "graph.db") as graph:
+    with closing(sqlite3.connect(world.place / "run" / "graph.db")) as graph, graph:
         assert any(NAME in row[0] for row in graph.execute("SELECT fields FROM entity"))
     assert NAME in (world.place / "run" / "plan.html").read_text("utf-8")
     assert NAME in (world.place / "run2" / "set-aside.csv").read_text("utf-8-sig")

@@ -160,6 +160,7 @@ def test_plain_http_goes_through_a_proxy_too_and_its_refusal_is_no_answer_of_the
 
 def test_tools_for_assistants_go_the_same_way(zone: Zone, tmp_path: Path) -> None:
     own = certificates.write(Identity("service", addresses=LOOPBACK, issuer="authority"), tmp_path)
+    other = certificates.write(Identity("another", is_authority=True), tmp_path)
     with standing_over_tls("appsec", tmp_path, own, zone.authority, name="") as (port, stand):
         there = replace(zone, stands={"appsec": stand})
         proxy = Proxy(account=("kari", "proxy-canary-2"))
@@ -170,7 +171,7 @@ def test_tools_for_assistants_go_the_same_way(zone: Zone, tmp_path: Path) -> Non
             assert set(proxy.asked) == {f"CONNECT {HOST}:{port} HTTP/1.1"}
             for more, kind, why in (
                 ({"cert": "", "key": ""}, TrustFault, "client-certificate-missing"),
-                ({"ca": str(own), "proxy": ""}, TrustFault, "unknown-signer"),
+                ({"ca": str(other), "proxy": ""}, TrustFault, "unknown-signer"),
                 ({"proxy_user": ""}, ProxyDenied, "proxy-wants-name"),
                 ({"proxy_user": "ola"}, ProxyDenied, "proxy-refuses-name"),
                 ({"proxy": "http://127.0.0.1:9"}, ServiceAway, "proxy-no-answer"),

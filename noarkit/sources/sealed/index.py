@@ -14,6 +14,7 @@ from pathlib import Path
 import orjson
 
 from noarkit.errors import JournalFault
+from noarkit.safe.scratch import Unattended
 
 INDEX = "bundle.db"
 INDEX_VERSION = 1
@@ -86,7 +87,8 @@ def move_origin(path: Path, where: str) -> None:
 
 def connect_index(path: Path) -> sqlite3.Connection:
     """The index, to read only."""
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    where = f"{path.resolve().as_uri()}?mode=ro"
+    return sqlite3.connect(where, uri=True, check_same_thread=False, factory=Unattended)
 
 
 def _facts(origin: Origin) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -187,7 +188,7 @@ def test_what_a_rule_left_out_of_an_earlier_run_is_counted_apart_and_is_not_miss
         archive = f"embedded:{tmp_path / 'archive'}"
         site = held.site(archive)
         noarkit.plan("crm:standin", tmp_path / "proposed", archive=archive, settings=site)
-        with sqlite3.connect(tmp_path / "proposed" / "graph.db") as graph:
+        with closing(sqlite3.connect(tmp_path / "proposed" / "graph.db")) as graph, graph:
             (text,) = graph.execute("SELECT value FROM meta WHERE name = 'recipe'").fetchone()
         graph.close()
         rule = '[[skip]]\nwhen = "= record.kind == \'attachment\'"\nreason = "attachments stay there"\n'

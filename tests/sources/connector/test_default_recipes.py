@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import noarkit
@@ -21,7 +22,7 @@ def planned(
     with standing(kind, folder, wish) as held:
         noarkit.plan(f"{kind}:standin", folder / "run", settings=held.site())
     assert (folder / "run" / "fetched.db").stat().st_mode & 0o777 == 0o600, "what was told is the owner's alone"
-    with sqlite3.connect(folder / "run" / "graph.db") as graph:
+    with closing(sqlite3.connect(folder / "run" / "graph.db")) as graph, graph:
         pairs = Counter(
             graph.execute("SELECT above.type, entity.type FROM entity JOIN entity above ON above.n = entity.parent")
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 def entities(run: Path, kind: str) -> list[dict[str, object]]:
     """The fields of what is planned of a type."""
-    with sqlite3.connect(run / "graph.db") as graph:
+    with closing(sqlite3.connect(run / "graph.db")) as graph, graph:
         rows = graph.execute("SELECT fields FROM entity WHERE type = ?", (kind,))
         return [json.loads(told) for (told,) in rows]
 
@@ -50,7 +51,7 @@ def test_documents_are_of_their_own_time(run: tuple[str, Path]) -> None:
 
 def test_each_record_has_a_page_in_plain_text(run: tuple[str, Path]) -> None:
     _, folder = run
-    with sqlite3.connect(folder / "graph.db") as graph:
+    with closing(sqlite3.connect(folder / "graph.db")) as graph, graph:
         records = graph.execute(
             "SELECT count(*) FROM entity WHERE type IN ('Arkivnotat', 'Basisregistrering', 'Journalpost')"
         ).fetchone()[0]
@@ -62,7 +63,7 @@ def test_each_record_has_a_page_in_plain_text(run: tuple[str, Path]) -> None:
 
 def test_no_case_file_holds_a_record_that_it_may_not_hold(run: tuple[str, Path]) -> None:
     """Which is what N106 would say of the extract."""
-    with sqlite3.connect(run[1] / "graph.db") as graph:
+    with closing(sqlite3.connect(run[1] / "graph.db")) as graph, graph:
         wrong = graph.execute(
             "SELECT count(*) FROM entity JOIN entity above ON above.n = entity.parent"
             " WHERE above.type = 'Saksmappe' AND entity.type = 'Basisregistrering'"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -240,7 +241,7 @@ def sqlite_sample(place: Path) -> Sample:
     """An SQLite file."""
     place.mkdir(parents=True, exist_ok=True)
     path = place / "arkivet vårt.db"
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA foreign_keys=ON")
     db.close()
     sample = Sample(f"sqlite:///{path}", "sqlite", place)

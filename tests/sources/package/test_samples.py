@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_a_sample_is_planned_and_its_numbers_add_up(name: str, samples: Path, tm
     planned = plan_extract(samples / name, tmp_path / "run")
     assert sum(planned.records.values()) == read
     assert planned.records.get("mapped", 0) == read - sum(aside.values())
-    with sqlite3.connect(tmp_path / "run" / "graph.db") as graph:
+    with closing(sqlite3.connect(tmp_path / "run" / "graph.db")) as graph, graph:
         counted = graph.execute("SELECT code, count(*) FROM record WHERE code IS NOT NULL GROUP BY code").fetchall()
     graph.close()
     assert dict(counted) == aside

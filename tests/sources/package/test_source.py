@@ -117,7 +117,7 @@ def test_a_reference_to_what_is_not_in_the_extract_is_left_out_with_a_note(tmp_p
     for run, carry, code in (("left-out", False, "W234"), ("carried", True, "W237")):
         planned = plan_extract(tmp_path / "package", tmp_path / run, carry=carry)
         assert planned.records == {"mapped": 2}
-        with sqlite3.connect(tmp_path / run / "graph.db") as graph:
+        with closing(sqlite3.connect(tmp_path / run / "graph.db")) as graph, graph:
             assert graph.execute("SELECT count(*) FROM note WHERE code = ?", (code,)).fetchone() == (1,)
             assert graph.execute("SELECT count(*) FROM link WHERE other IS NULL").fetchone() == (0,)
         graph.close()
@@ -160,7 +160,7 @@ def test_what_tells_no_closing_was_closed_with_what_it_stands_in(tmp_path: Path)
     assert others[0].fields["saksdato"] == "2020-01-02"
     approved = (held.fields["presedensGodkjentDato"], held.fields["presedensGodkjentAv"])
     assert approved == ("2020-01-03T03:05:06.000Z", "Ola")
-    with sqlite3.connect(tmp_path / "run" / "graph.db") as graph:
+    with closing(sqlite3.connect(tmp_path / "run" / "graph.db")) as graph, graph:
         told = " ".join(str(row) for row in graph.execute("SELECT data FROM note WHERE code = 'W232'"))
     graph.close()
     for name in ("Klasse.avsluttetDato", "mappe.avsluttetDato", "registrering.arkivertDato", "Saksmappe.saksdato"):
