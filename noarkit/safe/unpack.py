@@ -243,7 +243,9 @@ def _zip_members(path: Path, meter: _Meter, tell: Listener) -> Iterator[tuple[Me
         meter.expect(count)
         end, in_order = -1, True
         for number, entry in enumerate(zipped.entries(file), 1):
-            in_order = in_order and entry.packing.header_at >= end
+            if in_order and entry.packing.header_at < end:  # before anybody reads what it shares with another
+                in_order = False
+                zipped.refuse_overlaps(contents)
             end = zipped.end_of(entry)
             parts = checked_parts(entry.name)
             if number % _TELL_EVERY == 0:
@@ -256,8 +258,6 @@ def _zip_members(path: Path, meter: _Meter, tell: Listener) -> Iterator[tuple[Me
             meter.announce(entry.size_bytes)
             member = Member(parts, entry.size_bytes, None, None, entry.packing, entry.name)
             yield member, Content(_Later(contents, member), member)
-        if not in_order:
-            zipped.refuse_overlaps(file)
         if names.may_repeat():
             _refuse_repeated(file)
 

@@ -42,6 +42,13 @@ class Inbox:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = threading.Lock()
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
         for pragma in ("journal_mode=WAL", "synchronous=FULL"):
             self._db.execute(f"PRAGMA {pragma}")
         self._db.execute(

@@ -150,9 +150,9 @@ MORE = (
 _R3 = "eksternID = 'r3'"
 
 
-def _key(name: str, code: str, assignment: str) -> Damage:
+def _key(name: str, code: str, assignment: str, *, shown: bool = False) -> Damage:
     """The key of r3 is another one, or elsewhere."""
-    return by_sql(name, code, "eksternid 1", f"UPDATE o_eksternid SET {assignment} WHERE {_R3}", shown=False)
+    return by_sql(name, code, "eksternid 1", f"UPDATE o_eksternid SET {assignment} WHERE {_R3}", shown=shown)
 
 
 def _key_more(owner: str, key: str = "eksternID") -> str:
@@ -184,7 +184,7 @@ KEYS = (
         shown=False,
     ),
     _key("a key on a document", "V203", "refRegistrering = NULL, refDokument = <r3#d1>"),
-    _key("a key on nothing", "V203", "refRegistrering = NULL"),
+    _key("a key on nothing", "V203", "refRegistrering = NULL", shown=True),
     _key("a key of another system", KEY, "eksterntSystem = 'other'"),
     _key("a key with another number", KEY, "eksternID = 'r33'"),
     _key("a key in other letters", KEY, "eksternID = 'R3'"),
