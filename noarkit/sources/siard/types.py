@@ -236,7 +236,8 @@ def oddness(family: str, column: Column, quoted: str) -> str | None:
         return f"(datetime({plain}, '+0 days') IS NOT {plain} OR NOT ({digits}))"
     if column.kind is Kind.BOOLEAN:
         return f"{quoted} NOT IN (0, 1)"
-    return f"(typeof({quoted}) = 'real' AND abs({quoted}) > 1.7976931348623157e308)"  # infinity is no decimal
+    least, most = "-1.7976931348623157e308", "1.7976931348623157e308"  # infinity is no decimal
+    return f"(typeof({quoted}) = 'real' AND {quoted} NOT BETWEEN {least} AND {most})"  # abs() fails for -2**63
 
 
 def _odd_in_postgresql(column: Column, quoted: str) -> str | None:
