@@ -65,7 +65,7 @@ def test_any_tree_comes_back_equal_and_valid(tree: dict[str, bytes], aip: bool) 
         found = report.codes - {"D701", "D110", "D207"}
         assert found == (set() if tree else {"D111"}), report.outcomes
         with tarfile.open(tar) as archive:
-            archive.extractall(Path(place, "unpacked"), filter="data")
+            archive.extractall(Path(place, "unpacked"))  # noqa: S202  # a package of our own
         assert content_of(Path(place, "unpacked", tar.stem)) == tree
 
 
