@@ -28,7 +28,9 @@ from noarkit.extract.run import extract as extract_package
 from noarkit.extract.selection import Selection, all_fonds
 from noarkit.journeys import Place, Site, site
 from noarkit.load.coordinator import Stopping
+from noarkit.packages.forms import FORMS as FORMS_OF_PLACES
 from noarkit.packages.forms import look
+from noarkit.packages.marks import Form
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.paths import require_existing
 from noarkit.validate import validate
@@ -204,6 +206,7 @@ def convert(
     *,
     form: str,
     package: Place | None = None,
+    source_kind: str | None = None,
     despite_damage: bool = False,
     settings: Site | None = None,
     tell: Listener = nobody,
@@ -211,11 +214,12 @@ def convert(
     """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
     A SIARD archive is made of a database (its URL, or a SQLite file), and a SQLite file of a SIARD archive.
 
-    `package` names a `package.toml`; without one, that of the working folder is read where there is one. Raises
+    `package` names a `package.toml`; without one, that of the working folder is read where there is one. `source_kind`
+    says what a path is to be read as, whatever it looks like (`files`, or a form of package). Raises
     `PackageFault` where the source is a package that is not whole (unless `despite_damage`),
     `UsageFault`, and what `safe` refuses.
     """
-    wanted = Wanted(form, Path(package) if package is not None else _own_facts())
+    wanted = Wanted(form, Path(package) if package is not None else _own_facts(), source_form=_form_named(source_kind))
     if form in DATABASES:
         if ":" not in str(source):  # neither an address nor the name of a connection
             require_existing(str(source))
@@ -225,18 +229,28 @@ def convert(
         )
     require_existing(str(source))
     if not despite_damage:
-        _refuse_damaged(Path(source), tell)
+        _refuse_damaged(Path(source), wanted.source_form, tell)
     return convert_files(Path(source), Path(target), wanted, tell=tell)
 
 
-def _refuse_damaged(source: Path, tell: Listener) -> None:
+def _form_named(kind: str | None) -> Form | None:
+    """The form that the kind of a source names."""
+    if kind is None:
+        return None
+    found = next((form for form in FORMS_OF_PLACES if form == ("plain" if kind == "files" else kind)), None)
+    if found is None:
+        raise UsageFault(what="bad-value", where=kind)
+    return found
+
+
+def _refuse_damaged(source: Path, form: Form | None, tell: Listener) -> None:
     """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen."""
     try:
-        sealed = look(source, tell=tell).form in _SEALED
+        sealed = (look(source, tell=tell).form if form is None else form) in _SEALED
     except OSError:
         return  # whoever opens it tells what is wrong
     if sealed:
-        lost = sorted(validate(source, tell=tell).codes.intersection(_LOSSES))
+        lost = sorted(validate(source, form=form, tell=tell).codes.intersection(_LOSSES))
         if lost:
             raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(lost))
 

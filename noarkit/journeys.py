@@ -54,7 +54,7 @@ from noarkit.sources.connector import ConnectorSource, names_connection
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
 from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Damageable, Source, fitted, released
+from noarkit.sources.port import Source, fitted, released, taken
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
@@ -64,12 +64,18 @@ _FOR_ONE_FILE = Policy(patience_s=2.0)
 
 
 def scan(
-    source: Place | Source, *, source_kind: str | None = None, settings: Site | None = None, tell: Listener = nobody
+    source: Place | Source,
+    *,
+    source_kind: str | None = None,
+    despite_damage: bool = False,
+    settings: Site | None = None,
+    tell: Listener = nobody,
 ) -> ScanReport:
     """Reads a source and counts what it holds. Changes nothing. `source_kind` says what a path is to be read as,
-    whatever it looks like (`files`, or a form of package). Raises `SourceGone`, `UsageFault`."""
+    whatever it looks like (`files`, or a form of package). A bag or SIARD archive whose checksums of itself do not hold
+    is refused, unless `despite_damage` counts what is there. Raises `SourceGone`, `UsageFault`, `PackageFault`."""
     with released(source_at(source, settings, kind=source_kind, tell=tell)) as place:
-        return scan_source(place, tell)
+        return scan_source(taken(place, despite_damage=despite_damage), tell)
 
 
 def plan(
@@ -408,8 +414,7 @@ def _what(wish: _Wish, place: Source, codes: Mapping[str, frozenset[str]] | None
     for option, wished in (("--take-incomplete", wish.take_incomplete), ("--no-carry", not wish.carry)):
         if wished:
             raise UsageFault(what="only-of-an-extract", where=option)
-    if wish.despite_damage and isinstance(place, Damageable):
-        place = place.despite_damage()
+    place = taken(place, despite_damage=wish.despite_damage)
     text, chosen = _recipe(wish.recipe, place, codes)
     place = fitted(place, chosen.data.get("source"))
     target = chosen.target

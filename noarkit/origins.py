@@ -64,10 +64,10 @@ def source_of(folder: RunFolder) -> SourceIdentity:
     return SourceIdentity(kind, where, found)
 
 
-def same_source(folder: RunFolder, source: Place) -> None:
-    """Raises `UsageFault` where a run was planned from another source than this."""
+def same_source(folder: RunFolder, source: Place, kind: str | None = None) -> None:
+    """Raises `UsageFault` where a run was planned from another source than this, read as `kind`."""
     named = os.fspath(source) if isinstance(source, str | Path) else ""
-    where = named if names_connection(named) else source_at(source, None).identity.where
+    where = named if names_connection(named) else source_at(source, None, kind=kind).identity.where
     if source_of(folder).where != where:
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
 

@@ -12,6 +12,7 @@ from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
 from noarkit.extract.convert import TARGETS, set_aside_path
 from noarkit.extract.databases import DATABASES
+from noarkit.sources.opening import PLACES
 
 _SHOWN = 20
 
@@ -21,9 +22,17 @@ _SHOWN = 20
 @option("--as", "form", type=click.Choice((*TARGETS, *DATABASES)), required=True)
 @option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT")
 @option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@option("--source-kind", type=click.Choice(tuple(PLACES)))
 @option("--despite-damage", is_flag=True)
 def convert_command(
-    session: Session, *, source: str, form: str, output: Path, package: Path | None, despite_damage: bool
+    session: Session,
+    *,
+    source: str,
+    form: str,
+    output: Path,
+    package: Path | None,
+    source_kind: str | None,
+    despite_damage: bool,
 ) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
@@ -32,6 +41,7 @@ def convert_command(
             output,
             form=form,
             package=package,
+            source_kind=source_kind,
             despite_damage=despite_damage,
             settings=settings(session, None),
             tell=work.tell,

@@ -19,6 +19,7 @@ from noarkit.events import Event
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import numbers, planned_aside
 from noarkit.load.receiving import is_received
+from noarkit.sources.opening import PLACES
 
 _LIMITS = ("until", "max-errors")
 _WRITABLE = ("crm",)
@@ -48,6 +49,7 @@ class Planning:
     accept_loss: tuple[str, ...] = ()
     take_incomplete: bool = False
     despite_damage: bool = False
+    source_kind: str | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -57,6 +59,7 @@ class Planning:
             "--accept-loss": bool(self.accept_loss),
             "--take-incomplete": self.take_incomplete,
             "--despite-damage": self.despite_damage,
+            "--source-kind": self.source_kind is not None,
         }
         return tuple(name for name, given in told.items() if given)
 
@@ -82,6 +85,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @click.argument("place", metavar="RUN|SOURCE")
 @option("-o", "--output", type=FOLDER, metavar="RUN")
 @option("--recipe", type=FILE, metavar="FILE")
+@option("--source-kind", type=click.Choice(tuple(PLACES)))
 @option("--accept-loss", metavar="FIELD", multiple=True)
 @option("--take-incomplete", is_flag=True)
 @option("--despite-damage", is_flag=True)
@@ -95,6 +99,7 @@ def ingest_command(
     *,
     output: Path | None,
     recipe: Path | None,
+    source_kind: str | None,
     accept_loss: tuple[str, ...],
     take_incomplete: bool,
     despite_damage: bool,
@@ -105,7 +110,7 @@ def ingest_command(
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
     how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
-    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage)
+    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind)
     with working(session, drains=True) as work:
         if trust_key or is_bundle(place):
             folder = _brought(work, place, output, planning, trust_key)
@@ -204,7 +209,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         no_run_named(work.session, place, "ingest")
     folder = RunFolder(output)
     if is_run(output):
-        origins.same_source(folder, place)
+        origins.same_source(folder, place, planning.source_kind)
         return folder
 
     def told(event: Event, /) -> None:
@@ -216,6 +221,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         place,
         output,
         recipe=planning.recipe,
+        source_kind=planning.source_kind,
         accept_loss=planning.accept_loss,
         take_incomplete=planning.take_incomplete,
         despite_damage=planning.despite_damage,

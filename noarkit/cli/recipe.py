@@ -16,7 +16,8 @@ from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import read_text
-from noarkit.sources.port import SourceRecord, fitted
+from noarkit.sources.opening import PLACES
+from noarkit.sources.port import OpenSource, Source, SourceRecord, fitted, taken
 from noarkit.sources.recipe import Recipe, RecipeProblem, check, read_recipe
 from noarkit.sources.recipe.screening import undecided
 
@@ -28,18 +29,34 @@ _SAMPLES = 2000
 @click.argument("place", metavar="SOURCE|FILE")
 @click.argument("source", metavar="[SOURCE]", required=False)
 @option("-o", "--output", type=FILE, metavar="FILE")
-def recipe_command(session: Session, action: str, place: str, source: str | None, *, output: Path | None) -> int:
+@option("--source-kind", type=click.Choice(tuple(PLACES)))
+@option("--despite-damage", is_flag=True)
+def recipe_command(
+    session: Session,
+    action: str,
+    place: str,
+    source: str | None,
+    *,
+    output: Path | None,
+    source_kind: str | None,
+    despite_damage: bool,
+) -> int:
     """Writes a recipe, or checks one."""
+
+    def opened(where: str) -> Source:
+        found = origins.source_at(where, settings(session, None), kind=source_kind)
+        return taken(found, despite_damage=despite_damage)
+
     if action == "new":
-        return _new(session, place, output)
-    return _check(session, place, source)
+        return _new(session, place, output, opened)
+    return _check(session, place, source, opened)
 
 
-def _new(session: Session, source: str, output: Path | None) -> int:
+def _new(session: Session, source: str, output: Path | None, opened: OpenSource) -> int:
     if output is None:
         raise UsageFault(what="missing-argument", where="noarkit recipe new", do="-o FILE")
     with working(session) as work:
-        text = origins.source_at(source, settings(session, None)).proposal(work.tell)
+        text = opened(source).proposal(work.tell)
     write_text(output, text, replace=False)
     told = session.texts
     lines = [told.say("recipe.written", path=output)]
@@ -51,11 +68,11 @@ def _new(session: Session, source: str, output: Path | None) -> int:
     return 0
 
 
-def _check(session: Session, file: str, source: str | None) -> int:
+def _check(session: Session, file: str, source: str | None, opened: OpenSource) -> int:
     text = read_text(Path(file))
     with working(session) as work:
         recipe = read_recipe(text, file)
-        samples = _samples(session, source, recipe, work.tell) if source is not None else iter(())
+        samples = _samples(opened, source, recipe, work.tell) if source is not None else iter(())
         problems = check(recipe, samples)
     for problem in problems:
         _tell(session, file, problem)
@@ -66,8 +83,8 @@ def _check(session: Session, file: str, source: str | None) -> int:
     return 0
 
 
-def _samples(session: Session, source: str, recipe: Recipe, tell: Listener) -> Iterator[SourceRecord]:
-    place = fitted(origins.source_at(source, settings(session, None)), recipe.data.get("source"))
+def _samples(opened: OpenSource, source: str, recipe: Recipe, tell: Listener) -> Iterator[SourceRecord]:
+    place = fitted(opened(source), recipe.data.get("source"))
     records = (item for item in place.records(tell) if isinstance(item, SourceRecord))
     return islice(records, _SAMPLES)
 

@@ -20,10 +20,17 @@ _MOST_LINES = 12
 @command("scan", exits=(3, 5, 6, 8, 130, 143))
 @click.argument("source", metavar="SOURCE")
 @option("--source-kind", type=click.Choice(tuple(PLACES)))
-def scan_command(session: Session, source: str, *, source_kind: str | None) -> int:
+@option("--despite-damage", is_flag=True)
+def scan_command(session: Session, source: str, *, source_kind: str | None, despite_damage: bool) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
-        report = journeys.scan(source, source_kind=source_kind, settings=settings(session, None), tell=work.tell)
+        report = journeys.scan(
+            source,
+            source_kind=source_kind,
+            despite_damage=despite_damage,
+            settings=settings(session, None),
+            tell=work.tell,
+        )
     session.face.result("scan", "\n".join(_lines(session.texts, report, source)), **report.as_json())
     session.face.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
     session.face.tell("scan.next", source=source)

@@ -31,6 +31,7 @@ from noarkit.packages.eark.order import submitter as submitting
 from noarkit.packages.eark.spec import Kind
 from noarkit.packages.holding.building import File
 from noarkit.packages.holding.making import Made, Order, make_package
+from noarkit.packages.marks import Form
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
@@ -50,11 +51,13 @@ _CONTENT_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a place is converted to. `package` is a `package.toml`; without one the stated defaults hold."""
+    """What a place is converted to. `package` is a `package.toml`; without one the stated defaults hold. `source_form`
+    is what the source is read as, whatever it looks like."""
 
     form: str
     package: Path | None = None
     limits: UnpackLimits = LIMITS
+    source_form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobo
         raise UsageFault(what="unknown-form", where=wanted.form, do=", ".join(TARGETS))
     _refuse_inside(source, target)
     counted = _Counted()
-    with payload_of(source, wanted.limits, tell) as payload:
+    with payload_of(source, wanted.limits, tell, form=wanted.source_form) as payload:
         counting = replace(payload, parts=tuple(map(counted.part, payload.parts)), whole=counted.part(payload.whole))
         try:
             made = _WRITERS[wanted.form](counting, target, wanted, tell)

@@ -24,7 +24,7 @@ from noarkit.events import Listener, nobody
 from noarkit.extract.left_out import left_out
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.dias.held import open_held
-from noarkit.packages.forms import Found, look
+from noarkit.packages.forms import Found, look, look_as
 from noarkit.packages.holding.building import File
 from noarkit.packages.holding.located import locator_of
 from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stored, open_storage
@@ -100,10 +100,13 @@ class Payload:
 
 
 @contextmanager
-def payload_of(path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> Iterator[Payload]:
-    """What lies at `path`: a folder, a file or a package of any form. Raises `PackageFault`, or what `safe` refuses."""
+def payload_of(
+    path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody, *, form: Form | None = None
+) -> Iterator[Payload]:
+    """What lies at `path`: a folder, a file or a package of any form, or of `form` whatever it looks like. Raises
+    `PackageFault`, `UsageFault`, or what `safe` refuses."""
     try:
-        found = look(path, limits, tell=tell)
+        found = look(path, limits, tell=tell) if form is None else look_as(path, form, limits, tell=tell)
     except OSError as error:
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
     if not path.is_dir() and not path.is_file():

@@ -5,13 +5,14 @@ look(Path("delivery.bin"))     Found(form="eark", packed="zip", root=Path("deliv
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from noarkit.errors import NoarkitError
+from noarkit.errors import NoarkitError, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.packages.dias.located import is_delivery
 from noarkit.packages.marks import HEAD_BYTES, MARKS, Form, Seen, head_of, judged
@@ -26,6 +27,8 @@ _SURE: tuple[Form, ...] = ("bagit", "dias", "eark")
 # a SIARD archive that is unpacked, and the Danish variant, which is a folder by nature
 _SIARD_FOLDERS = (("header/metadata.xml", "content"), ("Indices/tableIndex.xml", "Tables"))
 _IN_A_FOLDER: tuple[Form, ...] = ("bagit", "dias", "eark", "noark5")
+_KINDS: Mapping[Form, str] = {"plain": "files"}
+"""What a form is called by whoever names the kind of a source."""
 _DEEPEST = 1 + max(mark.count("/") + 1 for mark in MARKS)
 _MOST_TOP_FOLDERS = 16
 """A package may lie in one folder of an archive file, with a few others beside it; one of many files has thousands."""
@@ -51,6 +54,30 @@ def look(path: Path, limits: UnpackLimits = LIMITS, *, tell: Listener = nobody) 
     if packed is None:
         return Found("dias" if is_delivery(path) else "plain", None, path)
     return Found(_form_of_members(path, limits, tell), packed, path)
+
+
+def look_as(path: Path, form: Form, limits: UnpackLimits = LIMITS, *, tell: Listener = nobody) -> Found:
+    """What stands at `path`, read as `form` whatever else it looks like. Raises `UsageFault` where it is no such thing,
+    and what `look` raises."""
+    found = _found_as(path, form, limits, tell)
+    if found is None:
+        raise UsageFault(what="not-this-kind", where=str(path), do=_KINDS.get(form, form))
+    return found
+
+
+def _found_as(path: Path, form: Form, limits: UnpackLimits, tell: Listener) -> Found | None:
+    packed = form_of(path) if path.is_file() else None
+    if form == "plain":
+        return Found(form, packed, path)
+    if packed is not None:
+        return Found(form, packed, path) if _form_of_members(path, limits, tell, (form,)) == form else None
+    if path.is_dir() and form in _IN_A_FOLDER:
+        inner = [entry for entry in sorted(path.iterdir()) if entry.is_dir() and not entry.is_symlink()]
+        roots = [root for root in (path, *(inner if len(inner) == 1 else ())) if _marked(root, (form,)) is not None]
+        if roots:
+            return Found(form, None, roots[0])
+    found = look(path, limits, tell=tell)
+    return found if found.form == form else None
 
 
 def is_extract(folder: Path) -> bool:
@@ -98,8 +125,10 @@ def _marked(folder: Path, forms: tuple[Form, ...] = _IN_A_FOLDER) -> Form | None
     return judged(seen, forms)
 
 
-def _form_of_members(path: Path, limits: UnpackLimits, tell: Listener) -> Form:
-    """The form of an archive file: marks stand at its root, or in a folder there."""
+def _form_of_members(path: Path, limits: UnpackLimits, tell: Listener, forms: tuple[Form, ...] = _ORDER) -> Form:
+    """The form of an archive file, one of `forms`: marks stand at its root, or in a folder there."""
+    surely = tuple(form for form in _SURE if form in forms)
+    below_top = tuple(form for form in _IN_A_FOLDER if form in forms)
     root, below = Seen(), dict[str, Seen]()
     last: tuple[str, ...] = ()
     for member, content in listed(path, limits=limits, tell=tell):
@@ -115,9 +144,9 @@ def _form_of_members(path: Path, limits: UnpackLimits, tell: Listener) -> Form:
         root.note("/".join(near), head)
         if top is not None:
             top.note("/".join(near[1:]), head if "/".join(near) not in MARKS else None)
-        sure = judged(root, _SURE) or (judged(top, _SURE) if top is not None else None)
+        sure = judged(root, surely) or (judged(top, surely) if top is not None else None)
         if sure is not None:
             return sure
     # a siard file has no folder around it
-    found = [judged(root, _ORDER), *(judged(one, _IN_A_FOLDER) for one in below.values())]
-    return next((form for form in _ORDER if form in found), "plain")
+    found = [judged(root, forms), *(judged(one, below_top) for one in below.values())]
+    return next((form for form in forms if form in found), "plain")

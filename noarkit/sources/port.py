@@ -109,6 +109,11 @@ class Damageable(Protocol):
         ...
 
 
+def taken(source: Source, *, despite_damage: bool) -> Source:
+    """`source` as it is, whatever its checksums say, where that is wished and it has any."""
+    return source.despite_damage() if despite_damage and isinstance(source, Damageable) else source
+
+
 @runtime_checkable
 class Connected(Protocol):
     """A source that holds connections."""

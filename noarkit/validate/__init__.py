@@ -8,7 +8,8 @@ from pathlib import Path
 
 from noarkit.errors import PackageFault
 from noarkit.events import Listener, nobody
-from noarkit.packages.forms import Found, look
+from noarkit.packages.forms import Found, look, look_as
+from noarkit.packages.marks import Form
 from noarkit.safe.paths import require_existing
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.sealed import no_plain_source
@@ -23,11 +24,13 @@ def validate(
     schemas: Path | None = None,
     today: date | None = None,
     limits: UnpackLimits = LIMITS,
+    form: Form | None = None,
     tell: Listener = nobody,
 ) -> Report:
     """All that is to be said about the package in a folder or archive file, by the rules of the form that it has.
 
     `schemas` is a folder that holds the official schemas; without it ours judge. Dates after `today` are not likely.
+    `form` is the one that it is held to, whatever else it looks like.
     Raises `SourceGone` where there is nothing at all, `PackageFault` where there is no package of a form we know, and
     what `safe` refuses; `UsageFault` for a sealed bundle, which is proven by whoever takes it in.
     """
@@ -35,7 +38,7 @@ def validate(
     require_existing(str(path))
     no_plain_source(str(path))
     try:
-        found = look(path, limits, tell=tell)
+        found = look(path, limits, tell=tell) if form is None else look_as(path, form, limits, tell=tell)
     except PermissionError as error:
         raise PackageFault(where=str(package), why="unreadable") from error
     except OSError as error:
