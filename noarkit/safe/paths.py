@@ -58,6 +58,16 @@ def checked_parts(name: str) -> tuple[str, ...]:
     return parts
 
 
+def harmless(name: str) -> bool:
+    """True for a path that no rule could have anything against; most are. False says nothing."""
+    return _HARMLESS.fullmatch(name) is not None
+
+
+def is_device(part: str) -> bool:
+    """True for a name that is a device on some system, with whatever ending."""
+    return _DEVICE.fullmatch(part) is not None
+
+
 def has_file(folder: Path, name: str) -> bool:
     """True where a file stands at `name` below `folder`, as far as we may look; a folder that is closed to us has none.
 

@@ -11,41 +11,17 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import chain, islice, pairwise
 
-from noarkit.errors import UnsafePath
+from noarkit.safe.keys import key_of as key_of
+from noarkit.safe.keys import path_of as path_of
 
 REPLACEMENT = "\ufffd"
 
-_ESCAPE = re.compile(r"%([0-9A-F]{2})")
-_STRAY = re.compile(r"%(?![0-9A-F]{2})")
-_LIKE_PERCENT = re.compile(r"[%\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff\ud800-\udfff]")
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)}
 _FEW = 20_000
 _PLACES = 2**26 - 1
 _INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp"})
-
-
-def key_of(path: bytes) -> str:
-    """The key of a path's bytes: the path itself, with all that is no plain text percent-encoded."""
-    text = path.decode("utf-8", "surrogateescape")
-    if "%" not in text and text.isprintable():
-        return text
-    return _LIKE_PERCENT.sub(_encode, text)
-
-
-def path_of(key: str) -> bytes:
-    """The exact bytes behind a key; `UnsafePath` where no path of ours ever had it."""
-    if _STRAY.search(key):
-        raise UnsafePath(where=key, why="escape")
-    # bytes of several signs may stand encoded one by one, so decoding goes by byte
-    path = b"".join(
-        bytes.fromhex(piece) if odd else piece.encode("utf-8", "surrogatepass")
-        for odd, piece in _alternating(_ESCAPE.split(key))
-    )
-    if b"\0" in path or any(part in (b"", b".", b"..") for part in path.split(b"/")):
-        raise UnsafePath(where=key, why="climbs")
-    return path
 
 
 def text_of(name: bytes) -> str:
@@ -132,11 +108,3 @@ def _doubled(names: Iterable[bytes]) -> tuple[set[int], int]:
 def _differ_by_case(group: list[bytes]) -> bool:
     composed_only = {unicodedata.normalize("NFC", name.decode("utf-8", "surrogateescape")) for name in group}
     return len(composed_only) == len(group)
-
-
-def _encode(match: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))
-
-
-def _alternating(pieces: list[str]) -> Iterable[tuple[bool, str]]:
-    return ((bool(index % 2), piece) for index, piece in enumerate(pieces))

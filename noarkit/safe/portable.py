@@ -1,0 +1,95 @@
+"""Names that every system and every form of package can bear, made of names that some cannot.
+
+portable_part("a:b.txt")     'a%3Ab.txt'
+
+The rule, for each part of a path:
+
+- A byte that is no UTF-8, a control character, one of `< > : " \\ | ? *`, a last dot or blank, and the first letter of a
+  name that is a device on some system (CON, NUL …) stand percent-encoded, as they do in keys.
+- A name that could be the outcome of this rule for another name has its own `%` encoded, so that no two names become
+  one. All others, also those with a `%`, stay as they are.
+- A name that is then longer than 255 bytes, and one that some system takes for another of its folder (case, composition
+  of letters), is cut and distinguished by a checksum of its bytes: `Name~8c5f….txt`. Of names that are taken for one,
+  the first by bytes keeps its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+
+from noarkit.errors import UnsafePath
+from noarkit.safe.keys import decoded, encoded, path_of
+from noarkit.safe.paths import MAX_NAME_BYTES, harmless, is_device
+
+_ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"\\|?*\u2028\u2029\ufffe\uffff\ud800-\udfff]')
+_ESCAPED = re.compile(r"%(?=[0-9A-F]{2})")
+_SHORT_END = re.compile(r"\.[A-Za-z0-9]{1,10}\Z")
+_HASHED = re.compile(r"~(?=[0-9a-f]{32}(?:\.[A-Za-z0-9]{1,10})?\Z)")
+_DIGEST_BYTES = 16
+_CUT_ESCAPE = re.compile(r"%[0-9A-F]?\Z")
+
+
+def portable_part(part: str) -> str:
+    """One part of a path (undecodable bytes as `os.fsdecode` has them) as every system can bear it.
+
+    >>> portable_part("CON.txt"), portable_part("50% rabatt?.txt"), portable_part("100%.txt")
+    ('%43ON.txt', '50% rabatt%3F.txt', '100%.txt')
+    """
+    if _is_plain(part):
+        return part
+    told = _escaped(part)
+    return told if len(told.encode()) <= MAX_NAME_BYTES else distinct_part(part)
+
+
+def distinct_part(part: str) -> str:
+    """The same, distinguished from every other name: for one that is too long, or that is taken for another."""
+    told = _escaped(part)
+    found = _SHORT_END.search(told)
+    ending = found[0] if found else ""
+    digest = hashlib.blake2b(os.fsencode(part), digest_size=_DIGEST_BYTES).hexdigest()
+    room = MAX_NAME_BYTES - 1 - len(digest) - len(ending)
+    stem = told[: len(told) - len(ending)].encode()[:room].decode("utf-8", "ignore")
+    return f"{_CUT_ESCAPE.sub('', stem)}~{digest}{ending}"
+
+
+def portable_path(name: str) -> str:
+    """Every part of a path as every system can bear it."""
+    if harmless(name) and not name.endswith(" ") and " /" not in name:
+        return name
+    return "/".join(map(portable_part, name.split("/")))
+
+
+def is_portable_name_of(key: str, stored: str) -> bool:
+    """True where `stored` is what a path became by this rule, whose key this is: what a package tells of an original
+    name is believed only then."""
+    try:
+        parts = os.fsdecode(path_of(key)).split("/")
+    except (UnsafePath, ValueError):
+        return False
+    steps = stored.split("/")
+    if len(parts) != len(steps) or "\0" in key:
+        return False
+    return all(step in (portable_part(part), distinct_part(part)) for part, step in zip(parts, steps, strict=True))
+
+
+def _is_plain(part: str) -> bool:
+    """True for a name that stays as it is."""
+    odd = _ODD.search(part) or part.endswith((".", " ")) or _HASHED.search(part) or is_device(part)
+    if odd or len(part.encode()) > MAX_NAME_BYTES:
+        return False
+    if not _ESCAPED.search(part):
+        return True
+    # it looks as if it were encoded: is it what another name becomes?
+    meant = os.fsdecode(decoded(part))
+    return _is_plain(meant) or _escaped(meant) != part
+
+
+def _escaped(part: str) -> str:
+    """The name with all that some system cannot bear percent-encoded; nothing else becomes the same."""
+    told = _ODD.sub(encoded, _ESCAPED.sub("%25", part))
+    told = _HASHED.sub("%7E", told)
+    if told.endswith((".", " ")):
+        told = told[:-1] + f"%{ord(told[-1]):02X}"
+    return f"%{ord(told[0]):02X}{told[1:]}" if is_device(told) else told
