@@ -20,30 +20,24 @@ def key_of(path: bytes) -> str:
     text = path.decode("utf-8", "surrogateescape")
     if "%" not in text and text.isprintable():
         return text
-    return _LIKE_PERCENT.sub(encoded, text)
+    return _LIKE_PERCENT.sub(_encode, text)
 
 
 def path_of(key: str) -> bytes:
     """The exact bytes behind a key; `UnsafePath` where no path of ours ever had it."""
     if _STRAY.search(key):
         raise UnsafePath(where=key, why="escape")
-    path = decoded(key)
+    # bytes of several characters may stand encoded one by one, so decoding goes by byte
+    path = b"".join(
+        bytes.fromhex(piece) if odd else piece.encode("utf-8", "surrogatepass")
+        for odd, piece in _alternating(_ESCAPE.split(key))
+    )
     if b"\0" in path or any(part in (b"", b".", b"..") for part in path.split(b"/")):
         raise UnsafePath(where=key, why="climbs")
     return path
 
 
-def decoded(text: str) -> bytes:
-    """The bytes of a text in which every `%XX` stands for a byte."""
-    # bytes of several characters may stand encoded one by one, so decoding goes by byte
-    return b"".join(
-        bytes.fromhex(piece) if odd else piece.encode("utf-8", "surrogatepass")
-        for odd, piece in _alternating(_ESCAPE.split(text))
-    )
-
-
-def encoded(match: re.Match[str]) -> str:
-    """What was matched, percent-encoded byte by byte."""
+def _encode(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))
 
 

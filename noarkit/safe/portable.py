@@ -1,13 +1,14 @@
 """Names that every system and every form of package can bear, made of names that some cannot.
 
-portable_part("a:b.txt")     'a%3Ab.txt'
+portable_part("a:b.txt")     'a=3Ab.txt'
 
 The rule, for each part of a path:
 
-- A byte that is no UTF-8, a control character, one of `< > : " \\ | ? *`, a last dot or blank, and the first letter of a
-  name that is a device on some system (CON, NUL …) stand percent-encoded, as they do in keys.
-- A name that could be the outcome of this rule for another name has its own `%` encoded, so that no two names become
-  one. All others, also those with a `%`, stay as they are.
+- A byte that is no UTF-8, a control character, one of `< > : " \\ | ? *`, a last dot or blank, and the first letter of
+  a name that is a device on some system (CON, NUL …) are written by number, as quoted-printable text has it: `=3A`. (A
+  `%` would have to be encoded anew in bags and addresses, which not every reader undoes.)
+- A name that could be the outcome of this rule for another name has its own `=` encoded, so that no two names become
+  one. All others, also those with a `=`, stay as they are.
 - A name that is then longer than 255 bytes, and one that some system takes for another of its folder (case, composition
   of letters), is cut and distinguished by a checksum of its bytes: `Name~8c5f….txt`. Of names that are taken for one,
   the first by bytes keeps its own.
@@ -20,22 +21,23 @@ import os
 import re
 
 from noarkit.errors import UnsafePath
-from noarkit.safe.keys import decoded, encoded, path_of
+from noarkit.safe.keys import path_of
 from noarkit.safe.paths import MAX_NAME_BYTES, harmless, is_device
 
 _ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"\\|?*\u2028\u2029\ufffe\uffff\ud800-\udfff]')
-_ESCAPED = re.compile(r"%(?=[0-9A-F]{2})")
+_ESCAPED = re.compile(r"=([0-9A-F]{2})")
+_LIKE_ESCAPED = re.compile(r"=(?=[0-9A-F]{2})")
 _SHORT_END = re.compile(r"\.[A-Za-z0-9]{1,10}\Z")
 _HASHED = re.compile(r"~(?=[0-9a-f]{32}(?:\.[A-Za-z0-9]{1,10})?\Z)")
 _DIGEST_BYTES = 16
-_CUT_ESCAPE = re.compile(r"%[0-9A-F]?\Z")
+_CUT_ESCAPE = re.compile(r"=[0-9A-F]?\Z")
 
 
 def portable_part(part: str) -> str:
     """One part of a path (undecodable bytes as `os.fsdecode` has them) as every system can bear it.
 
     >>> portable_part("CON.txt"), portable_part("50% rabatt?.txt"), portable_part("100%.txt")
-    ('%43ON.txt', '50% rabatt%3F.txt', '100%.txt')
+    ('=43ON.txt', '50% rabatt=3F.txt', '100%.txt')
     """
     if _is_plain(part):
         return part
@@ -79,17 +81,27 @@ def _is_plain(part: str) -> bool:
     odd = _ODD.search(part) or part.endswith((".", " ")) or _HASHED.search(part) or is_device(part)
     if odd or len(part.encode()) > MAX_NAME_BYTES:
         return False
-    if not _ESCAPED.search(part):
+    if not _LIKE_ESCAPED.search(part):
         return True
     # it looks as if it were encoded: is it what another name becomes?
-    meant = os.fsdecode(decoded(part))
+    meant = os.fsdecode(_meant(part))
     return _is_plain(meant) or _escaped(meant) != part
 
 
 def _escaped(part: str) -> str:
     """The name with all that some system cannot bear percent-encoded; nothing else becomes the same."""
-    told = _ODD.sub(encoded, _ESCAPED.sub("%25", part))
-    told = _HASHED.sub("%7E", told)
+    told = _ODD.sub(_by_number, _LIKE_ESCAPED.sub("=3D", part))
+    told = _HASHED.sub("=7E", told)
     if told.endswith((".", " ")):
-        told = told[:-1] + f"%{ord(told[-1]):02X}"
-    return f"%{ord(told[0]):02X}{told[1:]}" if is_device(told) else told
+        told = told[:-1] + f"={ord(told[-1]):02X}"
+    return f"={ord(told[0]):02X}{told[1:]}" if is_device(told) else told
+
+
+def _meant(part: str) -> bytes:
+    """The bytes of a name in which every `=XX` stands for a byte."""
+    pieces = enumerate(_ESCAPED.split(part))
+    return b"".join(bytes.fromhex(piece) if odd % 2 else piece.encode() for odd, piece in pieces)
+
+
+def _by_number(match: re.Match[str]) -> str:
+    return "".join(f"={byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import example, given, settings
@@ -43,6 +42,11 @@ names = st.one_of(
 ).filter(lambda name: 0 < len(name) <= 255 and not {0, 47} & set(name) and name not in (b".", b".."))
 
 
+def by_number(name: bytes) -> bytes:
+    """What quoted-printable text of one line means."""
+    return re.sub(rb"=([0-9A-F]{2})", lambda found: bytes([int(found[1], 16)]), name)
+
+
 def mapped(name: bytes) -> bytes:
     return os.fsencode(portable_part(os.fsdecode(name)))
 
@@ -52,18 +56,20 @@ def mapped(name: bytes) -> bytes:
     [
         (b"brev.txt", b"brev.txt"),
         ("blåbær (1).txt".encode(), "blåbær (1).txt".encode()),
-        (b"bl\xe5.txt", b"bl%E5.txt"),
-        (b"a:b.txt", b"a%3Ab.txt"),
-        (b"a%3Ab.txt", b"a%253Ab.txt"),
+        (b"bl\xe5.txt", b"bl=E5.txt"),
+        (b"a:b.txt", b"a=3Ab.txt"),
+        (b"a=3Ab.txt", b"a=3D3Ab.txt"),
+        (b"a%3Ab.txt", b"a%3Ab.txt"),
+        (b"x=20y", b"x=20y"),
         (b"Vik%20kommune.pdf", b"Vik%20kommune.pdf"),
         (b"100%.txt", b"100%.txt"),
-        (b"CON.txt", b"%43ON.txt"),
-        (b"nul", b"%6Eul"),
-        (b"dot.", b"dot%2E"),
-        (b"space ", b"space%20"),
-        (b"x?y", b"x%3Fy"),
-        (b"ctl\x01.txt", b"ctl%01.txt"),
-        (b"back\\slash", b"back%5Cslash"),
+        (b"CON.txt", b"=43ON.txt"),
+        (b"nul", b"=6Eul"),
+        (b"dot.", b"dot=2E"),
+        (b"space ", b"space=20"),
+        (b"x?y", b"x=3Fy"),
+        (b"ctl\x01.txt", b"ctl=01.txt"),
+        (b"back\\slash", b"back=5Cslash"),
     ],
 )
 def test_the_rule_by_example(name: bytes, borne: bytes) -> None:
@@ -82,8 +88,8 @@ def test_every_system_can_bear_what_comes_out(name: bytes) -> None:
 
 
 @given(names, names)
-@example(b"a:b", b"a%3Ab")
-@example(b"%253A", b"%3A")
+@example(b"a:b", b"a=3Ab")
+@example(b"=3D3A", b"=3A")
 @example(b"\xe5" * 250, b"\xe5" * 251)
 @settings(max_examples=600, deadline=None)
 def test_no_two_names_become_one(one: bytes, other: bytes) -> None:
@@ -102,13 +108,13 @@ def test_the_outcome_is_no_name_of_its_own_that_stays(name: bytes) -> None:
 def test_a_name_that_was_not_cut_is_read_back_by_anyone(name: bytes) -> None:
     out = mapped(name)
     if out != name and not re.search(rb"~[0-9a-f]{32}(\.[A-Za-z0-9]{1,10})?\Z", out):
-        assert unquote_to_bytes(out) == name
+        assert by_number(out) == name
 
 
 def test_a_long_name_is_cut_and_told_by_a_checksum_of_its_bytes() -> None:
     name = b"\xe5" * 250 + b".txt"
     out = mapped(name)
-    assert out.startswith(b"%E5%E5") and len(out) <= 255
+    assert out.startswith(b"=E5=E5") and len(out) <= 255
     assert out.endswith(b"~" + hashlib.blake2b(name, digest_size=16).hexdigest().encode() + b".txt")
     assert mapped(out) != out
 

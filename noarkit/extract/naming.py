@@ -1,0 +1,96 @@
+"""How files are called in a new package: as in their source, or by the rule of `safe.portable` where that cannot be.
+
+    with Naming(names) as naming:
+        naming.of("a:b.txt")      # "a%3Ab.txt"
+
+`names` is gone through once, and again only where some system would take two of them for one. Only what is called
+otherwise is remembered, in a temporary database.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Self
+
+from noarkit.safe.keys import key_of
+from noarkit.safe.paths import NameKeys, twin_key
+from noarkit.safe.portable import distinct_part, portable_part, portable_path
+from noarkit.safe.scratch import scratch
+
+Rule = Callable[[str], str]
+
+
+class Naming:
+    """The names of the files that go into a package. `rule` says how one path is called, for itself alone."""
+
+    def __init__(self, names: Callable[[], Iterable[str]], rule: Rule = portable_path) -> None:
+        self._rule = rule
+        self._db = scratch()
+        self._db.execute("CREATE TABLE called (name BLOB PRIMARY KEY, told TEXT) WITHOUT ROWID")
+        self.count = 0
+        self._judge(names)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._db.close()
+
+    def of(self, name: str) -> str:
+        """What a file is called in the package."""
+        if not self.count:
+            return name
+        row = self._db.execute("SELECT told FROM called WHERE name = ?", (os.fsencode(name),)).fetchone()
+        return name if row is None else str(row[0])
+
+    def changed(self) -> Iterator[tuple[str, str]]:
+        """What is called otherwise: the key of each original name, and the name in the package; by the latter."""
+        for name, told in self._db.execute("SELECT name, told FROM called ORDER BY told"):
+            yield key_of(name), told
+
+    def _judge(self, names: Callable[[], Iterable[str]]) -> None:
+        self._db.execute("BEGIN")
+        with NameKeys() as keys:
+            for name in names():
+                keys.add(tuple(self._keep(name, self._rule(name)).split("/")))
+            alike = keys.may_repeat()
+        if alike:
+            self._tell_apart(names)
+        self._db.execute("COMMIT")
+        self.count = self._db.execute("SELECT count(*) FROM called").fetchone()[0]
+
+    def _keep(self, name: str, told: str) -> str:
+        if told != name:
+            self._db.execute("INSERT OR REPLACE INTO called VALUES (?, ?)", (os.fsencode(name), told))
+        return told
+
+    def _tell_apart(self, names: Callable[[], Iterable[str]]) -> None:
+        """Of names that some system takes for one, in each folder, the first by bytes keeps its own."""
+        self._db.execute(
+            "CREATE TABLE step (folder BLOB, part BLOB, alike TEXT, PRIMARY KEY (folder, part)) WITHOUT ROWID"
+        )
+        for name in names():
+            self._db.executemany("INSERT OR IGNORE INTO step VALUES (?, ?, ?)", _steps(name))
+        self._db.execute("CREATE INDEX step_alike ON step (folder, alike, part)")
+        self._db.execute(
+            "CREATE TABLE later AS SELECT folder, part FROM step s WHERE EXISTS"
+            " (SELECT 1 FROM step t WHERE t.folder = s.folder AND t.alike = s.alike AND t.part < s.part)"
+        )
+        self._db.execute("CREATE UNIQUE INDEX later_part ON later (folder, part)")
+        for name in names():
+            self._keep(name, self._distinct(name, self._rule(name)))
+
+    def _distinct(self, name: str, told: str) -> str:
+        parts = told.split("/")
+        for depth, (folder, part, _) in enumerate(_steps(name)):
+            if self._db.execute("SELECT 1 FROM later WHERE folder = ? AND part = ?", (folder, part)).fetchone():
+                parts[depth] = distinct_part(os.fsdecode(part))
+        return "/".join(parts)
+
+
+def _steps(name: str) -> Iterator[tuple[bytes, bytes, str]]:
+    """Each step of a path: the folder above it, its name, and what some system takes for the same there."""
+    parts = name.split("/")
+    for depth, part in enumerate(parts):
+        yield os.fsencode("/".join(parts[:depth])), os.fsencode(part), twin_key(portable_part(part))
