@@ -208,6 +208,7 @@ def convert(
     package: Place | None = None,
     source_kind: str | None = None,
     despite_damage: bool = False,
+    strict: bool = False,
     settings: Site | None = None,
     tell: Listener = nobody,
 ) -> Converted:
@@ -215,11 +216,18 @@ def convert(
     A SIARD archive is made of a database (its URL, or a SQLite file), and a SQLite file of a SIARD archive.
 
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. `source_kind`
-    says what a path is to be read as, whatever it looks like (`files`, or a form of package). Raises
+    says what a path is to be read as, whatever it looks like (`files`, or a form of package). A file whose name some
+    system cannot bear is called otherwise in the package, which keeps the original name; one that cannot be read is set
+    aside. With `strict` neither may be: nothing is made, and the lists beside `target` name all of them. Raises
     `PackageFault` where the source is a package that is not whole (unless `despite_damage`),
     `UsageFault`, and what `safe` refuses.
     """
-    wanted = Wanted(form, Path(package) if package is not None else _own_facts(), source_form=_form_named(source_kind))
+    wanted = Wanted(
+        form,
+        Path(package) if package is not None else _own_facts(),
+        source_form=_form_named(source_kind),
+        strict=strict,
+    )
     if form in DATABASES:
         if ":" not in str(source):  # neither an address nor the name of a connection
             require_existing(str(source))

@@ -71,6 +71,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "bytes": "count",
         "resumed": "flag",
         "set_aside": "count",
+        "renamed": "count",
         "as_text": "count",
     },
     "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?"},

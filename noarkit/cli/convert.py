@@ -10,8 +10,9 @@ from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
-from noarkit.extract.convert import TARGETS, set_aside_path
+from noarkit.extract.convert import TARGETS
 from noarkit.extract.databases import DATABASES
+from noarkit.extract.renamed import names_path, set_aside_path
 from noarkit.sources.opening import PLACES
 
 _SHOWN = 20
@@ -24,6 +25,7 @@ _SHOWN = 20
 @option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
 @option("--source-kind", type=click.Choice(tuple(PLACES)))
 @option("--despite-damage", is_flag=True)
+@option("--strict", is_flag=True)
 def convert_command(
     session: Session,
     *,
@@ -33,6 +35,7 @@ def convert_command(
     package: Path | None,
     source_kind: str | None,
     despite_damage: bool,
+    strict: bool,
 ) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
@@ -43,6 +46,7 @@ def convert_command(
             package=package,
             source_kind=source_kind,
             despite_damage=despite_damage,
+            strict=strict,
             settings=settings(session, None),
             tell=work.tell,
         )
@@ -64,6 +68,8 @@ def convert_command(
                 path=set_aside_path(made.package),
             )
         )
+    if made.renamed:
+        lines.append(told.say("convert.renamed", count=made.renamed, path=names_path(made.package)))
     if form != "sqlite":
         lines.append(told.say("convert.next", path=made.package))
     session.face.result(
@@ -76,6 +82,7 @@ def convert_command(
         bytes=made.bytes,
         resumed=made.resumed,
         set_aside=made.set_aside,
+        renamed=made.renamed,
         as_text=len(made.as_text),
     )
     session.face.count(bytes=made.bytes, set_aside=made.set_aside)

@@ -9,13 +9,19 @@ call after a kill goes on. A bag takes a package as it stands, so that nothing o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from noarkit.errors import ItemNotAFile, PackageFault, SourceFault, UsageFault
+from noarkit.errors import PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.payload import NOT_CARRIED, Part, Payload, Told, payload_of
+from noarkit.extract.payload import Part, Payload, Told, payload_of
+from noarkit.extract.renamed import BAG as BAG
+from noarkit.extract.renamed import NOARK as NOARK
+from noarkit.extract.renamed import Going, LeftOut, going, named, refuse, renamed, write_names
+from noarkit.extract.renamed import set_aside_path as set_aside_path
+from noarkit.packages.bagit.write import Blocks
 from noarkit.packages.dias.order import DiasOrder, Party, read_order
 from noarkit.packages.eark.order import (
     Agent,
@@ -32,16 +38,12 @@ from noarkit.packages.eark.spec import Kind
 from noarkit.packages.holding.building import File
 from noarkit.packages.holding.making import Made, Order, make_package
 from noarkit.packages.marks import Form
-from noarkit.safe.csv_files import write_csv
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
-BAG, NOARK = "bagit", "noark5"
 TARGETS = ("eark-sip", "eark-aip", "eark-dip", "dias-sip", "dias-aip", BAG, NOARK)
 """What anything can be converted to; `noark5` is what lies in a package, taken out of it."""
 PACKED_EXTRACTS = tuple(form for form in TARGETS if form != NOARK)
 _KINDS: Mapping[str, Kind] = MappingProxyType({"eark-sip": "sip", "eark-aip": "aip", "eark-dip": "dip"})
-# a bag holds any other package as it stands; of these it holds what lies in them
-_UNWRAPPED = frozenset({"bagit", "siard"})
 _CONTENT_TYPES = {
     "noark5": ("OTHER", "Noark 5", "Databases"),
     "siard": ("citssiard_v1_0", "", "Databases"),
@@ -52,19 +54,22 @@ _CONTENT_TYPES = {
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a place is converted to. `package` is a `package.toml`; without one the stated defaults hold. `source_form`
-    is what the source is read as, whatever it looks like."""
+    is what the source is read as, whatever it looks like. `strict` makes nothing where a file had to be called
+    otherwise or to be left out."""
 
     form: str
     package: Path | None = None
     limits: UnpackLimits = LIMITS
     source_form: Form | None = None
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
     """The package that was made, of how many files of its source, and the form these came in. `defaults` where it says
-    of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file: pipes,
-    sockets and devices; of a SIARD archive, what it lacks. `PKG.set-aside.csv` lists them. `as_text` names columns of a
+    of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file (links,
+    pipes, sockets and devices) or cannot be read; of a SIARD archive, what it lacks.
+    `PKG.set-aside.csv` lists them. `renamed` counts files that are called otherwise in the package, which `PKG.names.csv` lists. `as_text` names columns of a
     database that hold what their types in SIARD cannot, and became texts or bytes."""
 
     package: Path
@@ -75,6 +80,7 @@ class Converted:
     defaults: bool
     set_aside: int = 0
     as_text: tuple[str, ...] = ()
+    renamed: int = 0
 
 
 def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:
@@ -87,34 +93,27 @@ def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobo
         raise UsageFault(what="unknown-form", where=wanted.form, do=", ".join(TARGETS))
     _refuse_inside(source, target)
     counted = _Counted()
-    with payload_of(source, wanted.limits, tell, form=wanted.source_form) as payload:
-        counting = replace(payload, parts=tuple(map(counted.part, payload.parts)), whole=counted.part(payload.whole))
+    with payload_of(source, wanted.limits, tell, form=wanted.source_form) as found, ExitStack() as stack:
+        payload = named(found, wanted.form, target, stack)
+        left = LeftOut(payload, wanted.form)
+        if wanted.strict:
+            refuse(source, target, payload, left)
+        counting = replace(
+            payload,
+            parts=tuple(map(counted.part, payload.parts)),
+            whole=counted.part(payload.whole),
+            aside=None if wanted.strict else left,
+        )
         try:
             made = _WRITERS[wanted.form](counting, target, wanted, tell)
         except SourceFault as fault:
             if fault.exit_code != SourceFault.exit_code:
                 raise
-            # a load sets one file aside and goes on; a package that lacks a file is none
             raise PackageFault(where=fault.data.get("key"), why=fault.data.get("why"), detail=fault.code) from fault
-    left = _set_aside(payload, wanted.form)
-    if left:
-        rows = ((name, "" if kind == NOT_CARRIED else ItemNotAFile.code, kind) for name, kind in sorted(left.items()))
-        write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
+        aside, called = left.write(target), write_names(target, payload, wanted.form)
     defaults = wanted.package is None and wanted.form != NOARK
-    aside = len(left)
-    return Converted(made.path, payload.form, counted.files, counted.bytes, made.resumed, defaults, aside)
-
-
-def _set_aside(payload: Payload, form: str) -> Mapping[str, str]:
-    """What the new package does not hold, with its kind; a bag takes other packages whole."""
-    if form == BAG and payload.form not in _UNWRAPPED:
-        return {name: kind for name, kind in payload.set_aside.items() if kind != NOT_CARRIED}
-    return payload.set_aside
-
-
-def set_aside_path(target: Path) -> Path:
-    """Where the list of what was set aside stands."""
-    return target.parent / f"{target.name}.set-aside.csv"
+    files, octets = counted.files - left.files, counted.bytes - left.bytes
+    return Converted(made.path, payload.form, files, octets, made.resumed, defaults, aside, renamed=called)
 
 
 class _Counted:
@@ -145,15 +144,29 @@ def _bag(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Made
     from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
 
     # what was a bag gets a new one; any other package goes into it whole
-    folder = "" if payload.form in ("plain", "bagit", "noark5", "siard") else f"{payload.title}/"
-    told = payload.whole if payload.form not in _UNWRAPPED else None
-    files = told.files if told is not None else lambda: _together(payload.parts)
+    files = (file for one in going(payload, BAG) for file in one.files())
+    info, tags = _names_in_bag(payload)
     return make_bag(
-        (BagFile(folder + name, source, size, stamp) for name, source, size, stamp in files()),
+        (BagFile(*file) for file in files),
         target,
-        BagOrder(info=_bag_info(read_order(wanted.package))),
+        BagOrder(info=(*_bag_info(read_order(wanted.package)), *info), tags=tags),
+        aside=payload.aside,
         tell=tell,
     )
+
+
+def _names_in_bag(payload: Payload) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, bytes | Blocks], ...]]:
+    """What a bag says of files that are called otherwise: an entry of its information, and a tag file."""
+    from noarkit.packages.bagit.names import LABEL, ORIGINAL_NAMES, names_tag
+    from noarkit.packages.bagit.spec import PAYLOAD
+
+    def pairs() -> Iterator[tuple[str, str]]:
+        return ((name.removeprefix(f"{PAYLOAD}/"), key) for name, key in renamed(payload, BAG))
+
+    count = sum(1 for _ in pairs())
+    if not count:
+        return (), ()
+    return ((LABEL, f"{ORIGINAL_NAMES} ({count})"),), ((ORIGINAL_NAMES, names_tag(pairs)),)
 
 
 def _bag_info(told: DiasOrder) -> tuple[tuple[str, str], ...]:
@@ -175,15 +188,15 @@ def _eark(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Mad
     names = {part.name for part in payload.parts}
     told = [one for one in payload.told if one.part not in names]
     order = replace(_eark_order(wanted), metadata=_metadata(told), documentation=_documentation(told))
-    return make_eark(parts, target, order, tell=tell)
+    return make_eark(parts, target, order, aside=payload.aside, tell=tell)
 
 
 def _representation(part: Part, payload: Payload) -> Representation:
     kind, other, category = _CONTENT_TYPES[part.content]
-    files = (EarkFile(name, source, size, stamp) for name, source, size, stamp in part.files())
+    files = (EarkFile(*file, original_name=original) for file, original in part.called())
     told = [one for one in payload.told if one.part == part.name]
     return Representation(
-        part.name, files, kind, other, category, metadata=_metadata(told), documentation=_documentation(told)
+        part.folder, files, kind, other, category, metadata=_metadata(told), documentation=_documentation(told)
     )
 
 
@@ -231,7 +244,24 @@ def _dias(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Mad
     order = read_order(wanted.package, type=wanted.form.removeprefix("dias-").upper())
     if wanted.package is None and not any(part.content == "noark5" for part in payload.parts):
         order = replace(order, label=payload.title)
-    return make_dias(_together(payload.parts), target, order, tell=tell)
+    goes = going(payload, wanted.form)
+    return make_dias(
+        (file for one in goes for file in one.files()),
+        target,
+        order,
+        original=lambda name: _original(goes, name),
+        aside=payload.aside,
+        tell=tell,
+    )
+
+
+def _original(goes: tuple[Going, ...], name: str) -> str:
+    """The key of what a file was called, by its name below the content; empty where it still is."""
+    for one in goes:
+        if one.part.naming is not None and name.startswith(one.folder):
+            found = one.part.naming.original(name.removeprefix(one.folder))
+            return one.folder + found if found else ""
+    return ""
 
 
 def _taken_out(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Made:
@@ -239,15 +269,10 @@ def _taken_out(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -
     extracts = [part for part in payload.parts if part.content == "noark5"]
     if len(extracts) != 1:
         raise PackageFault(where=payload.title, why="no-extract-inside" if not extracts else "several-packages")
-    return make_package(extracts[0].files(), Order(target, f"noark5 {payload.title}"), lambda *_: None, tell=tell)
-
-
-def _together(parts: tuple[Part, ...]) -> Iterator[File]:
-    """The files of all parts; those of several each below the name of their own."""
-    for part in parts:
-        above = f"{part.name}/" if len(parts) > 1 else ""
-        for name, source, size, stamp in part.files():
-            yield above + name, source, size, stamp
+    files = (file for file, _ in extracts[0].called())
+    return make_package(
+        files, Order(target, f"noark5 {payload.title}", aside=payload.aside), lambda *_: None, tell=tell
+    )
 
 
 _Writer = Callable[[Payload, Path, Wanted, Listener], Made]

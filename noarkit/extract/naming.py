@@ -1,7 +1,7 @@
 """How files are called in a new package: as in their source, or by the rule of `safe.portable` where that cannot be.
 
     with Naming(names) as naming:
-        naming.of("a:b.txt")      # "a%3Ab.txt"
+        naming.of("a:b.txt")      # "a=3Ab.txt"
 
 `names` is gone through once, and again only where some system would take two of them for one. Only what is called
 otherwise is remembered, in a temporary database.
@@ -19,46 +19,81 @@ from noarkit.safe.portable import distinct_part, portable_part, portable_path
 from noarkit.safe.scratch import scratch
 
 Rule = Callable[[str], str]
+MOST_PATH_BYTES = 3_800
+"""How long the whole path of a file may be, so that what a form puts before it still fits."""
+
+_STEPS = "CREATE TABLE step (folder BLOB, part BLOB, alike TEXT, PRIMARY KEY (folder, part)) WITHOUT ROWID"
+_LATER = (
+    "CREATE TABLE later AS SELECT folder, part FROM step s WHERE EXISTS"
+    " (SELECT 1 FROM step t WHERE t.folder = s.folder AND t.alike = s.alike AND t.part < s.part)"
+)
 
 
 class Naming:
-    """The names of the files that go into a package. `rule` says how one path is called, for itself alone."""
+    """The names of the files that go into a package. `rule` says how one path is called, for itself alone; names that
+    some system takes for one are told apart, unless `apart` is False."""
 
-    def __init__(self, names: Callable[[], Iterable[str]], rule: Rule = portable_path) -> None:
+    def __init__(self, names: Callable[[], Iterable[str]], rule: Rule = portable_path, *, apart: bool = True) -> None:
         self._rule = rule
         self._db = scratch()
         self._db.execute("CREATE TABLE called (name BLOB PRIMARY KEY, told TEXT) WITHOUT ROWID")
-        self.count = 0
-        self._judge(names)
+        self._db.execute("CREATE TABLE long (name BLOB)")
+        self._db.execute("CREATE VIEW borne AS SELECT * FROM called WHERE name NOT IN (SELECT name FROM long)")
+        self._judge(names, apart)
+        self._db.execute("CREATE INDEX called_told ON called (told)")
+        self.count = int(self._db.execute("SELECT count(*) FROM borne").fetchone()[0])
+        self._any = self._db.execute("SELECT 1 FROM called LIMIT 1").fetchone() is not None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forgets everything."""
         self._db.close()
 
     def of(self, name: str) -> str:
         """What a file is called in the package."""
-        if not self.count:
+        if not self._any:
             return name
         row = self._db.execute("SELECT told FROM called WHERE name = ?", (os.fsencode(name),)).fetchone()
         return name if row is None else str(row[0])
 
-    def changed(self) -> Iterator[tuple[str, str]]:
-        """What is called otherwise: the key of each original name, and the name in the package; by the latter."""
-        for name, told in self._db.execute("SELECT name, told FROM called ORDER BY told"):
-            yield key_of(name), told
+    def original(self, told: str) -> str:
+        """The key of what a file of the package was called; empty where it still is."""
+        row = self._db.execute("SELECT name FROM called WHERE told = ?", (told,)).fetchone() if self._any else None
+        return "" if row is None else key_of(row[0])
 
-    def _judge(self, names: Callable[[], Iterable[str]]) -> None:
+    def changed(self) -> Iterator[tuple[str, str]]:
+        """What is called otherwise: the name in the package and the key of the original one, by the former."""
+        for told, name in self._db.execute("SELECT told, name FROM borne ORDER BY told"):
+            yield str(told), key_of(name)
+
+    def too_long(self) -> Iterator[str]:
+        """Files whose whole path no package can bear, by their keys."""
+        for (name,) in self._db.execute("SELECT name FROM long ORDER BY name"):
+            yield key_of(name)
+
+    @staticmethod
+    def fits(told: str) -> bool:
+        """True for a path that a package can bear."""
+        return len(told) * 4 <= MOST_PATH_BYTES or len(told.encode()) <= MOST_PATH_BYTES
+
+    def _judge(self, names: Callable[[], Iterable[str]], apart: bool) -> None:
         self._db.execute("BEGIN")
         with NameKeys() as keys:
             for name in names():
-                keys.add(tuple(self._keep(name, self._rule(name)).split("/")))
+                told = self._keep(name, self._rule(name))
+                if not self.fits(told):
+                    self._db.execute("INSERT INTO long VALUES (?)", (os.fsencode(name),))
+                elif apart:
+                    keys.add(tuple(told.split("/")))
             alike = keys.may_repeat()
         if alike:
             self._tell_apart(names)
         self._db.execute("COMMIT")
-        self.count = self._db.execute("SELECT count(*) FROM called").fetchone()[0]
 
     def _keep(self, name: str, told: str) -> str:
         if told != name:
@@ -67,16 +102,11 @@ class Naming:
 
     def _tell_apart(self, names: Callable[[], Iterable[str]]) -> None:
         """Of names that some system takes for one, in each folder, the first by bytes keeps its own."""
-        self._db.execute(
-            "CREATE TABLE step (folder BLOB, part BLOB, alike TEXT, PRIMARY KEY (folder, part)) WITHOUT ROWID"
-        )
+        self._db.execute(_STEPS)
         for name in names():
             self._db.executemany("INSERT OR IGNORE INTO step VALUES (?, ?, ?)", _steps(name))
         self._db.execute("CREATE INDEX step_alike ON step (folder, alike, part)")
-        self._db.execute(
-            "CREATE TABLE later AS SELECT folder, part FROM step s WHERE EXISTS"
-            " (SELECT 1 FROM step t WHERE t.folder = s.folder AND t.alike = s.alike AND t.part < s.part)"
-        )
+        self._db.execute(_LATER)
         self._db.execute("CREATE UNIQUE INDEX later_part ON later (folder, part)")
         for name in names():
             self._keep(name, self._distinct(name, self._rule(name)))

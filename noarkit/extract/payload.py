@@ -9,6 +9,7 @@ What is packed is read where it lies, file by file in the order in which they li
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -22,17 +23,20 @@ from typing import Literal
 from noarkit.errors import PackageFault, TooLarge, UnsafeMember, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.extract.left_out import left_out
+from noarkit.extract.naming import Naming
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.dias.held import open_held
 from noarkit.packages.forms import Found, look, look_as
-from noarkit.packages.holding.building import File
+from noarkit.packages.holding.building import Aside, File
 from noarkit.packages.holding.located import locator_of
 from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stored, open_storage
 from noarkit.packages.marks import Form
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
+from noarkit.safe.keys import key_of
 from noarkit.safe.paths import inside
+from noarkit.safe.portable import portable_part
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.safe.workplace import own_folder
 from noarkit.sources.files.folders import kind_of
@@ -42,6 +46,7 @@ _REPRESENTATIONS = "representations"
 _DATA = "data"
 _CONTENT = "content"
 NOT_CARRIED = "not-carried"
+FOLDER, LINK = "folder", "link"
 _MOST_TOLD = 10_000
 _KINDS_TOLD: Mapping[str, Literal["descriptive", "other", "documentation"]] = {
     "metadata/descriptive": "descriptive",
@@ -66,6 +71,19 @@ class Part:
     files: Callable[[], Iterator[File]]
     where: str = ""
     takes: Callable[[str], bool] = bool  # every name is one
+    naming: Naming | None = None
+
+    @property
+    def folder(self) -> str:
+        """The name as a folder of a package may bear it."""
+        return portable_part(self.name) if self.name else ""
+
+    def called(self) -> Iterator[tuple[File, str]]:
+        """Every file by the name that it has in the package, and with the key of its own where that differs."""
+        naming = self.naming
+        for file in self.files():
+            told = naming.of(file[0]) if naming is not None else file[0]
+            yield (told, *file[1:]), "" if told == file[0] else key_of(os.fsencode(file[0]))
 
     def covers(self, root: str, name: str) -> bool:
         """True where a file of the package at `root` is one of these, or holds them."""
@@ -89,7 +107,7 @@ class Told:
 class Payload:
     """What is to be carried over. `form` is what it came in, `title` what the place is called; `told` are descriptions
     that other forms have a place for, too; `set_aside` is what stands in a folder and is no file, with its kind, and
-    what stands in a package and belongs to nothing that it holds."""
+    what stands in a package and belongs to nothing that it holds. `aside` is told of files that cannot be read."""
 
     form: Form
     title: str
@@ -97,6 +115,7 @@ class Payload:
     whole: Part
     told: tuple[Told, ...] = ()
     set_aside: Mapping[str, str] = field(default_factory=dict)
+    aside: Aside | None = None
 
 
 @contextmanager
@@ -286,14 +305,14 @@ def _part(name: str, kind: Content, storage: Storage, wanted: Callable[[str], bo
 
 
 def _no_files(storage: Storage) -> Iterator[tuple[str, str]]:
-    """Pipes, sockets and devices of a folder, which have no content to carry over, with the kind of each."""
+    """Links, pipes, sockets and devices of a folder, which have no content to carry over, and folders that cannot be
+    read, with the kind of each."""
     if storage.folder is None:
         return
     for stored in storage.files():
-        if stored.odd and stored.odd != "link":
+        if stored.odd:
             mode = (storage.folder / stored.name).lstat().st_mode
-            if not stat.S_ISDIR(mode):  # a folder that cannot be read may hold anything: that is for `_files` to refuse
-                yield stored.name, kind_of(mode)
+            yield stored.name, FOLDER if stat.S_ISDIR(mode) else LINK if stat.S_ISLNK(mode) else kind_of(mode)
 
 
 def _part_name(kind: Content) -> str:

@@ -22,10 +22,11 @@ import re
 
 from noarkit.errors import UnsafePath
 from noarkit.safe.keys import path_of
-from noarkit.safe.paths import MAX_NAME_BYTES, harmless, is_device
+from noarkit.safe.paths import MAX_NAME_BYTES, checked_parts, harmless, is_device
 
 _ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"\\|?*\u2028\u2029\ufffe\uffff\ud800-\udfff]')
 _ESCAPED = re.compile(r"=([0-9A-F]{2})")
+_NO_XML = re.compile(r"[\x00-\x1f\ufffe\uffff]")
 _LIKE_ESCAPED = re.compile(r"=(?=[0-9A-F]{2})")
 _SHORT_END = re.compile(r"\.[A-Za-z0-9]{1,10}\Z")
 _HASHED = re.compile(r"~(?=[0-9a-f]{32}(?:\.[A-Za-z0-9]{1,10})?\Z)")
@@ -61,6 +62,21 @@ def portable_path(name: str) -> str:
     if harmless(name) and not name.endswith(" ") and " /" not in name:
         return name
     return "/".join(map(portable_part, name.split("/")))
+
+
+def bearable_path(name: str) -> str:
+    """The parts of a path that no package could bear as every system can, and all others as they are: for files that
+    other files refer to by their names."""
+    return "/".join(part if _is_bearable(part) else portable_part(part) for part in name.split("/"))
+
+
+def _is_bearable(part: str) -> bool:
+    try:
+        part.encode()
+        checked_parts(part)
+    except (UnicodeEncodeError, UnsafePath):
+        return False
+    return _NO_XML.search(part) is None
 
 
 def is_portable_name_of(key: str, stored: str) -> bool:

@@ -17,6 +17,7 @@ from noarkit.cli.contract import schema
 from noarkit.cli.main import main
 from noarkit.extract.convert import PACKED_EXTRACTS
 from noarkit.validate import validate
+from tests.rights import held_to_file_rights
 
 
 @pytest.fixture(autouse=True)
@@ -139,16 +140,48 @@ def test_what_cannot_be_done_is_told_and_leaves_nothing(
     assert sorted(Path().rglob("*")) == before
 
 
-def test_a_file_that_cannot_be_taken_stops_it_and_a_second_call_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("form", PACKED_EXTRACTS)
+def test_links_and_what_cannot_be_read_are_set_aside_and_the_rest_is_carried(form: str) -> None:
     Path("mapper", "lenke").symlink_to("tom.txt")
-    assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut"], {}) == 4
+    Path("mapper", "stengt.txt").write_bytes(b"stengt")
+    Path("mapper", "stengt.txt").chmod(0)
+    with held_to_file_rights():
+        assert main(["convert", "mapper", "--as", form, "-o", "ut", "--json"], {}) == 3
+    assert main(["validate", "ut"], {}) == 0
+    with Path("ut.set-aside.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file, delimiter=";"))
+    assert rows == [["key", "code", "kind"], ["lenke", "F204", "link"], ["stengt.txt", "F201", "unreadable"]]
+
+
+@pytest.mark.parametrize("ending", ["", ".zip", ".tar"])
+def test_what_was_carried_is_counted_without_what_cannot_be_read(
+    ending: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mapper", "stengt.txt").write_bytes(b"stengt")
+    Path("mapper", "stengt.txt").chmod(0)
+    Path("mapper", "lukket").mkdir()
+    Path("mapper", "lukket", "a.txt").write_bytes(b"a")
+    Path("mapper", "lukket").chmod(0)
+    with held_to_file_rights():
+        assert main(["convert", "mapper", "--as", "bagit", "-o", f"ut{ending}", "--json"], {}) == 3
+    Path("mapper", "lukket").chmod(0o700)
+    (made,) = [line for line in lines_of(capsys) if line["event"] == "converted"]
+    assert (made["files"], made["bytes"], made["set_aside"]) == (3, 5, 2)
+    told = Path(f"ut{ending}.set-aside.csv").read_text("utf-8-sig")
+    assert '"lukket";"F201";"folder"' in told and '"stengt.txt";"F201";"unreadable"' in told
+
+
+def test_a_strict_convert_makes_nothing_of_what_cannot_all_be_carried(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mapper", "lenke").symlink_to("tom.txt")
+    assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut", "--strict"], {}) == 4
+    assert "lenke" in capsys.readouterr().err and not Path("ut").exists()
     Path("mapper", "lenke").unlink()
-    if os.geteuid() != 0:
-        Path("mapper", "tom.txt").chmod(0)
-        assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut"], {}) == 4
-        Path("mapper", "tom.txt").chmod(0o644)
+    Path("mapper", "tom.txt").chmod(0)
+    with held_to_file_rights():
+        assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut", "--strict"], {}) == 4
+    Path("mapper", "tom.txt").chmod(0o644)
     assert not Path("ut").exists()
-    assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut"], {}) == 0
+    assert main(["convert", "mapper", "--as", "eark-sip", "-o", "ut", "--strict"], {}) == 0
 
 
 def test_a_database_becomes_a_siard_archive_and_that_a_database(capsys: pytest.CaptureFixture[str]) -> None:

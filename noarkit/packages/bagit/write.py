@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from noarkit.errors import UnsafeMember, UnsafePath, UsageFault
@@ -32,6 +33,7 @@ from noarkit.packages.bagit.spec import (
     path_fault,
     write_info,
 )
+from noarkit.packages.holding.building import Aside
 from noarkit.packages.holding.making import Build, Made, Order, make_package
 from noarkit.packages.holding.progress import Progress
 from noarkit.safe.digest import Readable
@@ -40,6 +42,7 @@ from noarkit.safe.tree import walk_tree
 _FORMAT = "1"
 _OXUM = "Payload-Oxum"
 
+Blocks = Callable[[], Iterable[bytes]]
 Opener = Callable[[], AbstractContextManager[Readable]]
 
 
@@ -58,11 +61,12 @@ class BagFile:
 
 @dataclass(frozen=True, slots=True)
 class BagOrder:
-    """How a bag shall be. `info` are entries of `bag-info.txt` in order, `tags` further tag files by name."""
+    """How a bag shall be. `info` are entries of `bag-info.txt` in order, `tags` further tag files by name,
+    whole or in blocks, which may be asked for again."""
 
     info: tuple[tuple[str, str], ...] = ()
     algorithms: tuple[str, ...] = DEFAULT_ALGORITHMS
-    tags: tuple[tuple[str, bytes], ...] = ()
+    tags: tuple[tuple[str, bytes | Blocks], ...] = ()
     width: int | None = None
 
 
@@ -70,9 +74,14 @@ MadeBag = Made
 
 
 def make_bag(
-    files: Iterable[BagFile], target: Path, order: BagOrder | None = None, *, tell: Listener = nobody
+    files: Iterable[BagFile],
+    target: Path,
+    order: BagOrder | None = None,
+    *,
+    aside: Aside | None = None,
+    tell: Listener = nobody,
 ) -> MadeBag:
-    """Makes the bag at `target`, which must not be there.
+    """Makes the bag at `target`, which must not be there. `aside` is told of files that cannot be read.
 
     Raises `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be
     taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no bag can hold.
@@ -86,6 +95,7 @@ def make_bag(
         order.width,
         (DECLARATION, _declaration()),
         (PAYLOAD,),
+        aside=aside,
     )
     return make_package(_named(files), wanted, lambda build, progress: _write_tags(build, progress, order), tell=tell)
 
@@ -143,8 +153,8 @@ def _write_tags(build: Build, progress: Progress, order: BagOrder) -> None:
     octets, count = progress.octets()
     info = [(label, value) for label, value in order.info if label.casefold() != _OXUM.casefold()]
     build.tag(INFO, [write_info([*info, (_OXUM, f"{octets}.{count}")]).encode()])
-    for name, content in sorted(order.tags):
-        build.tag(name, [content])
+    for name, content in sorted(order.tags, key=itemgetter(0)):
+        build.tag(name, [content] if isinstance(content, bytes) else content())
     for number, algorithm in enumerate(order.algorithms):
         rows = progress.rows("payload", by_name=True)
         build.tag(manifest_name(algorithm), (_line(row.digests[number], row.name) for row in rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -30,11 +30,17 @@ _IN_CONTENT = CONTENT + "/"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is fixed at the first start of a build."""
+    """What is fixed at the first start of a build; and what a file of the content was called, by its name there: empty
+    where it still is."""
 
     uuid: str
     moment: datetime
     version: str
+    original: Callable[[str], str] = lambda name: ""
+
+    def original_of(self, row: Done) -> str:
+        """What the file of a row was called; empty where it still is."""
+        return self.original(row.name.removeprefix(_IN_CONTENT)) if row.name.startswith(_IN_CONTENT) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +110,16 @@ def aic_mets(order: DiasOrder, facts: Facts, tars: Iterable[Sealed]) -> bytes:
 def _row(row: Done, number: int, order: DiasOrder, facts: Facts) -> str:
     written = modified_ns(row.stamp)
     created = facts.moment if written is None else datetime.fromtimestamp(written // 1_000_000_000, UTC)
-    return _file(number, row.name, mime_of(row.name), row.size_bytes, (_moment(created, order.zone), row.digests[0]))
+    sealed = (_moment(created, order.zone), row.digests[0])
+    return _file(number, row.name, mime_of(row.name), row.size_bytes, sealed, facts.original_of(row))
 
 
-def _file(number: int, path: str, mime: str, size_bytes: int, sealed: tuple[str, str]) -> str:
+def _file(number: int, path: str, mime: str, size_bytes: int, sealed: tuple[str, str], owner: str = "") -> str:
     created, sha256 = sealed
+    owned = attributes({"OWNERID": owner})
     return (
-        f'<file ID="fileId_{number}" MIMETYPE="{mime}" SIZE="{size_bytes}" CREATED="{created}" CHECKSUM="{sha256}"'
-        ' CHECKSUMTYPE="SHA-256" USE="Datafile"><FLocat LOCTYPE="URL" xlink:type="simple"'
+        f'<file ID="fileId_{number}"{owned} MIMETYPE="{mime}" SIZE="{size_bytes}" CREATED="{created}"'
+        f' CHECKSUM="{sha256}" CHECKSUMTYPE="SHA-256" USE="Datafile"><FLocat LOCTYPE="URL" xlink:type="simple"'
         f' xlink:href="{quoted(href_of(path))}"/></file>\n'
     )
 

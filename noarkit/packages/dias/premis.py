@@ -1,6 +1,7 @@
 """Writes dias-premis.xml and log.xml: the package as an object, what was done to it, and what METS cannot say of files.
 
-METS already lists every file with size and checksum; a PREMIS object has only those whose format METS has no word for.
+METS already lists every file with size and checksum; a PREMIS object has only those whose format METS has no word for,
+and those whose original name is another.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from zoneinfo import ZoneInfo
 from noarkit.packages.dias.markup import HEAD, attributes, element, text
 from noarkit.packages.dias.mets import Facts
 from noarkit.packages.dias.order import SOFTWARE, DiasOrder
-from noarkit.packages.dias.spec import IDENTIFIER_TYPE, PREMIS_NAMESPACE, XLINK, ending_of, href_of
+from noarkit.packages.dias.spec import CONTENT, IDENTIFIER_TYPE, PREMIS_NAMESPACE, XLINK, ending_of, href_of
 from noarkit.packages.holding.progress import Done
 
 CREATION = "Creation"
@@ -21,11 +22,11 @@ _BATCH = 500
 
 
 def dias_premis(order: DiasOrder, facts: Facts, untold: Iterable[Done]) -> Iterator[bytes]:
-    """dias-premis.xml; `untold` are the files that METS has no type for."""
+    """dias-premis.xml; `untold` are the files that METS has no type for, or that were called otherwise."""
     yield (_begin() + _package(order, facts)).encode()
     lines: list[str] = []
     for number, row in enumerate(untold, start=1):
-        lines.append(_file(row, order.type, f"{facts.uuid}/{number}"))
+        lines.append(_file(row, order.type, f"{facts.uuid}/{number}", facts.original_of(row)))
         if len(lines) >= _BATCH:
             yield "".join(lines).encode()
             lines.clear()
@@ -64,7 +65,7 @@ def _package(order: DiasOrder, facts: Facts) -> str:
     )
 
 
-def _file(row: Done, package_type: str, identifier: str) -> str:
+def _file(row: Done, package_type: str, identifier: str, original: str) -> str:
     fixity = (
         "<fixity>"
         f"<messageDigestAlgorithm>SHA-256</messageDigestAlgorithm><messageDigest>{row.digests[0]}</messageDigest>"
@@ -75,7 +76,7 @@ def _file(row: Done, package_type: str, identifier: str) -> str:
         '<object xsi:type="file">\n'
         + _identifier("objectIdentifier", "object", identifier)
         + f"<objectCharacteristics>\n{_format(ending or 'unknown', fixity)}</objectCharacteristics>\n"
-        + element("originalName", row.name)
+        + element("originalName", f"{CONTENT}/{original}" if original else row.name)
         + "<storage><contentLocation>\n"
         + element("contentLocationType", package_type)
         + element("contentLocationValue", href_of(row.name))

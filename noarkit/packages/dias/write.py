@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 import noarkit
@@ -25,7 +26,7 @@ from noarkit.packages.dias.order import DiasOrder
 from noarkit.packages.dias.pair import Pair
 from noarkit.packages.dias.premis import dias_premis, log
 from noarkit.packages.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, PREMIS_SCHEMA, XLINK_SCHEMA, schemas
-from noarkit.packages.holding.building import File
+from noarkit.packages.holding.building import Aside, File
 from noarkit.packages.holding.making import Build, Made, Order, make_package
 from noarkit.packages.holding.progress import Done, Progress
 from noarkit.safe.atomic import no_room, write_bytes
@@ -40,9 +41,18 @@ _TWICE: Mapping[str, str] = {"arkivuttrekk.xml": spec.ADDML, "addml.xsd": spec.A
 
 
 def make_dias(
-    content: Iterable[File], target_folder: Path, order: DiasOrder | None = None, *, tell: Listener = nobody
+    content: Iterable[File],
+    target_folder: Path,
+    order: DiasOrder | None = None,
+    *,
+    original: Callable[[str], str] = lambda name: "",
+    aside: Aside | None = None,
+    tell: Listener = nobody,
 ) -> Made:
     """Makes the package in `target_folder`, which must not be there. Names of `content` are below content/.
+
+    `original` says what a file was called before, by its name in `content`; `aside` is told of files that cannot be
+    read.
 
     A Noark 5 extract is given with arkivuttrekk.xml and the others directly inside. The same content in the same order
     with the same `uuid` and `moment` gives the same bytes. Raises `UsageFault`, `RunLocked` where another process makes
@@ -53,14 +63,22 @@ def make_dias(
     with no_room(target_folder):
         pair = Pair(target_folder, _job(order), lambda: _first(order))
         try:
-            made = _resume(content, target_folder, order, pair, tell)
+            made = _resume(content, target_folder, order, pair, _Told(original, aside, tell))
             pair.clear()
         finally:
             pair.close()
     return made
 
 
-def _resume(content: Iterable[File], target: Path, order: DiasOrder, pair: Pair, tell: Listener) -> Made:
+class _Told(NamedTuple):
+    """What is asked, and what is told, while a package grows."""
+
+    original: Callable[[str], str]
+    aside: Aside | None
+    tell: Listener
+
+
+def _resume(content: Iterable[File], target: Path, order: DiasOrder, pair: Pair, told: _Told) -> Made:
     known = pair.facts
     if pair.placed():
         return Made(target, int(known["files"]), int(known["bytes"]), True)
@@ -68,7 +86,7 @@ def _resume(content: Iterable[File], target: Path, order: DiasOrder, pair: Pair,
         if "mets" not in known:
             pair.clear()
         raise UsageFault(what="exists", where=str(target))
-    facts = Facts(known["uuid"], datetime.fromisoformat(known["moment"]), known["version"])
+    facts = Facts(known["uuid"], datetime.fromisoformat(known["moment"]), known["version"], told.original)
     tar = pair.folder / f"{facts.uuid}.tar"
     twins: tuple[tuple[str, str], ...] = ()
     resumed = True
@@ -77,8 +95,8 @@ def _resume(content: Iterable[File], target: Path, order: DiasOrder, pair: Pair,
         def describe(build: Build, progress: Progress) -> None:
             _describe(build, progress, order, facts, pair)
 
-        wanted = Order(tar, f"{_FORMAT} {known['job']}", ("sha256",), None, None, spec.FOLDERS, facts.uuid)
-        made = make_package(_files(content), wanted, describe, tell=tell)
+        wanted = Order(tar, f"{_FORMAT} {known['job']}", folders=spec.FOLDERS, top=facts.uuid, aside=told.aside)
+        made = make_package(_files(content), wanted, describe, tell=told.tell)
         twins, resumed = made.twins, made.resumed
     sealed = Sealed(tar.name, tar.stat().st_size, sha256_of(tar))
     mets = Sealed(f"{facts.uuid}/{spec.METS}", int(known["mets_bytes"]), known["mets"], spec.mime_of(spec.METS))
@@ -131,7 +149,8 @@ def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, 
     for name in sorted(own):
         build.tag(name, [own[name]])
     size_bytes, files = progress.octets()
-    untold = (row for row in progress.rows("payload", by_name=True) if not spec.can_tell(row.name))
+    rows = progress.rows("payload", by_name=True)
+    untold = (row for row in rows if not spec.can_tell(row.name) or facts.original_of(row))
     build.tag(spec.PREMIS, dias_premis(order, facts, untold))
     build.tag(spec.LOG, log(order, facts, files, size_bytes))
     build.tag(spec.METS, dias_mets(order, facts, _own(progress), progress.rows(by_name=True, below=spec.CONTENT)))

@@ -28,7 +28,7 @@ from noarkit.packages.eark.listing import Facts
 from noarkit.packages.eark.markup import moment
 from noarkit.packages.eark.order import Agent, EarkFile, EarkOrder, MetadataFile, PackageEvent, Representation, Source
 from noarkit.packages.eark.schemas import schemas
-from noarkit.packages.holding.building import File
+from noarkit.packages.holding.building import Aside, File
 from noarkit.packages.holding.building import Source as Unread
 from noarkit.packages.holding.containers import top_name
 from noarkit.packages.holding.making import Made, Order, make_package
@@ -53,9 +53,14 @@ _METADATA_FOLDERS = ("descriptive", "preservation", "other")
 
 
 def make_eark(
-    representations: Iterable[Representation], target: Path, order: EarkOrder | None = None, *, tell: Listener = nobody
+    representations: Iterable[Representation],
+    target: Path,
+    order: EarkOrder | None = None,
+    *,
+    aside: Aside | None = None,
+    tell: Listener = nobody,
 ) -> Made:
-    """Makes the package at `target`, which must not be there.
+    """Makes the package at `target`, which must not be there. `aside` is told of files that cannot be read.
 
     Raises `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be
     taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no package can hold.
@@ -76,6 +81,7 @@ def make_eark(
                 folders=tuple(f"{spec.REPRESENTATIONS}/{part.name}/{spec.DATA}" for part in parts),
                 top=folder_name(wanted.object_id),
                 keep=((CREATED, moment(wanted.created or datetime.now(UTC))),),
+                aside=aside,
             ),
             lambda build, progress: describer.describe(build, progress, progress.get(CREATED) or ""),
             tell=tell,

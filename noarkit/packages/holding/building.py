@@ -34,6 +34,8 @@ class LeftOut(Exception):
     """What a source raises when it is opened whose file shall not be in the package; it has told why itself."""
 
 
+Aside = Callable[[str, int, SourceFault], None]
+"""What is told of a file that cannot be read (name in the package, bytes), where the package is made without it."""
 Source = str | Path | Callable[[], AbstractContextManager[Readable]]
 File = tuple[str, Source, int | None, str]
 
@@ -43,6 +45,8 @@ _FAULTS: dict[str, type[SourceFault]] = {
     "changed": ItemChanged,
     "not-a-file": ItemNotAFile,
 }
+# what changes while it is read may be whole the next time
+_LEFT_ASIDE = (ItemVanished, ItemUnreadable, ItemNotAFile)
 _COMMIT_FILES = 250
 _MARK_FILES = 1_000
 _MARK_BYTES = 64 * 1024 * 1024
@@ -51,7 +55,16 @@ _MARK_BYTES = 64 * 1024 * 1024
 class FolderBuild:
     """A package that grows as a folder beside its target."""
 
-    def __init__(self, progress: Progress, hashes: Sequence[str], width: int | None, *, private: bool = False) -> None:
+    def __init__(
+        self,
+        progress: Progress,
+        hashes: Sequence[str],
+        width: int | None,
+        *,
+        private: bool = False,
+        aside: Aside | None = None,
+    ) -> None:
+        self._aside = aside
         self.path = progress.folder / "package"
         self._begun_before = self.path.exists()
         self.path.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
@@ -132,7 +145,10 @@ class FolderBuild:
 
     def _record(self, task: Task, done: Hashed) -> None:
         if done.why:
-            raise _fault(task.name, done.why)
+            _refuse(task.name, done.why, self._aside, task.size_bytes)
+            with suppress(OSError):  # what was copied before it could not be read any further
+                self.path.joinpath(*task.name.split("/")).unlink()
+            return
         self._rows.append(Done(task.name, "payload", done.stamp, done.size_bytes, done.digests))
 
     def _commit(self, tell: Listener) -> None:
@@ -165,7 +181,9 @@ class ArchiveBuild:
         folders: Sequence[str] = (),
         *,
         private: bool = False,
+        aside: Aside | None = None,
     ) -> None:
+        self._aside = aside
         self.path = progress.folder / "package"
         self._folders = folders
         self._mode = 0o600 if private else 0o644
@@ -243,7 +261,8 @@ class ArchiveBuild:
         try:
             file = Path(source).open("rb", buffering=0)  # noqa: SIM115  # the next step is its `with`
         except OSError as error:
-            raise _fault(name, "gone" if isinstance(error, FileNotFoundError) else "unreadable") from error
+            _refuse(name, "gone" if isinstance(error, FileNotFoundError) else "unreadable", self._aside, size or 0)
+            return
         with file:
             before = os.fstat(file.fileno())
             self._add(name, "payload", file, before.st_size, stamp_of(before))
@@ -365,6 +384,14 @@ def _stamp(source: Source, stamp: str) -> str:
 def _fault(name: str, why: str) -> SourceFault | UnsafeMember:
     kind = _FAULTS.get(why)
     return UnsafeMember(where=name, why="duplicate") if kind is None else kind(key=name, why=why)
+
+
+def _refuse(name: str, why: str, aside: Aside | None, size_bytes: int) -> None:
+    """Raises what keeps a file from being taken, or tells it where the package is made without the file."""
+    fault = _fault(name, why)
+    if aside is None or not isinstance(fault, _LEFT_ASIDE):
+        raise fault
+    aside(name, size_bytes, fault)
 
 
 def _sync(path: Path) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from noarkit.errors import PackageFault, RunLocked, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.packages.holding import containers
-from noarkit.packages.holding.building import ArchiveBuild, File, FolderBuild
+from noarkit.packages.holding.building import ArchiveBuild, Aside, File, FolderBuild
 from noarkit.packages.holding.progress import Progress
 from noarkit.safe.atomic import no_room, place_new, sync_folder
 
@@ -35,7 +35,8 @@ class Order:
     `hashes` are hashlib's names; rows of `progress` bear the digests in that order. `first` is a file that stands
     before all others, `folders` are there even where no file lies in them, but in a zip, which knows files alone. `top`
     is the folder inside a zip or tar, by default the target's name without its tail. `keep` are facts of the first
-    start, which `progress` has for a build that goes on too. What is `private` its owner alone may read.
+    start, which `progress` has for a build that goes on too. What is `private` its owner alone may read. Where
+    `aside` is given, it is told of files that cannot be read, and the package is made without them.
     """
 
     target: Path
@@ -47,6 +48,7 @@ class Order:
     top: str | None = None
     keep: tuple[tuple[str, str], ...] = ()
     private: bool = False
+    aside: Aside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +111,12 @@ def _build(
     tell(Event("package_begun", {"resumed": progress.resumed, "files": progress.count()}))
     build: Build
     if form == "folder":
-        build = FolderBuild(progress, order.hashes, order.width, private=order.private)
+        build = FolderBuild(progress, order.hashes, order.width, private=order.private, aside=order.aside)
         for folder in order.folders:
             (build.path / folder).mkdir(parents=True, exist_ok=True)
     else:
         shape = (form, order.top or containers.top_name(order.target))
-        build = ArchiveBuild(progress, order.hashes, shape, order.folders, private=order.private)
+        build = ArchiveBuild(progress, order.hashes, shape, order.folders, private=order.private, aside=order.aside)
     for key, value in order.keep:
         progress.put_first(key, value)
     try:

@@ -1,0 +1,173 @@
+"""Which files of a payload go where in a new package, under which names, and which are left out of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from types import MappingProxyType
+
+from noarkit.errors import ItemNotAFile, ItemUnreadable, PackageFault, SourceFault, UnsafePath
+from noarkit.extract.naming import Naming
+from noarkit.extract.payload import FOLDER, NOT_CARRIED, Part, Payload
+from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.packages.dias.spec import CONTENT
+from noarkit.packages.eark.spec import DATA, REPRESENTATIONS
+from noarkit.packages.holding.building import File
+from noarkit.packages.holding.containers import form_of_target
+from noarkit.safe.csv_files import write_csv
+from noarkit.safe.keys import key_of
+from noarkit.safe.portable import bearable_path, portable_part, portable_path
+
+BAG, NOARK = "bagit", "noark5"
+UNWRAPPED = frozenset({"bagit", "siard"})
+"""Of these a bag holds what lies in them; any other package it holds as it stands."""
+TOO_LONG = "path-too-long"
+_SHOWN = 20
+_CODES: Mapping[str, str] = MappingProxyType({NOT_CARRIED: "", FOLDER: ItemUnreadable.code, TOO_LONG: UnsafePath.code})
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A part on its way: the folder that stands before its names, and where those begin in the package."""
+
+    part: Part
+    folder: str
+    base: str
+
+    @property
+    def above(self) -> str:
+        """All that stands before the name of a file in the package."""
+        return self.base + self.folder
+
+    def files(self) -> Iterator[File]:
+        """Every file under its name there."""
+        for file, _ in self.part.called():
+            yield self.folder + file[0], *file[1:]
+
+
+def going(payload: Payload, form: str) -> tuple[Going, ...]:
+    """What of a payload goes into a package of a form."""
+    several = len(payload.parts) > 1
+    if form == BAG:
+        if payload.form not in UNWRAPPED:
+            own = payload.form in ("plain", NOARK)
+            return (Going(payload.whole, "" if own else f"{portable_part(payload.title)}/", f"{PAYLOAD}/"),)
+        return tuple(_below(f"{PAYLOAD}/", part, several) for part in payload.parts)
+    if form.startswith("dias"):
+        return tuple(_below(f"{CONTENT}/", part, several) for part in payload.parts)
+    if form == NOARK:
+        return tuple(Going(part, "", "") for part in payload.parts if part.content == "noark5")
+    return tuple(Going(part, "", f"{REPRESENTATIONS}/{part.folder}/{DATA}/") for part in payload.parts)
+
+
+def _below(base: str, part: Part, several: bool) -> Going:
+    return Going(part, f"{part.folder}/" if several else "", base)
+
+
+def named(payload: Payload, form: str, target: Path, stack: ExitStack) -> Payload:
+    """The same payload, whose files have the names that a package can bear. Names go with `stack`."""
+    kept = {id(one.part): _named(one.part, form, target, stack) for one in going(payload, form)}
+    parts = tuple(kept.get(id(part), part) for part in payload.parts)
+    whole = kept.get(id(payload.whole), payload.whole)
+    left = {**payload.set_aside}
+    for part in kept.values():
+        left |= dict.fromkeys(part.naming.too_long() if part.naming is not None else (), TOO_LONG)
+    return replace(payload, parts=parts, whole=whole, set_aside=left)
+
+
+def _named(part: Part, form: str, target: Path, stack: ExitStack) -> Part:
+    # an extract names its own documents, and is looked up by what it says
+    rule = bearable_path if part.content == "noark5" else portable_path
+    apart = form != NOARK or form_of_target(target) != "folder"
+    naming = stack.enter_context(Naming(lambda: (file[0] for file in part.files()), rule, apart=apart))
+    if next(naming.too_long(), None) is None:
+        return replace(part, naming=naming)
+    return replace(part, naming=naming, files=partial(_that_fit, part, naming))
+
+
+def _that_fit(part: Part, naming: Naming) -> Iterator[File]:
+    return (file for file in part.files() if naming.fits(naming.of(file[0])))
+
+
+def renamed(payload: Payload, form: str) -> Iterator[tuple[str, str]]:
+    """Every file that is called otherwise in the package: its path there, and the key of its original name."""
+    for one in going(payload, form):
+        if one.part.naming is not None:
+            for told, key in one.part.naming.changed():
+                yield one.above + told, key
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What the new package does not hold: by key, with the code of why and its kind."""
+
+    payload: Payload
+    form: str
+    rows: dict[str, tuple[str, str]] = field(default_factory=dict)
+    files: int = 0
+    bytes: int = 0
+
+    def __post_init__(self) -> None:
+        whole = self.form == BAG and self.payload.form not in UNWRAPPED  # a bag takes other packages whole
+        for name, kind in self.payload.set_aside.items():
+            if kind != NOT_CARRIED or not whole:
+                self.rows[key_of(os.fsencode(name)) if kind != TOO_LONG else name] = (_code(kind), kind)
+
+    def __call__(self, name: str, size_bytes: int, fault: SourceFault) -> None:
+        """A file that cannot be read, by its name in the package."""
+        self.files += 1
+        self.bytes += size_bytes
+        self.rows[self._key(name)] = (fault.code, str(fault.data.get("why", "")))
+
+    def _key(self, name: str) -> str:
+        for one in going(self.payload, self.form):
+            if name.startswith(one.above):
+                told = name.removeprefix(one.above)
+                original = one.part.naming.original(told) if one.part.naming is not None else ""
+                return one.folder + (original or key_of(told.encode()))
+        return name
+
+    def write(self, target: Path) -> int:
+        """Writes the list beside the package, where there is anything to tell; says how many."""
+        if self.rows:
+            rows = ((key, code, kind) for key, (code, kind) in sorted(self.rows.items()))
+            write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
+        return len(self.rows)
+
+
+def _code(kind: str) -> str:
+    return _CODES.get(kind, ItemNotAFile.code)
+
+
+def write_names(target: Path, payload: Payload, form: str) -> int:
+    """Writes beside the package what is called otherwise in it, where anything is; says how many."""
+    count = sum(one.part.naming.count for one in going(payload, form) if one.part.naming is not None)
+    if count:
+        write_csv(names_path(target), ("name", "original"), renamed(payload, form))
+    return count
+
+
+def refuse(source: Path, target: Path, payload: Payload, left: LeftOut) -> None:
+    """Raises `PackageFault` where anything is called otherwise or left out, with all of it in the lists."""
+    changed, aside = write_names(target, payload, left.form), left.write(target)
+    if not changed and not aside:
+        return
+    first = list(islice(chain((key for _, key in renamed(payload, left.form)), left.rows), _SHOWN))
+    lists = [str(path) for path, any_ in ((names_path(target), changed), (set_aside_path(target), aside)) if any_]
+    told = ", ".join(first) + (" …" if changed + aside > _SHOWN else "")
+    raise PackageFault(where=str(source), why="strict-names", detail=f"{told}; {', '.join(lists)}")
+
+
+def set_aside_path(target: Path) -> Path:
+    """Where the list of what was set aside stands."""
+    return target.parent / f"{target.name}.set-aside.csv"
+
+
+def names_path(target: Path) -> Path:
+    """Where the list of what is called otherwise stands."""
+    return target.parent / f"{target.name}.names.csv"
