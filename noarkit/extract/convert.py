@@ -68,9 +68,9 @@ class Wanted:
 class Converted:
     """The package that was made, of how many files of its source, and the form these came in. `defaults` where it says
     of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file (links,
-    pipes, sockets and devices) or cannot be read; of a SIARD archive, what it lacks.
-    `PKG.set-aside.csv` lists them. `renamed` counts files that are called otherwise in the package, which `PKG.names.csv` lists. `as_text` names columns of a
-    database that hold what their types in SIARD cannot, and became texts or bytes."""
+    pipes, sockets and devices) or cannot be read; of a SIARD archive, what it lacks. `PKG.set-aside.csv` lists them.
+    `renamed` counts files that are called otherwise in the package, which `PKG.names.csv` lists. `as_text` names
+    columns of a database that hold what their types in SIARD cannot, and became texts or bytes."""
 
     package: Path
     source_form: str

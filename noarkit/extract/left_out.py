@@ -26,7 +26,9 @@ _OWN: Mapping[Form, re.Pattern[str]] = {
         r"|(?:administrative_metadata|descriptive_metadata)/.+",
         re.IGNORECASE | re.DOTALL,
     ),
-    "bagit": re.compile(r"(?:bagit|bag-info|package-info|fetch)\.txt|(?:tag)?manifest-\w+\.txt", re.DOTALL),
+    "bagit": re.compile(
+        r"(?:bagit|bag-info|package-info|fetch|original-names)\.txt|(?:tag)?manifest-\w+\.txt", re.DOTALL
+    ),
     "noark5": re.compile(r"$^"),
 }
 

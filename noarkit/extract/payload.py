@@ -20,15 +20,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from noarkit.errors import PackageFault, TooLarge, UnsafeMember, UsageFault
+from noarkit.errors import HostileInput, PackageFault, TooLarge, UnsafeMember, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.extract.left_out import left_out
 from noarkit.extract.naming import Naming
-from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.packages.bagit.names import read_names
+from noarkit.packages.bagit.read import declaration
+from noarkit.packages.bagit.spec import PAYLOAD, Declared
 from noarkit.packages.dias.held import open_held
+from noarkit.packages.dias.read import original_names as names_in_dias
+from noarkit.packages.eark.read import original_names as names_in_eark
 from noarkit.packages.forms import Found, look, look_as
 from noarkit.packages.holding.building import Aside, File
 from noarkit.packages.holding.located import locator_of
+from noarkit.packages.holding.names import OriginalNames
 from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stored, open_storage
 from noarkit.packages.marks import Form
 from noarkit.packages.noark5.held import extract_in
@@ -193,6 +198,16 @@ class _Opening:
             raise TooLarge(where=where, why="nesting", limit=self.limits.nesting)
         return replace(self, depth=self.depth + 1)
 
+    def names(self, form: Form, storage: Storage) -> OriginalNames:
+        """What a package of a form tells of the original names of its files; nothing where that cannot be read, which
+        whoever judges the package tells."""
+        try:
+            found = OriginalNames(_told_names(form, storage))
+        except (PackageFault, HostileInput):
+            found = OriginalNames(())
+        self.stack.callback(found.close)
+        return found
+
     def tar(self, storage: Storage, name: str) -> Storage:
         """The files of a tar; one that is packed itself is laid in a folder of our own first."""
         if storage.folder is not None:
@@ -206,34 +221,43 @@ class _Opening:
         return opened
 
 
+def _told_names(form: Form, storage: Storage) -> Iterator[tuple[str, str]]:
+    if form == "bagit":
+        declared = declaration(storage)
+        return read_names(storage, declared) if isinstance(declared, Declared) else iter(())
+    return names_in_eark(storage) if form == "eark" else names_in_dias(storage)
+
+
 def _parts(form: Form, storage: Storage, opening: _Opening) -> Iterator[Part]:
     if form == "bagit":
-        yield from _inside(Below(storage, PAYLOAD), opening)
+        yield from _inside(Below(storage, PAYLOAD), opening, opening.names(form, storage))
     elif form == "eark":
-        yield from _representations(storage)
+        yield from _representations(storage, opening)
     elif form == "dias":
-        yield from _inside(Below(storage, _CONTENT), opening)
+        names = partial(opening.names(form, storage), above=f"{_CONTENT}/")
+        yield from _inside(Below(storage, _CONTENT), opening, names)
     elif form == "noark5":
         yield _noark(storage)
     else:
         yield _part("", "files", storage)
 
 
-def _inside(storage: Storage, opening: _Opening) -> Iterator[Part]:
-    """What lies in a package that holds anything: an extract, another package, or files."""
-    names = {stored.name for stored in _near(storage)}
-    if "dias-mets.xml" in names:
-        yield from _inside(Below(storage, _CONTENT), opening.deeper(storage.where))
-    elif "METS.xml" in names:
-        yield from _representations(storage)
-    elif {"arkivstruktur.xml", "arkivuttrekk.xml"} & names:
-        yield _part("", "noark5", storage)
-    elif tar := _sealed(names):
+def _inside(storage: Storage, opening: _Opening, names: Callable[[str], str]) -> Iterator[Part]:
+    """What lies in a package that holds anything: an extract, another package, or files, which `names` tells the
+    original names of."""
+    near = {stored.name for stored in _near(storage)}
+    if "dias-mets.xml" in near:
+        yield from _parts("dias", storage, opening.deeper(storage.where))
+    elif "METS.xml" in near:
+        yield from _representations(storage, opening)
+    elif {"arkivstruktur.xml", "arkivuttrekk.xml"} & near:
+        yield _part("", "noark5", storage, names=names)
+    elif tar := _sealed(near):
         yield from _parts("dias", opening.tar(storage, tar), opening.deeper(storage.where))
-    elif folder := _only_folder(storage, names):
-        yield from _inside(Below(storage, folder), opening.deeper(storage.where))
+    elif folder := _only_folder(storage, near):
+        yield from _inside(Below(storage, folder), opening.deeper(storage.where), _same)
     else:
-        yield _part("", "files", storage)
+        yield _part("", "files", storage, names=names)
 
 
 def _sealed(names: set[str]) -> str | None:
@@ -259,7 +283,7 @@ def _noark(storage: Storage) -> Part:
     return _part("", "noark5", extract)
 
 
-def _representations(storage: Storage) -> Iterator[Part]:
+def _representations(storage: Storage, opening: _Opening) -> Iterator[Part]:
     """The data of each representation, as the folders have it."""
     above: str | None = None
     names: dict[str, bool] = {}
@@ -268,15 +292,17 @@ def _representations(storage: Storage) -> Iterator[Part]:
         if steps[0].casefold() == _REPRESENTATIONS and len(steps) > 2:
             above = steps[0]
             names[steps[1]] = names.get(steps[1], False) or (len(steps) > 3 and steps[2] == _DATA)
+    originals = opening.names("eark", storage)
     if above is None:
-        yield _part("", "files", storage, _is_content)
+        yield _part("", "files", storage, _is_content, originals)
         return
     for name, has_data in sorted(names.items()):
         inner = Below(storage, f"{above}/{name}")
         data = Below(storage, f"{above}/{name}/{_DATA}") if has_data else inner
         files = {stored.name for stored in _near(data)}
         kind: Content = "noark5" if {"arkivstruktur.xml", "arkivuttrekk.xml"} & files else "files"
-        yield _part(name, kind, data, _any if has_data else _is_content)
+        base = f"{above}/{name}/{_DATA}/" if has_data else f"{above}/{name}/"
+        yield _part(name, kind, data, _any if has_data else _is_content, partial(originals, above=base))
 
 
 def _told(form: Form, storage: Storage) -> Iterator[Told]:
@@ -300,8 +326,19 @@ def _is_content(name: str) -> bool:
     return top not in ("mets.xml", "metadata", "schemas", "documentation")
 
 
-def _part(name: str, kind: Content, storage: Storage, wanted: Callable[[str], bool] = _any) -> Part:
-    return Part(name or _part_name(kind), kind, partial(_files, storage, wanted), storage.where, wanted)
+def _same(name: str) -> str:
+    return name
+
+
+def _part(
+    name: str,
+    kind: Content,
+    storage: Storage,
+    wanted: Callable[[str], bool] = _any,
+    names: Callable[[str], str] = _same,
+) -> Part:
+    files = partial(_files, storage, wanted, names)
+    return Part(name or _part_name(kind), kind, files, storage.where, wanted)
 
 
 def _no_files(storage: Storage) -> Iterator[tuple[str, str]]:
@@ -319,16 +356,17 @@ def _part_name(kind: Content) -> str:
     return {"noark5": "noark5", "siard": "database", "files": "files"}[kind]
 
 
-def _files(storage: Storage, wanted: Callable[[str], bool]) -> Iterator[File]:
-    """Every file with where its bytes come from. Raises `UnsafeMember` for a link or device: packages hold none."""
+def _files(storage: Storage, wanted: Callable[[str], bool], names: Callable[[str], str] = _same) -> Iterator[File]:
+    """Every file by its original name, with where its bytes come from. Raises `UnsafeMember` for a link or device:
+    packages hold none."""
     for stored in storage.laid():
         if not wanted(stored.name):
             continue
         if stored.odd:
             raise UnsafeMember(where=stored.name, why=stored.odd)
         if storage.folder is not None:
-            yield stored.name, f"{storage.folder}/{stored.name}", stored.size_bytes, ""
+            yield names(stored.name), f"{storage.folder}/{stored.name}", stored.size_bytes, ""
         else:
             member = storage.member(stored.name)
             stamp = locator_of(member) if member is not None else ""
-            yield stored.name, partial(storage.open, stored.name), stored.size_bytes, f"{storage.stamp}:{stamp}"
+            yield names(stored.name), partial(storage.open, stored.name), stored.size_bytes, f"{storage.stamp}:{stamp}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from noarkit.sources.port import SourceItem, SourceRecord
 
 @dataclass(frozen=True, slots=True)
 class PlainFile:
-    """A file as its package lists it: `told` is its name as a record, `name` that within the package.
+    """A file as its package lists it: `told` is its original name, `name` that within the package.
 
     `place` is where it lies in a folder, `member` where in an archive file. `proof` is `algorithm:checksum`, and `:`
     where there is none, or `sha256` tells it.
@@ -64,7 +65,7 @@ class PlainRecords:
 
     def item(self, file: PlainFile) -> SourceItem:
         """The record of a file, or why there is none."""
-        key = key_of(file.told.encode())
+        key = key_of(os.fsencode(file.told))
         try:
             return self._record(file, key)
         except SourceFault as fault:

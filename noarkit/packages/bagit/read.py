@@ -22,6 +22,7 @@ from typing import Self
 from noarkit.errors import HostileInput, PackageFault, UnsafePath
 from noarkit.events import Listener, nobody
 from noarkit.packages.bagit.inventory import Inventory
+from noarkit.packages.bagit.names import read_names
 from noarkit.packages.bagit.spec import (
     DECLARATION,
     FETCH,
@@ -40,6 +41,7 @@ from noarkit.packages.bagit.spec import (
     read_info,
     read_manifest,
 )
+from noarkit.packages.holding.names import OriginalNames
 from noarkit.packages.holding.storage import Storage, Stored, open_storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable, buffered
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits, listed
@@ -137,6 +139,10 @@ class Bag:
             expected = inventory.expected(stored) if stored.startswith(_IN_ONE) else None
             if expected is not None:
                 yield expected.name.removeprefix(_IN_ONE), content
+
+    def original_names(self) -> OriginalNames:
+        """What its files were called before they went into it. Close it."""
+        return OriginalNames(read_names(self._storage, self.declared))
 
     def tag_files(self) -> Iterator[Stored]:
         """Every file that is no payload."""

@@ -19,10 +19,13 @@ Met = Literal["found", "twice", "missing", "unsafe"]
 _HARMLESS = re.compile(r"file:([A-Za-z0-9_-][A-Za-z0-9_./-]*)")
 _TABLE = (
     "CREATE TABLE file (name TEXT PRIMARY KEY, size INTEGER, odd TEXT, listed INTEGER DEFAULT 0, told INTEGER,"
-    " sum TEXT, kind TEXT, line INTEGER) WITHOUT ROWID"
+    " sum TEXT, kind TEXT, line INTEGER, owner TEXT) WITHOUT ROWID"
 )
-_LIST = "UPDATE file SET listed = listed + 1, told = ?, sum = ?, kind = ?, line = ? WHERE name = ? AND listed = 0"
-_ENTRY = "SELECT name, size, told, sum, kind, line FROM file WHERE listed > 0"
+_LIST = (
+    "UPDATE file SET listed = listed + 1, told = ?, sum = ?, kind = ?, line = ?, owner = ?"
+    " WHERE name = ? AND listed = 0"
+)
+_ENTRY = "SELECT name, size, told, sum, kind, line, owner FROM file WHERE listed > 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Entry:
     checksum: str
     checksum_type: str
     line: int
+    owner_id: str
 
 
 class Inventory:
@@ -81,7 +85,7 @@ class Inventory:
         yield from (name for (name,) in self._db.execute("SELECT name FROM gone ORDER BY name"))
 
     def _mark(self, listed: Listed, name: str) -> bool:
-        told = (listed.size_bytes, listed.checksum, listed.checksum_type, listed.line, name)
+        told = (listed.size_bytes, listed.checksum, listed.checksum_type, listed.line, listed.owner_id, name)
         return self._db.execute(_LIST, told).rowcount > 0
 
     def has(self, name: str) -> bool:

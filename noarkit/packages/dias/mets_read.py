@@ -59,6 +59,7 @@ class Listed:
     mime: str
     created: str
     line: int
+    owner_id: str = ""
 
 
 class MetsReading:
@@ -141,6 +142,7 @@ class _Walk(Walk[Listed]):
                 file.get("MIMETYPE", ""),
                 file.get("CREATED", ""),
                 self._at,
+                file.get("OWNERID", ""),
             )
         )
 

@@ -92,6 +92,15 @@ class DiasPackage:
                 raise PackageFault(where=str(self.located.place), why="not-sealed")
 
 
+def original_names(storage: Storage) -> Iterator[tuple[str, str]]:
+    """What the METS of a package tells as the original names of files, by the names that it may mean. Raises
+    `PackageFault`, and what `safe` refuses."""
+    with opened(storage, METS) as file:
+        for listed in MetsReading(file).listed():
+            if listed.owner_id:
+                yield from ((path, listed.owner_id) for path in paths_of(listed.href))
+
+
 def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, whole: bool = True) -> DiasPackage:
     """Opens the package at a path. Raises `PackageFault`, or what `safe` refuses.
 

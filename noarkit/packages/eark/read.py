@@ -24,11 +24,12 @@ from noarkit.packages.eark.inventory import Entry, Inventory, representation_fol
 from noarkit.packages.eark.mets_read import Heading, read_mets
 from noarkit.packages.eark.premis_read import PremisObject, read_premis
 from noarkit.packages.holding.storage import Storage, open_storage
-from noarkit.safe.digest import Readable
+from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits
 
 __all__ = ["EarkPackage", "Entry", "Heading", "Part", "is_eark", "open_eark"]
 
+_OWNER = b"OWNERID"
 _MAX_DOCUMENTS = 100_000
 _KIND_OF_TYPE = {"SIP": "sip", "AIP": "aip", "DIP": "dip", "AIU": "aip", "AIC": "aip"}
 
@@ -57,6 +58,34 @@ def open_eark(path: Path, limits: UnpackLimits = LIMITS) -> EarkPackage:
     except BaseException:
         storage.close()
         raise
+
+
+def original_names(storage: Storage) -> Iterator[tuple[str, str]]:
+    """What the METS of a package tell as the original names of files, by their names in it. Raises `PackageFault`, and
+    what `safe` refuses."""
+    if not any(_tells_owners(storage, name) for name in _mets_of(storage)):
+        return  # as most; all of a package is much to read
+    package = EarkPackage(storage)
+    try:
+        for entry in package.files():
+            if entry.original_name and not entry.why:
+                yield entry.name, entry.original_name
+    finally:
+        package._inventory.close()
+
+
+def _mets_of(storage: Storage) -> list[str]:
+    return [stored.name for stored in storage.files() if stored.name.rpartition("/")[2] == spec.METS_FILE]
+
+
+def _tells_owners(storage: Storage, name: str) -> bool:
+    with storage.open(name) as file:
+        last = b""
+        while block := file.read(BLOCK_BYTES):
+            if _OWNER in last + block:
+                return True
+            last = block[-len(_OWNER) :]
+    return False
 
 
 def is_eark(path: Path) -> bool:

@@ -7,9 +7,10 @@ there and not listed, is set aside. A bag in a zip or tar is read where it lies.
 from __future__ import annotations
 
 import hashlib
+import os
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -102,13 +103,13 @@ class BagSource:
     def _records(self, tell: Listener) -> Iterator[SourceItem]:
         if not self.path.exists():
             raise SourceGone(where=str(self.path), why="ENOENT")
-        with open_bag(self.path, storage=self._still_open(), tell=tell) as bag:
+        with open_bag(self.path, storage=self._still_open(), tell=tell) as bag, closing(bag.original_names()) as names:
             if not self._despite:
                 for name in contradicted(bag):
                     raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
             records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
             for entry in bag.entries(whole=False):
-                yield _item(entry, bag, records)
+                yield _item(entry, bag, records, names(entry.name))
             for name in bag.unlisted():
                 key = key_of(name.encode())
                 yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
@@ -137,13 +138,13 @@ def _rebuilt(path: Path, despite: bool) -> BagSource:
     return BagSource(path, despite=despite)
 
 
-def _item(entry: BagEntry, bag: Bag, records: PlainRecords) -> SourceItem:
+def _item(entry: BagEntry, bag: Bag, records: PlainRecords, told: str) -> SourceItem:
     if entry.size_bytes is None:
-        key = key_of(entry.name.encode())
+        key = key_of(os.fsencode(told))
         return SetAside(key, ItemVanished.code, {"key": key})
     sha256, proof = _proof(entry)
     place, member = bag.stored(entry.name)
-    return records.item(PlainFile(entry.name, entry.name, entry.size_bytes, place, member, sha256, proof))
+    return records.item(PlainFile(told, entry.name, entry.size_bytes, place, member, sha256, proof))
 
 
 def _proof(entry: BagEntry) -> tuple[str | None, str]:

@@ -28,6 +28,7 @@ from noarkit.packages.dias.inventory import Entry
 from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import DiasPackage, open_dias
 from noarkit.packages.holding.located import Located, LocatedStream
+from noarkit.packages.holding.names import original_name
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import opened
@@ -148,7 +149,7 @@ def _records_of(package: DiasPackage, place: Path) -> PlainRecords:
 def _listed(entry: Entry, package: DiasPackage) -> PlainFile:
     sha256, proof = _proof(entry)
     member = package.storage.member(entry.name)
-    told = entry.name.removeprefix(_ABOVE)
+    told = original_name(entry.owner_id, entry.name.removeprefix(_ABOVE))
     return PlainFile(told, entry.name, entry.size_bytes, entry.name, member, sha256, proof)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noarkit.graph.entity import Content, Note
 from noarkit.packages.eark.erms_read import Unit
 from noarkit.packages.eark.inventory import Entry
 from noarkit.packages.eark.read import Heading, Part
+from noarkit.packages.holding.names import original_name
+from noarkit.sources.files.names import readable
 from noarkit.sources.plain import path_fields
 from noarkit.sources.port import SourceRecord
 
@@ -56,9 +58,15 @@ def part_fields(part: Part, told: Mapping[str, str]) -> dict[str, object]:
 def file_record(
     kind: str, frame: Frame, entry: Entry, content: Content, title: str, notes: tuple[Note, ...] = ()
 ) -> SourceRecord:
-    """The record of one file."""
+    """The record of one file, by its original name where that had to be another."""
+    stored = entry.name.removeprefix(frame.base)
+    original = original_name(entry.original_name, stored)
+    steps = [readable(step) for step in original.split("/")]
+    key, told = entry.name, entry.original_name
+    if original != stored:
+        key, told, content = frame.base + told, "/".join(steps), replace(content, name=steps[-1])
     fields = {
-        **path_fields(entry.name.removeprefix(frame.base).split("/")),
+        **path_fields(steps),
         "size": content.size_bytes,
         "title": title,
         "created": entry.created,
@@ -66,11 +74,11 @@ def file_record(
         "media_type": entry.media_type,
         "puid": entry.puid,
         "format_name": entry.format_name,
-        "original_name": entry.original_name,
+        "original_name": told,
         "representation": frame.part,
         "package": frame.package,
     }
-    return SourceRecord(kind, entry.name, fields, (content,), notes)
+    return SourceRecord(kind, key, fields, (content,), notes)
 
 
 def unit_record(frame: Frame, unit: Unit, contents: tuple[Content, ...], notes: tuple[Note, ...]) -> SourceRecord:

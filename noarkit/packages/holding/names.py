@@ -1,0 +1,46 @@
+"""What files of a package were called before they were given names that every system can bear."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from noarkit.safe.keys import path_of
+from noarkit.safe.portable import is_portable_name_of
+from noarkit.safe.scratch import scratch
+
+
+def original_name(key: str, stored: str) -> str:
+    """The path that a package tells as the original one of a file, by its key; the stored path where that is none that
+    our rule makes into it, as where another program keeps ids of its own in that place.
+
+    Undecodable bytes stand as `os.fsdecode` has them.
+    """
+    if not key or not is_portable_name_of(key, stored):
+        return stored
+    return os.fsdecode(path_of(key))
+
+
+class OriginalNames:
+    """The original paths of files, by their stored paths, in a temporary database. `told` are pairs of stored path and
+    key of the original one."""
+
+    def __init__(self, told: Iterable[tuple[str, str]]) -> None:
+        self._db = scratch()
+        self._db.execute("CREATE TABLE told (name TEXT PRIMARY KEY, key TEXT) WITHOUT ROWID")
+        self._db.execute("BEGIN")
+        self._db.executemany("INSERT OR IGNORE INTO told VALUES (?, ?)", told)
+        self._db.execute("COMMIT")
+        self._any = self._db.execute("SELECT 1 FROM told LIMIT 1").fetchone() is not None
+
+    def close(self) -> None:
+        """Forgets everything."""
+        self._db.close()
+
+    def __call__(self, stored: str, above: str = "") -> str:
+        """What a file was called; its stored path where that is all there is. `above` stands before both in the package
+        and is no part of them."""
+        row = None
+        if self._any:
+            row = self._db.execute("SELECT key FROM told WHERE name = ?", (above + stored,)).fetchone()
+        return stored if row is None else original_name(str(row[0]), stored)
