@@ -160,7 +160,9 @@ def payload_of(
 def _storage(found: Found, path: Path, limits: UnpackLimits, tell: Listener) -> Storage:
     if found.form == "dias":
         return _dias_storage(found, path, limits)
-    return FolderStorage(found.root) if found.packed is None else open_storage(path, limits, top=False, tell=tell)
+    if found.packed is None:
+        return FolderStorage(found.root)
+    return open_storage(path, limits, top=False, twins=found.form == "bagit", tell=tell)
 
 
 def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from noarkit.errors import NoarkitError, UsageFault
+from noarkit.errors import NoarkitError, UnsafeMember, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.packages.dias.located import is_delivery
 from noarkit.packages.marks import HEAD_BYTES, MARKS, Form, Seen, head_of, judged
@@ -126,12 +126,24 @@ def _marked(folder: Path, forms: tuple[Form, ...] = _IN_A_FOLDER) -> Form | None
 
 
 def _form_of_members(path: Path, limits: UnpackLimits, tell: Listener, forms: tuple[Form, ...] = _ORDER) -> Form:
+    """The form of an archive file, one of `forms`. In a bag names may stand that only some system takes for one."""
+    try:
+        return _form_of_listed(path, limits, tell, forms, twins=False)
+    except UnsafeMember as fault:
+        if fault.data.get("why") != "twin" or "bagit" not in forms:
+            raise
+        if _form_of_listed(path, limits, tell, forms, twins=True) != "bagit":
+            raise
+        return "bagit"
+
+
+def _form_of_listed(path: Path, limits: UnpackLimits, tell: Listener, forms: tuple[Form, ...], *, twins: bool) -> Form:
     """The form of an archive file, one of `forms`: marks stand at its root, or in a folder there."""
     surely = tuple(form for form in _SURE if form in forms)
     below_top = tuple(form for form in _IN_A_FOLDER if form in forms)
     root, below = Seen(), dict[str, Seen]()
     last: tuple[str, ...] = ()
-    for member, content in listed(path, limits=limits, tell=tell):
+    for member, content in listed(path, limits=limits, twins=twins, tell=tell):
         parts = member.parts
         top = below.get(parts[0])
         if top is None and len(parts) > 1 and len(below) < _MOST_TOP_FOLDERS:

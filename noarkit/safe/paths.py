@@ -150,10 +150,12 @@ def twin_key(name: str) -> str:
 class Names:
     """Remembers the names of a package and refuses a second that is the same, or would be on some system.
 
-    Names live in a temporary database, so that millions of them cost no memory.
+    Names live in a temporary database, so that millions of them cost no memory. Where `twins` are allowed, only a name
+    that is the same is refused: for what is read where it lies, and never written to a disk.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, twins: bool = False) -> None:
+        self._key = str if twins else twin_key
         self._db = scratch()
         self._db.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, name BLOB, kind TEXT) WITHOUT ROWID")
         self._db.execute("BEGIN")
@@ -179,7 +181,7 @@ class Names:
         self._add_one("/".join(parts), kind)
 
     def _add_one(self, name: str, kind: NameKind) -> None:
-        key = hashlib.blake2b(os.fsencode(twin_key(name)), digest_size=16).digest()
+        key = hashlib.blake2b(os.fsencode(self._key(name)), digest_size=16).digest()
         new = (key, os.fsencode(name), kind)
         if self._db.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", new).rowcount == 1:
             return
@@ -195,10 +197,11 @@ class NameKeys:
     """Finds out whether a name stands twice, or would on some system, in one go at the end.
 
     It only says that this may be so; `Names` then says where. Each name costs a number in a temporary table, which is
-    sorted once, so that names may come in any order.
+    sorted once, so that names may come in any order. Where `twins` are allowed, only the same name counts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, twins: bool = False) -> None:
+        self._key = str if twins else twin_key
         self._db = scratch()
         self._db.execute("CREATE TABLE seen (key INTEGER, what)")
         self._db.execute("BEGIN")
@@ -222,7 +225,7 @@ class NameKeys:
             self._add_folders(parts)
             return
         self._count += 1
-        self._waiting.append((hash(twin_key(name)), self._count))
+        self._waiting.append((hash(self._key(name)), self._count))
         if len(self._waiting) >= _KEYS_AT_ONCE:
             self._keep()
 
@@ -238,7 +241,7 @@ class NameKeys:
         for depth in range(1, len(parts) + 1):
             folder = "/".join(parts[:depth])
             self._folders.add(folder)
-            self._waiting.append((hash(twin_key(folder)), folder))
+            self._waiting.append((hash(self._key(folder)), folder))
 
     def _keep(self) -> None:
         self._db.executemany("INSERT INTO seen VALUES (?, ?)", self._waiting)

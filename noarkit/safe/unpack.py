@@ -149,7 +149,9 @@ def form_of(path: Path) -> Form | None:
     return "tar" if _is_tar_header(head) else None
 
 
-def members(path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0) -> Iterator[tuple[Member, Content]]:
+def members(
+    path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0, twins: bool = False
+) -> Iterator[tuple[Member, Content]]:
     """Yields each plain file of `path` with its bytes, in the order they stand.
 
     `depth` says how many archive files this one was found inside. Raises `UnsafePath`, `UnsafeMember`, `TooLarge`, or
@@ -157,15 +159,16 @@ def members(path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0) -> Ite
     of it is yielded.
     """
     if form_of(path) == "zip":
-        deque(listed(path, limits=limits, depth=depth), maxlen=0)
-    yield from listed(path, limits=limits, depth=depth)
+        deque(listed(path, limits=limits, depth=depth, twins=twins), maxlen=0)
+    yield from listed(path, limits=limits, depth=depth, twins=twins)
 
 
 def listed(
-    path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0, tell: Listener = nobody
+    path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0, twins: bool = False, tell: Listener = nobody
 ) -> Iterator[tuple[Member, Content]]:
     """What `members` yields, for whoever uses nothing of it before all of it came: what only the whole of a zip shows
-    (names that stand twice, bytes that are shared) is refused at its end."""
+    (names that stand twice, bytes that are shared) is refused at its end. `twins` allows names that only some system
+    takes for one, for whoever reads and does not unpack."""
     if depth > limits.nesting:
         raise TooLarge(where=str(path), why="nesting", limit=limits.nesting)
     form = form_of(path)
@@ -173,7 +176,9 @@ def listed(
         raise PackageFault(where=str(path), why="not-an-archive-file")
     meter = _Meter(str(path), path.stat().st_size, limits)
     with _translating(str(path)):
-        found = _zip_members(path, meter, tell) if form == "zip" else _tar_members(path, form, meter, tell)
+        found = (
+            _zip_members(path, meter, twins, tell) if form == "zip" else _tar_members(path, form, meter, twins, tell)
+        )
         yield from found
 
 
@@ -237,8 +242,8 @@ def expand_to(path: Path, target: Path, *, limits: UnpackLimits = LIMITS) -> Non
             file.write(block)
 
 
-def _zip_members(path: Path, meter: _Meter, tell: Listener) -> Iterator[tuple[Member, Content]]:
-    with path.open("rb") as file, path.open("rb") as contents, NameKeys() as names:
+def _zip_members(path: Path, meter: _Meter, twins: bool, tell: Listener) -> Iterator[tuple[Member, Content]]:
+    with path.open("rb") as file, path.open("rb") as contents, NameKeys(twins=twins) as names:
         count = zipped.count_of(file)
         meter.expect(count)
         end, in_order = -1, True
@@ -259,12 +264,12 @@ def _zip_members(path: Path, meter: _Meter, tell: Listener) -> Iterator[tuple[Me
             member = Member(parts, entry.size_bytes, None, None, entry.packing, entry.name)
             yield member, Content(_Later(contents, member), member)
         if names.may_repeat():
-            _refuse_repeated(file)
+            _refuse_repeated(file, twins)
 
 
-def _refuse_repeated(file: BinaryIO) -> None:
+def _refuse_repeated(file: BinaryIO, twins: bool) -> None:
     """Says which name stands twice, where one does."""
-    with Names() as names:
+    with Names(twins=twins) as names:
         for entry in zipped.entries(file):
             names.add(checked_parts(entry.name), "folder" if entry.is_folder else "file")
 
@@ -294,11 +299,13 @@ def _judge_zip_entry(entry: zipped.Entry) -> None:
         raise PackageFault(where=entry.name, why="encrypted")
 
 
-def _tar_members(path: Path, form: Form, meter: _Meter, tell: Listener) -> Iterator[tuple[Member, Content]]:
+def _tar_members(
+    path: Path, form: Form, meter: _Meter, twins: bool, tell: Listener
+) -> Iterator[tuple[Member, Content]]:
     with (
         _unpacked(path, form) as stream,
         tarfile.TarFile(fileobj=_Careful(stream), mode="r") as archive,
-        Names() as names,
+        Names(twins=twins) as names,
     ):
         number = 0
         while (info := archive.next()) is not None:

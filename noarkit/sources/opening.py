@@ -185,7 +185,7 @@ def _in_bag(path: Path, depth: int, tell: Listener = nobody) -> Source:
         inner = path / PAYLOAD
         held = find_package(str(inner), depth + 1) if inner.is_dir() else None
         return held or BagSource(path)
-    storage = open_storage(path, tell=tell)
+    storage = open_storage(path, twins=True, tell=tell)
     if isinstance(storage, FolderStorage):
         return BagSource(path)
     try:

@@ -134,7 +134,8 @@ def test_a_hostile_package_is_refused_by_its_own_code(
     command: str, attack: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make, code = ATTACKS[attack]
-    base = "bag" if command == "validate" else "noark5"
+    # a bag may hold twins: both are read where they lie, and validate warns
+    base = "bag" if command == "validate" and "twins" not in attack else "noark5"
     make(Path("pakke.bin"), BASES[base])
     before = tree(tmp_path)
     line = [command, "pakke.bin", *(["-o", "run"] if command == "plan" else []), "--progress", "none"]

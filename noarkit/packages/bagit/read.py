@@ -173,7 +173,7 @@ def open_bag(
     `storage` are its files where they are open already; they are closed with the bag.
     """
     with ExitStack() as stack:
-        storage = storage or open_storage(path, limits, tell=tell)
+        storage = storage or open_storage(path, limits, twins=True, tell=tell)
         stack.callback(storage.close)
         declared = declaration(storage)
         if isinstance(declared, Wrong):

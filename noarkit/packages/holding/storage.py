@@ -67,16 +67,17 @@ class Storage(Protocol):
 
 
 def open_storage(
-    path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True, tell: Listener = nobody
+    path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True, twins: bool = False, tell: Listener = nobody
 ) -> FolderStorage | ArchiveStorage:
     """The files of a folder, zip or tar. Raises `PackageFault` where that is none, and whatever `safe` refuses.
 
     What is packed must lie in one `top` folder, which is no part of the names; where it need not, it may.
+    `twins` allows names that only some system takes for one.
     """
     if path.is_dir():
         return FolderStorage(path)
     try:
-        return ArchiveStorage(path, limits, top=top, tell=tell)
+        return ArchiveStorage(path, limits, top=top, twins=twins, tell=tell)
     except OSError as error:
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
 
@@ -135,7 +136,16 @@ class FolderStorage:
 class ArchiveStorage:
     """A package in a zip or tar: all of it is judged once, then files are picked by name."""
 
-    def __init__(self, path: Path, limits: UnpackLimits = LIMITS, *, top: bool = True, tell: Listener = nobody) -> None:
+    def __init__(
+        self,
+        path: Path,
+        limits: UnpackLimits = LIMITS,
+        *,
+        top: bool = True,
+        twins: bool = False,
+        tell: Listener = nobody,
+    ) -> None:
+        self._twins = twins
         self.where = str(path)
         self.folder: Path | None = None
         self.stamp = stamp_of(path.stat())
@@ -157,7 +167,7 @@ class ArchiveStorage:
         """Goes through all members once, and finds the one folder they lie in."""
         waiting: list[tuple[object, ...]] = []
         top: str | None = None
-        for member, _ in listed(self._path, limits=self._limits, tell=tell):
+        for member, _ in listed(self._path, limits=self._limits, twins=self._twins, tell=tell):
             first = member.parts[0] if len(member.parts) > 1 else ""
             top = first if top in (None, first) else ""
             if must and not top:
@@ -202,7 +212,7 @@ class ArchiveStorage:
             yield from self._judged_contents()
             return
         skip = 1 if self._top else 0
-        for member, content in members(self._path, limits=self._limits):
+        for member, content in members(self._path, limits=self._limits, twins=self._twins):
             yield "/".join(member.parts[skip:]), content
 
     def _judged_contents(self) -> Iterator[tuple[str, Readable]]:

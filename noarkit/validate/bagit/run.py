@@ -88,7 +88,7 @@ def _judge(
 ) -> tuple[str, dict[str, tuple[str, ...]]]:
     profile, width, tell = wanted
     try:
-        storage = open_storage(path, limits, tell=tell)
+        storage = open_storage(path, limits, twins=True, tell=tell)
     except PackageFault as error:
         if error.data.get("why") != "no-single-top-folder":
             raise
