@@ -14,42 +14,17 @@ from uuid import UUID
 
 from noarkit.errors import ConfigFault
 from noarkit.packages.dias.spec import RECORD_STATUSES, PackageType, RecordStatus
+from noarkit.packages.metadata.model import Party, Person, System
 from noarkit.safe.toml import Document, read_toml
+
+__all__ = ["DiasOrder", "Party", "Person", "System", "read_order"]
 
 NOT_STATED = "Ikke oppgitt"
 DEFAULT_LABEL = "Noark 5-arkivuttrekk"
 DEFAULT_ZONE = "Europe/Oslo"
+DEFAULT_SYSTEM = System()
 SOFTWARE = "noarkit"
 _ROLES = ("creator", "submitter", "producer", "owner", "recipient")
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Someone to ask."""
-
-    name: str
-    address: str = ""
-    phone: str = ""
-    email: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Party:
-    """A body that has a part in the delivery, and its people."""
-
-    name: str
-    identification: str = ""
-    people: tuple[Person, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """A system that the records come from."""
-
-    name: str = "Noark 5"
-    version: str = ""
-    type: str = "Noark 5"
-    type_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +53,7 @@ class DiasOrder:
     owners: tuple[Party, ...] = ()
     packer: Party | None = None
     recipient: Party | None = None
-    system: System = System()
+    system: System = DEFAULT_SYSTEM
     archive_system: System | None = None
     start: date | None = None
     end: date | None = None
@@ -123,13 +98,13 @@ def _order(document: Document) -> DiasOrder:
         owners=parties["owner"],
         recipient=next(iter(parties["recipient"]), None),
         system=System(
-            _text(document, "system", "name") or System().name,
+            _text(document, "system", "name") or DEFAULT_SYSTEM.name,
             _text(document, "system", "version"),
-            _text(document, "system", "type") or System().type,
+            _text(document, "system", "type") or DEFAULT_SYSTEM.type,
             _text(document, "system", "type_version"),
         )
         if system
-        else System(),
+        else DEFAULT_SYSTEM,
         start=_day(document, "start"),
         end=_day(document, "end"),
     )
