@@ -72,6 +72,9 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "resumed": "flag",
         "set_aside": "count",
         "as_text": "count",
+        "empty_folders": "count",
+        "untold_events": "count",
+        "unread": "list",
     },
     "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?"},
     "extracted": {

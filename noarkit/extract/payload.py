@@ -9,30 +9,31 @@ What is packed is read where it lies, file by file in the order in which they li
 
 from __future__ import annotations
 
-import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from noarkit.errors import PackageFault, TooLarge, UnsafeMember, UsageFault
+from noarkit.errors import PackageFault, TooLarge, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.extract.left_out import left_out
+from noarkit.extract.package_files import Facts, files_in, no_facts
+from noarkit.extract.stated import Layer, Statement, statement_of
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.dias.held import open_held
+from noarkit.packages.dias.located import locate
 from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.building import File
-from noarkit.packages.holding.located import locator_of
 from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stored, open_storage
 from noarkit.packages.marks import Form
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
 from noarkit.safe.paths import inside
+from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.safe.workplace import own_folder
 from noarkit.sources.files.folders import kind_of
@@ -41,35 +42,28 @@ Content = Literal["noark5", "siard", "files"]
 _REPRESENTATIONS = "representations"
 _DATA = "data"
 _CONTENT = "content"
-NOT_CARRIED = "not-carried"
-_MOST_TOLD = 10_000
-_KINDS_TOLD: Mapping[str, Literal["descriptive", "other", "documentation"]] = {
-    "metadata/descriptive": "descriptive",
-    "descriptive_metadata": "descriptive",
-    "metadata/other": "other",
-    "documentation": "documentation",
-}
-_TOLD = re.compile(
-    r"(?:representations/(?P<part>[^/]+)/)?"
-    r"(?P<kind>metadata/descriptive|descriptive_metadata|metadata/other|documentation)/(?P<name>.+(?<!\.xsd))",
-    re.IGNORECASE | re.DOTALL,
-)
+NOT_CARRIED, EMPTY_FOLDER = "not-carried", "empty-folder"
+NO_STATEMENT = Statement()
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """Files that belong together under a name. `files` may be asked for again. `where` is the place they lie in, of
-    which `takes` says what belongs to them."""
+    which `takes` says what belongs to them; `facts` are what is said of each by its name."""
 
     name: str
     content: Content
     files: Callable[[], Iterator[File]]
     where: str = ""
     takes: Callable[[str], bool] = bool  # every name is one
+    storage: Storage | None = None
+    facts: Facts = no_facts
 
     def covers(self, root: str, name: str) -> bool:
         """True where a file of the package at `root` is one of these, or holds them."""
         full = f"{root}/{name}"
+        if self.where.startswith(f"{full}/"):
+            return True  # it is the archive file in which they lie
         if not self.where.startswith(f"{root}/") and self.where != root:
             return name.endswith(".tar")  # they lie in an archive file of the package
         above = f"{self.where}/"
@@ -77,26 +71,18 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A file that describes what is carried: of which kind, and below which name. `part` is empty for all of it."""
-
-    kind: Literal["descriptive", "other", "documentation"]
-    part: str
-    file: File
-
-
-@dataclass(frozen=True, slots=True)
 class Payload:
-    """What is to be carried over. `form` is what it came in, `title` what the place is called; `told` are descriptions
-    that other forms have a place for, too; `set_aside` is what stands in a folder and is no file, with its kind, and
-    what stands in a package and belongs to nothing that it holds."""
+    """What is to be carried over. `form` is what it came in, `title` what the place is called; `statement` is what it
+    says of itself, with the documents that say it; `set_aside` is what stands in a folder and is no file, with its
+    kind, and what stands in a package and belongs to nothing that it holds; `empty` are folders without anything."""
 
     form: Form
     title: str
     parts: tuple[Part, ...]
     whole: Part
-    told: tuple[Told, ...] = ()
+    statement: Statement = NO_STATEMENT
     set_aside: Mapping[str, str] = field(default_factory=dict)
+    empty: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -120,14 +106,44 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobod
         stack.callback(storage.close)
         if found.form == "plain":
             aside = dict(_no_files(storage))
-            one = Part(_part_name("files"), "files", partial(_files, storage, lambda name: name not in aside))
-            yield Payload("plain", found.root.name, (one,), one, set_aside=aside)
+            one = Part(_part_name("files"), "files", partial(files_in, storage, lambda name: name not in aside))
+            yield Payload("plain", found.root.name, (one,), one, set_aside=aside, empty=_empty_folders(storage))
             return
-        parts = tuple(_parts(found.form, storage, _Opening(stack, limits)))
+        layers = [Layer(found.form, storage, _description(found, path))]
+        parts = tuple(_parts(found.form, storage, _Opening(stack, limits, layers)))
+        statement = statement_of(layers, stack)
+        parts = tuple(_knowing(part, layers[-1].storage, statement.facts) for part in parts)
         whole = _part("", "files", _wrapped(found, path, storage))
         covering = [partial(part.covers, storage.where) for part in parts]
         aside = dict.fromkeys(left_out(found.form, storage, covering), NOT_CARRIED)
-        yield Payload(found.form, found.root.name, parts, whole, tuple(_told(found.form, storage)), aside)
+        empty = tuple(name for name in _empty_folders(storage) if any(covers(f"{name}/-") for covers in covering))
+        yield Payload(found.form, found.root.name, parts, whole, statement, aside, empty)
+
+
+def _knowing(part: Part, root: Storage, facts: Facts) -> Part:
+    """The part with what the package at `root` says of its files."""
+    if part.storage is None:
+        return part
+    above = f"{part.where.removeprefix(root.where).lstrip('/')}/".lstrip("/")
+    known: Facts = lambda name: facts(above + name)  # noqa: E731  # one name, one line
+    return replace(part, files=partial(files_in, part.storage, part.takes, known), facts=known)
+
+
+def _description(found: Found, path: Path) -> Path | None:
+    """The submission description of a DIAS package."""
+    return locate(path).description if found.form == "dias" else None
+
+
+def _empty_folders(storage: Storage) -> tuple[str, ...]:
+    """Folders in which nothing lies at all; forms that list files alone cannot hold them."""
+    if storage.folder is None:
+        return ()
+    empty: set[str] = set()
+    for seen in walk_tree(storage.folder):
+        empty.discard(seen.name.rpartition("/")[0])
+        if seen.kind == "folder":
+            empty.add(seen.name)
+    return tuple(sorted(empty))
 
 
 def _storage(found: Found, path: Path, limits: UnpackLimits, tell: Listener) -> Storage:
@@ -151,10 +167,11 @@ def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
 
 
 def _wrapped(found: Found, path: Path, storage: Storage) -> Storage:
-    """All of a package, as it goes into a bag. A DIAS package is its tar and its description, as they lie."""
+    """All of a package, as it goes into a bag. A DIAS package is its tar and its description, as they lie; a bag its
+    payload."""
     if found.form == "dias" and storage.folder is None and path.is_dir():
         return FolderStorage(path)
-    return storage
+    return Below(storage, PAYLOAD) if found.form == "bagit" else storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +180,7 @@ class _Opening:
 
     stack: ExitStack
     limits: UnpackLimits
+    layers: list[Layer]
     depth: int = 0
 
     def deeper(self, where: str) -> _Opening:
@@ -171,15 +189,18 @@ class _Opening:
             raise TooLarge(where=where, why="nesting", limit=self.limits.nesting)
         return replace(self, depth=self.depth + 1)
 
-    def tar(self, storage: Storage, name: str) -> Storage:
-        """The files of a tar; one that is packed itself is laid in a folder of our own first."""
+    def laid(self, storage: Storage, name: str) -> Path:
+        """Where a file lies; one that is packed itself is laid in a folder of our own first."""
         if storage.folder is not None:
-            path = inside(storage.folder, name)
-        else:
-            path = self.stack.enter_context(own_folder("dias")) / "package.tar"
-            with storage.open(name) as content, no_room(path), path.open("xb") as file:
-                copy_hashing(content, file)
-        opened = open_held(path, self.limits)
+            return inside(storage.folder, name)
+        path = self.stack.enter_context(own_folder("dias")) / f"package{Path(name).suffix}"
+        with storage.open(name) as content, no_room(path), path.open("xb") as file:
+            copy_hashing(content, file)
+        return path
+
+    def tar(self, storage: Storage, name: str) -> Storage:
+        """The files of a tar."""
+        opened = open_held(self.laid(storage, name), self.limits)
         self.stack.callback(opened.close)
         return opened
 
@@ -201,13 +222,18 @@ def _inside(storage: Storage, opening: _Opening) -> Iterator[Part]:
     """What lies in a package that holds anything: an extract, another package, or files."""
     names = {stored.name for stored in _near(storage)}
     if "dias-mets.xml" in names:
+        opening.layers.append(Layer("dias", storage))
         yield from _inside(Below(storage, _CONTENT), opening.deeper(storage.where))
     elif "METS.xml" in names:
+        opening.layers.append(Layer("eark", storage))
         yield from _representations(storage)
     elif {"arkivstruktur.xml", "arkivuttrekk.xml"} & names:
         yield _part("", "noark5", storage)
     elif tar := _sealed(names):
-        yield from _parts("dias", opening.tar(storage, tar), opening.deeper(storage.where))
+        opened = opening.tar(storage, tar)
+        beside = opening.laid(storage, f"{tar.removesuffix('.tar')}.xml")
+        opening.layers.append(Layer("dias", opened, beside))
+        yield from _parts("dias", opened, opening.deeper(storage.where))
     elif folder := _only_folder(storage, names):
         yield from _inside(Below(storage, folder), opening.deeper(storage.where))
     else:
@@ -257,17 +283,6 @@ def _representations(storage: Storage) -> Iterator[Part]:
         yield _part(name, kind, data, _any if has_data else _is_content)
 
 
-def _told(form: Form, storage: Storage) -> Iterator[Told]:
-    """Descriptions and documentation; few, however many files they describe."""
-    if form not in ("eark", "dias"):
-        return
-    described = _files(storage, lambda name: _TOLD.fullmatch(name) is not None)
-    for file in islice(described, _MOST_TOLD):
-        found = _TOLD.fullmatch(file[0])
-        if found is not None:
-            yield Told(_KINDS_TOLD[found["kind"].lower()], found["part"] or "", (found["name"], *file[1:]))
-
-
 def _any(name: str) -> bool:
     return True
 
@@ -279,7 +294,8 @@ def _is_content(name: str) -> bool:
 
 
 def _part(name: str, kind: Content, storage: Storage, wanted: Callable[[str], bool] = _any) -> Part:
-    return Part(name or _part_name(kind), kind, partial(_files, storage, wanted), storage.where, wanted)
+    files = partial(files_in, storage, wanted)
+    return Part(name or _part_name(kind), kind, files, storage.where, wanted, storage)
 
 
 def _no_files(storage: Storage) -> Iterator[tuple[str, str]]:
@@ -295,18 +311,3 @@ def _no_files(storage: Storage) -> Iterator[tuple[str, str]]:
 
 def _part_name(kind: Content) -> str:
     return {"noark5": "noark5", "siard": "database", "files": "files"}[kind]
-
-
-def _files(storage: Storage, wanted: Callable[[str], bool]) -> Iterator[File]:
-    """Every file with where its bytes come from. Raises `UnsafeMember` for a link or device: packages hold none."""
-    for stored in storage.laid():
-        if not wanted(stored.name):
-            continue
-        if stored.odd:
-            raise UnsafeMember(where=stored.name, why=stored.odd)
-        if storage.folder is not None:
-            yield stored.name, f"{storage.folder}/{stored.name}", stored.size_bytes, ""
-        else:
-            member = storage.member(stored.name)
-            stamp = locator_of(member) if member is not None else ""
-            yield stored.name, partial(storage.open, stored.name), stored.size_bytes, f"{storage.stamp}:{stamp}"

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -28,19 +29,41 @@ from noarkit.packages.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, P
 from noarkit.packages.holding.building import File
 from noarkit.packages.holding.making import Build, Made, Order, make_package
 from noarkit.packages.holding.progress import Done, Progress
+from noarkit.packages.metadata.model import FileFacts
 from noarkit.safe.atomic import no_room, write_bytes
 from noarkit.safe.digest import sha256_of
 from noarkit.safe.paths import checked_parts
 
-_FORMAT = "dias 1"
+_FORMAT = "dias 2"
+_METADATA_FOLDERS = (f"{spec.ADMINISTRATIVE}/", f"{spec.DESCRIPTIVE}/")
 _FAR_XLINK = b'"http://www.loc.gov/standards/xlink/xlink.xsd"'
 _OFFICIAL: Mapping[str, str] = {METS_SCHEMA: "DIAS_METS.xsd", PREMIS_SCHEMA: "DIAS_PREMIS.xsd"}
 _TWICE: Mapping[str, str] = {"arkivuttrekk.xml": spec.ADDML, "addml.xsd": spec.ADDML_XSD}
 """Of an extract's description the package has a copy among its administrative metadata."""
 
 
+Known = Callable[[str], FileFacts | None]
+"""What is known of a file of the content, by its name there."""
+
+_NOTHING = FileFacts()
+
+
+def nothing_known(_: str) -> FileFacts | None:
+    """Of no file is anything known."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What goes into a package: the content, metadata by whole names, and what is `known` of single files."""
+
+    content: Iterable[File]
+    metadata: Iterable[File] = ()
+    known: Known = nothing_known
+
+
 def make_dias(
-    content: Iterable[File], target_folder: Path, order: DiasOrder | None = None, *, tell: Listener = nobody
+    content: Iterable[File] | Given, target_folder: Path, order: DiasOrder | None = None, *, tell: Listener = nobody
 ) -> Made:
     """Makes the package in `target_folder`, which must not be there. Names of `content` are below content/.
 
@@ -50,17 +73,18 @@ def make_dias(
     and `UnsafeMember` for names that no tar should hold.
     """
     order = order or DiasOrder()
+    given = content if isinstance(content, Given) else Given(content)
     with no_room(target_folder):
         pair = Pair(target_folder, _job(order), lambda: _first(order))
         try:
-            made = _resume(content, target_folder, order, pair, tell)
+            made = _resume(given, target_folder, order, pair, tell)
             pair.clear()
         finally:
             pair.close()
     return made
 
 
-def _resume(content: Iterable[File], target: Path, order: DiasOrder, pair: Pair, tell: Listener) -> Made:
+def _resume(given: Given, target: Path, order: DiasOrder, pair: Pair, tell: Listener) -> Made:
     known = pair.facts
     if pair.placed():
         return Made(target, int(known["files"]), int(known["bytes"]), True)
@@ -75,10 +99,10 @@ def _resume(content: Iterable[File], target: Path, order: DiasOrder, pair: Pair,
     if not pair.holds(tar.name) or "mets" not in known:  # under its own name a tar is whole
 
         def describe(build: Build, progress: Progress) -> None:
-            _describe(build, progress, order, facts, pair)
+            _describe(build, progress, order, facts, pair, given.known)
 
         wanted = Order(tar, f"{_FORMAT} {known['job']}", ("sha256",), None, None, spec.FOLDERS, facts.uuid)
-        made = make_package(_files(content), wanted, describe, tell=tell)
+        made = make_package(_files(given), wanted, describe, tell=tell)
         twins, resumed = made.twins, made.resumed
     sealed = Sealed(tar.name, tar.stat().st_size, sha256_of(tar))
     mets = Sealed(f"{facts.uuid}/{spec.METS}", int(known["mets_bytes"]), known["mets"], spec.mime_of(spec.METS))
@@ -101,10 +125,10 @@ def _first(order: DiasOrder) -> dict[str, str]:
     }
 
 
-def _files(content: Iterable[File]) -> Iterator[File]:
+def _files(given: Given) -> Iterator[File]:
     """Everything that is copied: the content, and what of it stands among the metadata too."""
     again: list[File] = []
-    for name, source, size, stamp in content:
+    for name, source, size, stamp in given.content:
         parts = checked_parts(name)
         if "/".join(parts) != name:
             raise UnsafePath(where=name, why="not-plain")
@@ -113,6 +137,10 @@ def _files(content: Iterable[File]) -> Iterator[File]:
         if name in _TWICE:
             again.append((_TWICE[name], source, size, stamp))
     yield from again
+    for name, source, size, stamp in given.metadata:
+        if "/".join(checked_parts(name)) != name or not name.startswith(_METADATA_FOLDERS):
+            raise UnsafePath(where=name, why="not-plain")
+        yield name, source, size, stamp
 
 
 def _refuse_unwritable(name: str) -> None:
@@ -122,7 +150,15 @@ def _refuse_unwritable(name: str) -> None:
         raise UnsafePath(where=name, why="not-utf-8") from error
 
 
-def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, pair: Pair) -> None:
+def _untold(progress: Progress, known: Known) -> Iterator[tuple[Done, FileFacts]]:
+    """The files that METS has no type for, and those of which more is known than it can say."""
+    for row in progress.rows("payload", by_name=True):
+        told = known(row.name.removeprefix(f"{spec.CONTENT}/")) or _NOTHING
+        if not spec.can_tell(row.name) or told.puid or told.format_name or told.original_name:
+            yield row, told
+
+
+def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, pair: Pair, known: Known) -> None:
     """Writes all metadata; dias-mets.xml comes last, for it lists the others."""
     own = dict(_schemas(order))
     if order.type == "AIP":
@@ -131,8 +167,7 @@ def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, 
     for name in sorted(own):
         build.tag(name, [own[name]])
     size_bytes, files = progress.octets()
-    untold = (row for row in progress.rows("payload", by_name=True) if not spec.can_tell(row.name))
-    build.tag(spec.PREMIS, dias_premis(order, facts, untold))
+    build.tag(spec.PREMIS, dias_premis(order, facts, _untold(progress, known)))
     build.tag(spec.LOG, log(order, facts, files, size_bytes))
     build.tag(spec.METS, dias_mets(order, facts, _own(progress), progress.rows(by_name=True, below=spec.CONTENT)))
     found = progress.find(spec.METS)
@@ -144,7 +179,8 @@ def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, 
 def _own(progress: Progress) -> Iterator[Done]:
     """The files of the package itself."""
     yield from progress.rows("tag", by_name=True)
-    yield from progress.rows("payload", by_name=True, below=spec.ADMINISTRATIVE)
+    for folder in (spec.ADMINISTRATIVE, spec.DESCRIPTIVE):
+        yield from progress.rows("payload", by_name=True, below=folder)
 
 
 def _schemas(order: DiasOrder) -> Iterator[tuple[str, bytes]]:

@@ -164,6 +164,11 @@ class PackageMetadata:
     more: tuple[tuple[str, str], ...] = ()
     history: History = History()
 
+    @property
+    def names_parties(self) -> bool:
+        """True where it says who made the records, or who submits them."""
+        return bool(self.creators or self.submitter)
+
     def filled_from(self, other: PackageMetadata) -> PackageMetadata:
         """The same, with what is empty here taken from `other`."""
         empty = {one.name: getattr(other, one.name) for one in fields(self) if not getattr(self, one.name)}

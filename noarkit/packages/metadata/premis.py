@@ -25,6 +25,7 @@ QUALIFIED = "within package"
 BRACKETED = re.compile(r"\[([^\]]+)\] ?(.*)", re.DOTALL)
 """How DIAS-PREMIS tells an event of a type that is none of its six: the type in brackets, then the detail."""
 
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MAX_DEPTH = 100
 _THINGS = ("event", "agent")
 _TEXTS = frozenset(
@@ -87,6 +88,7 @@ class _Reading(Reading[Event | EventAgent]):
     def __init__(self, parser: XMLParserType, where: str, package: str) -> None:
         super().__init__(parser, where, _MAX_DEPTH)
         self._package = package
+        self._own = (_UUID.search(package.lower()) or [package.lower()])[0]
         self._depth = 0
         self._thing: _Thing | None = None
 
@@ -141,7 +143,7 @@ class _Reading(Reading[Event | EventAgent]):
     def _named(self, identifier: Identifier) -> Identifier:
         """What names the same thing outside of its package, too."""
         kind, value = identifier
-        if kind.casefold() not in LOCAL or value == self._package:
+        if kind.casefold() not in LOCAL or (self._own and self._own in value.lower()):
             return identifier
         return (QUALIFIED, f"{self._package}/{value}")
 
