@@ -30,6 +30,11 @@ from noarkit.packages.eark.write import make_eark
 
 WHEN = datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC)
 TIME = "2019-05-06T07:08:09Z"
+_PART_METS = re.compile(r"representations/[^/]+/METS\.xml")
+_PREMIS = re.compile(
+    r"(?:representations/[^/]+/)?metadata/preservation/premis\.xml|administrative_metadata/dias-premis\.xml|premis\.xml"
+)
+_HREF = "{http://www.w3.org/1999/xlink}href"
 EAD = b'<ead xmlns="urn:isbn:1-931666-22-9"><eadheader><eadid>NO-Vik-1</eadid></eadheader></ead>'
 VALUES = {
     "label": "Sakarkiv 2001-2010",
@@ -158,10 +163,16 @@ def header(package: Path) -> dict[str, list[str]]:
     """What the package's own METS or bag-info.txt says, and its own PREMIS: texts by the name of their element."""
     found: dict[str, list[str]] = {}
     for name, content in own_documents(package):
-        if name in ("METS.xml", "dias-mets.xml"):
-            _header_of_mets(etree.fromstring(content), found)
-        elif name in ("metadata/preservation/premis.xml", "administrative_metadata/dias-premis.xml", "premis.xml"):
-            for one in etree.fromstring(content).iter("{*}event", "{*}relationship"):
+        if name in ("METS.xml", "dias-mets.xml") or _PART_METS.fullmatch(name):
+            root = etree.fromstring(content)
+            for file in root.iter("{*}file"):
+                if next(iter(file)).get(_HREF, "").endswith(("a.pdf", "b.dat")):
+                    day = datetime.fromisoformat(file.get("CREATED", "")).astimezone(UTC).date().isoformat()
+                    found.setdefault("file CREATED", []).append(day)
+            if not _PART_METS.fullmatch(name):
+                _header_of_mets(root, found)
+        elif _PREMIS.fullmatch(name):
+            for one in etree.fromstring(content).iter("{*}event", "{*}relationship", "{*}formatRegistry"):
                 for text in one.iter():
                     if text.text and text.text.strip() and isinstance(text.tag, str):
                         found.setdefault(etree.QName(text).localname, []).append(text.text.strip())
@@ -185,14 +196,19 @@ def own_documents(package: Path) -> Iterator[tuple[str, bytes]]:
 def _header_of_mets(root: etree._Element, found: dict[str, list[str]]) -> None:
     for key, value in root.attrib.items():
         found.setdefault(str(etree.QName(str(key)).localname), []).append(str(value))
-    heads = root.findall("{*}metsHdr")
-    for element in (one for head in heads for one in head.iter()):
-        kind = element.get("TYPE", "")
-        if isinstance(element.tag, str) and element.text and element.text.strip():
-            local = etree.QName(element).localname
-            found.setdefault(f"{local} {kind}".strip(), []).append(element.text.strip())
-        if element.get("RECORDSTATUS"):
-            found.setdefault("RECORDSTATUS", []).append(str(element.get("RECORDSTATUS")))
+    for head in root.iterfind("{*}metsHdr"):
+        found.setdefault("RECORDSTATUS", []).append(head.get("RECORDSTATUS", ""))
+        for agent in head.iterfind("{*}agent"):
+            role = agent.get("OTHERROLE") or agent.get("ROLE") or ""
+            software = " SOFTWARE" if agent.get("OTHERTYPE") == "SOFTWARE" else ""
+            found.setdefault(f"agent {role}{software}", []).append(agent.findtext("{*}name") or "")
+            for note in agent.iterfind("{*}note"):
+                found.setdefault(f"note {role}{software}", []).append(note.text or "")
+        for record in head.iterfind("{*}altRecordID"):
+            found.setdefault(f"altRecordID {record.get('TYPE')}", []).append(record.text or "")
+    for division in root.iterfind("{*}structMap/{*}div"):
+        if division.get("TYPE"):
+            found.setdefault("div TYPE", []).append(str(division.get("TYPE")))
 
 
 def carried(package: Path) -> set[str]:
@@ -229,7 +245,7 @@ def _times(package: Path) -> set[str]:
             if "source-" in name:
                 continue
             for file in etree.fromstring(content).iter("{*}file"):
-                place = next(iter(file)).get("{http://www.w3.org/1999/xlink}href", "")
+                place = next(iter(file)).get(_HREF, "")
                 if place.endswith(("a.pdf", "b.dat")):
                     moment = datetime.fromisoformat(file.get("CREATED", ""))
                     days.add(moment.astimezone(UTC).date().isoformat())
