@@ -64,7 +64,7 @@ VALUES = {
     "system's type": "Koark",
     "other agent": "Ola Redaktør",
     "content category": "Textual works – Digital",
-    "content information type": "cits3dpm_v1_0",
+    "content information type": "citsgeospatial_v3_0",
     "event": "virus check",
     "event's detail": "clamd 1.2 read every file",
     "event's outcome": "nothing was found",

@@ -19,7 +19,9 @@ from noarkit.deliveries import convert
 from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
 from noarkit.validate import validate
 from noarkit.words.texts import texts as words_of
-from tests.roundtrip.stated import TIME, VALUES, carried, documents, header, make_stated
+from tests.packages.dias.official import Official
+from tests.packages.eark.oracles import mets_schemas, premis_schema
+from tests.roundtrip.stated import TIME, VALUES, carried, documents, header, make_stated, own_documents
 
 FORMS = ("eark-sip", "eark-aip", "eark-dip", "dias-sip", "dias-aip", "bagit")
 COLUMNS = {"eark": 1, "dias": 2, "bagit": 3}
@@ -232,3 +234,24 @@ def test_a_zip_package_is_found_in_a_folder_of_its_uuid(tmp_path: Path, sources:
     with zipfile.ZipFile(made) as packed:
         tops = {name.partition("/")[0] for name in packed.namelist()}
     assert tops == set(header(made)["OBJID"])
+
+
+def test_the_official_schemas_have_nothing_against_what_was_carried(
+    tmp_path: Path, sources: dict[str, Path], reference: Path
+) -> None:
+    at = sources["eark"]
+    dias = Official(reference / "xsd" / "dias")
+    for number, form in enumerate(("eark-aip", "dias-sip", "dias-aip", "bagit", "eark-dip")):
+        at = convert(at, tmp_path / str(number), form=form).package
+        for name, content in own_documents(at):
+            if form.startswith("dias"):
+                last = name.rpartition("/")[2]
+                kind = {"dias-mets.xml": "mets", "dias-premis.xml": "premis", "log.xml": "premis"}.get(last, "")
+                assert not kind or dias.errors(kind, content) == [], (form, name)
+            elif name.endswith("premis.xml"):
+                assert premis_schema(reference).validate(etree.fromstring(content)), (form, name)
+            elif name.endswith("METS.xml"):
+                assert all(one.validate(etree.fromstring(content)) for one in mets_schemas(reference)), (form, name)
+        if form.startswith("dias"):
+            beside = next(at.glob("*.xml")).read_bytes()
+            assert dias.errors("submission", beside) == []
