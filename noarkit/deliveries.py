@@ -237,7 +237,7 @@ def convert(
         )
     require_existing(str(source))
     if not despite_damage:
-        _refuse_damaged(Path(source), wanted.source_form, tell)
+        wanted = replace(wanted, checked=_refuse_damaged(Path(source), wanted.source_form, tell))
     return convert_files(Path(source), Path(target), wanted, tell=tell)
 
 
@@ -251,16 +251,20 @@ def _form_named(kind: str | None) -> Form | None:
     return found
 
 
-def _refuse_damaged(source: Path, form: Form | None, tell: Listener) -> None:
-    """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen."""
+def _refuse_damaged(source: Path, form: Form | None, tell: Listener) -> str:
+    """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen.
+
+    Says what was found, as the new package tells it; nothing where the source is no package.
+    """
     try:
         sealed = (look(source, tell=tell).form if form is None else form) in _SEALED
     except OSError:
-        return  # whoever opens it tells what is wrong
+        return ""  # whoever opens it tells what is wrong
     if sealed:
         lost = sorted(validate(source, form=form, tell=tell).codes.intersection(_LOSSES))
         if lost:
             raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(lost))
+    return "success nothing is missing, and nothing differs" if sealed else ""
 
 
 def compare(

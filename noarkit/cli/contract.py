@@ -73,6 +73,9 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "set_aside": "count",
         "renamed": "count",
         "as_text": "count",
+        "empty_folders": "count",
+        "untold_events": "count",
+        "unread": "list",
     },
     "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?"},
     "extracted": {

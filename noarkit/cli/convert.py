@@ -70,6 +70,12 @@ def convert_command(
         )
     if made.renamed:
         lines.append(told.say("convert.renamed", count=made.renamed, path=names_path(made.package)))
+    if made.empty_folders:
+        lines.append(told.say("convert.empty", count=made.empty_folders, path=set_aside_path(made.package)))
+    if made.untold_events:
+        lines.append(told.say("convert.untold_events", count=made.untold_events))
+    if made.unread:
+        lines.append(told.say("convert.unread", count=len(made.unread), names=", ".join(made.unread[:_SHOWN])))
     if form != "sqlite":
         lines.append(told.say("convert.next", path=made.package))
     session.face.result(
@@ -84,6 +90,9 @@ def convert_command(
         set_aside=made.set_aside,
         renamed=made.renamed,
         as_text=len(made.as_text),
+        empty_folders=made.empty_folders,
+        untold_events=made.untold_events,
+        unread=list(made.unread),
     )
     session.face.count(bytes=made.bytes, set_aside=made.set_aside)
     return ItemNotAFile.exit_code if made.set_aside else 0

@@ -10,38 +10,40 @@ What is packed is read where it lies, file by file in the order in which they li
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from noarkit.errors import HostileInput, PackageFault, TooLarge, UnsafeMember, UsageFault
+from noarkit.errors import HostileInput, PackageFault, TooLarge, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.extract.left_out import left_out
 from noarkit.extract.naming import Naming
+from noarkit.extract.package_files import Facts, Names, files_in, no_facts
+from noarkit.extract.stated import Layer, Statement, statement_of
 from noarkit.packages.bagit.names import read_names
 from noarkit.packages.bagit.read import declaration
 from noarkit.packages.bagit.spec import PAYLOAD, Declared
 from noarkit.packages.dias.held import open_held
+from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import original_names as names_in_dias
 from noarkit.packages.eark.read import original_names as names_in_eark
 from noarkit.packages.forms import Found, look, look_as
 from noarkit.packages.holding.building import Aside, File
-from noarkit.packages.holding.located import locator_of
 from noarkit.packages.holding.names import OriginalNames
 from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stored, open_storage
 from noarkit.packages.marks import Form
+from noarkit.packages.metadata.model import FileFacts
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
-from noarkit.safe.keys import key_of
+from noarkit.safe.keys import key_of, path_of
 from noarkit.safe.paths import inside
 from noarkit.safe.portable import portable_part
+from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.safe.workplace import own_folder
 from noarkit.sources.files.folders import kind_of
@@ -50,32 +52,25 @@ Content = Literal["noark5", "siard", "files"]
 _REPRESENTATIONS = "representations"
 _DATA = "data"
 _CONTENT = "content"
-NOT_CARRIED = "not-carried"
+NOT_CARRIED, EMPTY_FOLDER = "not-carried", "empty-folder"
 FOLDER, LINK = "folder", "link"
-_MOST_TOLD = 10_000
-_KINDS_TOLD: Mapping[str, Literal["descriptive", "other", "documentation"]] = {
-    "metadata/descriptive": "descriptive",
-    "descriptive_metadata": "descriptive",
-    "metadata/other": "other",
-    "documentation": "documentation",
-}
-_TOLD = re.compile(
-    r"(?:representations/(?P<part>[^/]+)/)?"
-    r"(?P<kind>metadata/descriptive|descriptive_metadata|metadata/other|documentation)/(?P<name>.+(?<!\.xsd))",
-    re.IGNORECASE | re.DOTALL,
-)
+NO_STATEMENT = Statement()
+_AS_THEY_ARE = Names()
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """Files that belong together under a name. `files` may be asked for again. `where` is the place they lie in, of
-    which `takes` says what belongs to them."""
+    which `takes` says what belongs to them; `facts` are what is said of each by its name."""
 
     name: str
     content: Content
     files: Callable[[], Iterator[File]]
     where: str = ""
     takes: Callable[[str], bool] = bool  # every name is one
+    storage: Storage | None = None
+    facts: Facts = no_facts
+    names: Names = _AS_THEY_ARE
     naming: Naming | None = None
 
     @property
@@ -83,16 +78,27 @@ class Part:
         """The name as a folder of a package may bear it."""
         return portable_part(self.name) if self.name else ""
 
-    def called(self) -> Iterator[tuple[File, str]]:
-        """Every file by the name that it has in the package, and with the key of its own where that differs."""
-        naming = self.naming
+    def called(self) -> Iterator[tuple[File, FileFacts | None]]:
+        """Every file by the name that it has in the package, with what is known of it."""
         for file in self.files():
-            told = naming.of(file[0]) if naming is not None else file[0]
-            yield (told, *file[1:]), "" if told == file[0] else key_of(os.fsencode(file[0]))
+            yield (self.naming.of(file[0]) if self.naming is not None else file[0], *file[1:]), self._known(file[0])
+
+    def known(self, called: str) -> FileFacts | None:
+        """What is known of a file by the name that it has in the package."""
+        key = self.naming.original(called) if self.naming is not None else ""
+        return self._known(os.fsdecode(path_of(key)) if key else called)
+
+    def _known(self, original: str) -> FileFacts | None:
+        told = self.facts(self.names.stored(original))
+        if self.naming is None or self.naming.of(original) == original:
+            return told
+        return replace(told or FileFacts(), original_name=key_of(os.fsencode(original)))
 
     def covers(self, root: str, name: str) -> bool:
         """True where a file of the package at `root` is one of these, or holds them."""
         full = f"{root}/{name}"
+        if self.where.startswith(f"{full}/"):
+            return True  # it is the archive file in which they lie
         if not self.where.startswith(f"{root}/") and self.where != root:
             return name.endswith(".tar")  # they lie in an archive file of the package
         above = f"{self.where}/"
@@ -100,26 +106,19 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A file that describes what is carried: of which kind, and below which name. `part` is empty for all of it."""
-
-    kind: Literal["descriptive", "other", "documentation"]
-    part: str
-    file: File
-
-
-@dataclass(frozen=True, slots=True)
 class Payload:
-    """What is to be carried over. `form` is what it came in, `title` what the place is called; `told` are descriptions
-    that other forms have a place for, too; `set_aside` is what stands in a folder and is no file, with its kind, and
-    what stands in a package and belongs to nothing that it holds. `aside` is told of files that cannot be read."""
+    """What is to be carried over. `form` is what it came in, `title` what the place is called; `statement` is what it
+    says of itself, with the documents that say it; `set_aside` is what stands in a folder and is no file, with its
+    kind, and what stands in a package and belongs to nothing that it holds; `empty` are folders without anything.
+    `aside` is told of files that cannot be read."""
 
     form: Form
     title: str
     parts: tuple[Part, ...]
     whole: Part
-    told: tuple[Told, ...] = ()
+    statement: Statement = NO_STATEMENT
     set_aside: Mapping[str, str] = field(default_factory=dict)
+    empty: tuple[str, ...] = ()
     aside: Aside | None = None
 
 
@@ -147,14 +146,48 @@ def payload_of(
         stack.callback(storage.close)
         if found.form == "plain":
             aside = dict(_no_files(storage))
-            one = Part(_part_name("files"), "files", partial(_files, storage, lambda name: name not in aside))
-            yield Payload("plain", found.root.name, (one,), one, set_aside=aside)
+            one = Part(_part_name("files"), "files", partial(files_in, storage, lambda name: name not in aside))
+            yield Payload("plain", found.root.name, (one,), one, set_aside=aside, empty=_empty_folders(storage))
             return
-        parts = tuple(_parts(found.form, storage, _Opening(stack, limits)))
-        whole = _part("", "files", _wrapped(found, path, storage))
+        layers = [Layer(found.form, storage, _description(found, path))]
+        opening = _Opening(stack, limits, layers)
+        parts = tuple(_parts(found.form, storage, opening))
+        statement = statement_of(layers, stack)
+        parts = tuple(_knowing(part, layers[-1].storage, statement.facts) for part in parts)
+        own = _names(opening.names("bagit", storage)) if found.form == "bagit" else _AS_THEY_ARE
+        whole = _part("", "files", _wrapped(found, path, storage), names=own)
         covering = [partial(part.covers, storage.where) for part in parts]
         aside = dict.fromkeys(left_out(found.form, storage, covering), NOT_CARRIED)
-        yield Payload(found.form, found.root.name, parts, whole, tuple(_told(found.form, storage)), aside)
+        empty = tuple(name for name in _empty_folders(storage) if any(covers(f"{name}/-") for covers in covering))
+        yield Payload(found.form, found.root.name, parts, whole, statement, aside, empty)
+
+
+def _knowing(part: Part, root: Storage, facts: Facts) -> Part:
+    """The part with what the package at `root` says of its files."""
+    if part.storage is None:
+        return part
+    above = f"{part.where.removeprefix(root.where).lstrip('/')}/".lstrip("/")
+    known: Facts = lambda name: facts(above + name)  # noqa: E731  # one name, one line
+    return replace(part, files=partial(files_in, part.storage, part.takes, known, part.names.original), facts=known)
+
+
+def _description(found: Found, path: Path) -> Path | None:
+    """The submission description of a DIAS package."""
+    return locate(path).description if found.form == "dias" else None
+
+
+def _empty_folders(storage: Storage) -> tuple[str, ...]:
+    """Folders in which nothing lies at all; forms that list files alone cannot hold them."""
+    if storage.folder is None:
+        return ()
+    empty: set[str] = set()
+    for seen in walk_tree(storage.folder):
+        empty.discard(seen.name.rpartition("/")[0])
+        if seen.kind == "folder":
+            empty.add(seen.name)
+        elif seen.kind == "other":
+            empty.discard(seen.name)  # a folder that cannot be read may hold anything
+    return tuple(sorted(empty))
 
 
 def _storage(found: Found, path: Path, limits: UnpackLimits, tell: Listener) -> Storage:
@@ -180,10 +213,11 @@ def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
 
 
 def _wrapped(found: Found, path: Path, storage: Storage) -> Storage:
-    """All of a package, as it goes into a bag. A DIAS package is its tar and its description, as they lie."""
+    """All of a package, as it goes into a bag. A DIAS package is its tar and its description, as they lie; a bag its
+    payload."""
     if found.form == "dias" and storage.folder is None and path.is_dir():
         return FolderStorage(path)
-    return storage
+    return Below(storage, PAYLOAD) if found.form == "bagit" else storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +226,7 @@ class _Opening:
 
     stack: ExitStack
     limits: UnpackLimits
+    layers: list[Layer]
     depth: int = 0
 
     def deeper(self, where: str) -> _Opening:
@@ -210,15 +245,18 @@ class _Opening:
         self.stack.callback(found.close)
         return found
 
-    def tar(self, storage: Storage, name: str) -> Storage:
-        """The files of a tar; one that is packed itself is laid in a folder of our own first."""
+    def laid(self, storage: Storage, name: str) -> Path:
+        """Where a file lies; one that is packed itself is laid in a folder of our own first."""
         if storage.folder is not None:
-            path = inside(storage.folder, name)
-        else:
-            path = self.stack.enter_context(own_folder("dias")) / "package.tar"
-            with storage.open(name) as content, no_room(path), path.open("xb") as file:
-                copy_hashing(content, file)
-        opened = open_held(path, self.limits)
+            return inside(storage.folder, name)
+        path = self.stack.enter_context(own_folder("dias")) / f"package{Path(name).suffix}"
+        with storage.open(name) as content, no_room(path), path.open("xb") as file:
+            copy_hashing(content, file)
+        return path
+
+    def tar(self, storage: Storage, name: str) -> Storage:
+        """The files of a tar."""
+        opened = open_held(self.laid(storage, name), self.limits)
         self.stack.callback(opened.close)
         return opened
 
@@ -232,11 +270,11 @@ def _told_names(form: Form, storage: Storage) -> Iterator[tuple[str, str]]:
 
 def _parts(form: Form, storage: Storage, opening: _Opening) -> Iterator[Part]:
     if form == "bagit":
-        yield from _inside(Below(storage, PAYLOAD), opening, opening.names(form, storage))
+        yield from _inside(Below(storage, PAYLOAD), opening, _names(opening.names(form, storage)))
     elif form == "eark":
         yield from _representations(storage, opening)
     elif form == "dias":
-        names = partial(opening.names(form, storage), above=f"{_CONTENT}/")
+        names = _names(opening.names(form, storage), f"{_CONTENT}/")
         yield from _inside(Below(storage, _CONTENT), opening, names)
     elif form == "noark5":
         yield _noark(storage)
@@ -244,20 +282,25 @@ def _parts(form: Form, storage: Storage, opening: _Opening) -> Iterator[Part]:
         yield _part("", "files", storage)
 
 
-def _inside(storage: Storage, opening: _Opening, names: Callable[[str], str]) -> Iterator[Part]:
+def _inside(storage: Storage, opening: _Opening, names: Names) -> Iterator[Part]:
     """What lies in a package that holds anything: an extract, another package, or files, which `names` tells the
     original names of."""
     near = {stored.name for stored in _near(storage)}
     if "dias-mets.xml" in near:
+        opening.layers.append(Layer("dias", storage))
         yield from _parts("dias", storage, opening.deeper(storage.where))
     elif "METS.xml" in near:
+        opening.layers.append(Layer("eark", storage))
         yield from _representations(storage, opening)
     elif {"arkivstruktur.xml", "arkivuttrekk.xml"} & near:
         yield _part("", "noark5", storage, names=names)
     elif tar := _sealed(near):
-        yield from _parts("dias", opening.tar(storage, tar), opening.deeper(storage.where))
+        opened = opening.tar(storage, tar)
+        beside = opening.laid(storage, f"{tar.removesuffix('.tar')}.xml")
+        opening.layers.append(Layer("dias", opened, beside))
+        yield from _parts("dias", opened, opening.deeper(storage.where))
     elif folder := _only_folder(storage, near):
-        yield from _inside(Below(storage, folder), opening.deeper(storage.where), _same)
+        yield from _inside(Below(storage, folder), opening.deeper(storage.where), _AS_THEY_ARE)
     else:
         yield _part("", "files", storage, names=names)
 
@@ -296,7 +339,7 @@ def _representations(storage: Storage, opening: _Opening) -> Iterator[Part]:
             names[steps[1]] = names.get(steps[1], False) or (len(steps) > 3 and steps[2] == _DATA)
     originals = opening.names("eark", storage)
     if above is None:
-        yield _part("", "files", storage, _is_content, originals)
+        yield _part("", "files", storage, _is_content, _names(originals))
         return
     for name, has_data in sorted(names.items()):
         inner = Below(storage, f"{above}/{name}")
@@ -304,18 +347,7 @@ def _representations(storage: Storage, opening: _Opening) -> Iterator[Part]:
         files = {stored.name for stored in _near(data)}
         kind: Content = "noark5" if {"arkivstruktur.xml", "arkivuttrekk.xml"} & files else "files"
         base = f"{above}/{name}/{_DATA}/" if has_data else f"{above}/{name}/"
-        yield _part(name, kind, data, _any if has_data else _is_content, partial(originals, above=base))
-
-
-def _told(form: Form, storage: Storage) -> Iterator[Told]:
-    """Descriptions and documentation; few, however many files they describe."""
-    if form not in ("eark", "dias"):
-        return
-    described = _files(storage, lambda name: _TOLD.fullmatch(name) is not None)
-    for file in islice(described, _MOST_TOLD):
-        found = _TOLD.fullmatch(file[0])
-        if found is not None:
-            yield Told(_KINDS_TOLD[found["kind"].lower()], found["part"] or "", (found["name"], *file[1:]))
+        yield _part(name, kind, data, _any if has_data else _is_content, _names(originals, base))
 
 
 def _any(name: str) -> bool:
@@ -328,19 +360,15 @@ def _is_content(name: str) -> bool:
     return top not in ("mets.xml", "metadata", "schemas", "documentation")
 
 
-def _same(name: str) -> str:
-    return name
+def _names(found: OriginalNames, above: str = "") -> Names:
+    return Names(partial(found, above=above), partial(found.stored, above=above))
 
 
 def _part(
-    name: str,
-    kind: Content,
-    storage: Storage,
-    wanted: Callable[[str], bool] = _any,
-    names: Callable[[str], str] = _same,
+    name: str, kind: Content, storage: Storage, wanted: Callable[[str], bool] = _any, names: Names = _AS_THEY_ARE
 ) -> Part:
-    files = partial(_files, storage, wanted, names)
-    return Part(name or _part_name(kind), kind, files, storage.where, wanted)
+    files = partial(files_in, storage, wanted, names=names.original)
+    return Part(name or _part_name(kind), kind, files, storage.where, wanted, storage, names=names)
 
 
 def _no_files(storage: Storage) -> Iterator[tuple[str, str]]:
@@ -356,19 +384,3 @@ def _no_files(storage: Storage) -> Iterator[tuple[str, str]]:
 
 def _part_name(kind: Content) -> str:
     return {"noark5": "noark5", "siard": "database", "files": "files"}[kind]
-
-
-def _files(storage: Storage, wanted: Callable[[str], bool], names: Callable[[str], str] = _same) -> Iterator[File]:
-    """Every file by its original name, with where its bytes come from. Raises `UnsafeMember` for a link or device:
-    packages hold none."""
-    for stored in storage.laid():
-        if not wanted(stored.name):
-            continue
-        if stored.odd:
-            raise UnsafeMember(where=stored.name, why=stored.odd)
-        if storage.folder is not None:
-            yield names(stored.name), f"{storage.folder}/{stored.name}", stored.size_bytes, ""
-        else:
-            member = storage.member(stored.name)
-            stamp = locator_of(member) if member is not None else ""
-            yield names(stored.name), partial(storage.open, stored.name), stored.size_bytes, f"{storage.stamp}:{stamp}"

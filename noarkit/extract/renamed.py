@@ -13,7 +13,8 @@ from types import MappingProxyType
 
 from noarkit.errors import ItemNotAFile, ItemUnreadable, PackageFault, SourceFault, UnsafePath
 from noarkit.extract.naming import Naming
-from noarkit.extract.payload import FOLDER, NOT_CARRIED, Part, Payload
+from noarkit.extract.payload import EMPTY_FOLDER, FOLDER, NOT_CARRIED, Part, Payload
+from noarkit.extract.stated import describes
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.dias.spec import CONTENT
 from noarkit.packages.eark.spec import DATA, REPRESENTATIONS
@@ -24,8 +25,8 @@ from noarkit.safe.keys import key_of
 from noarkit.safe.portable import bearable_path, portable_part, portable_path
 
 BAG, NOARK = "bagit", "noark5"
-UNWRAPPED = frozenset({"bagit", "siard"})
-"""Of these a bag holds what lies in them; any other package it holds as it stands."""
+_LOOSE = frozenset({"siard", "plain"})
+"""What goes into a bag file by file; any other package goes into it whole, and of a bag its payload."""
 TOO_LONG = "path-too-long"
 _SHOWN = 20
 _CODES: Mapping[str, str] = MappingProxyType({NOT_CARRIED: "", FOLDER: ItemUnreadable.code, TOO_LONG: UnsafePath.code})
@@ -54,8 +55,8 @@ def going(payload: Payload, form: str) -> tuple[Going, ...]:
     """What of a payload goes into a package of a form."""
     several = len(payload.parts) > 1
     if form == BAG:
-        if payload.form not in UNWRAPPED:
-            own = payload.form in ("plain", NOARK)
+        if payload.form != "siard":
+            own = payload.form in ("plain", NOARK, BAG)
             return (Going(payload.whole, "" if own else f"{portable_part(payload.title)}/", f"{PAYLOAD}/"),)
         return tuple(_below(f"{PAYLOAD}/", part, several) for part in payload.parts)
     if form.startswith("dias"):
@@ -113,10 +114,21 @@ class LeftOut:
     bytes: int = 0
 
     def __post_init__(self) -> None:
-        whole = self.form == BAG and self.payload.form not in UNWRAPPED  # a bag takes other packages whole
         for name, kind in self.payload.set_aside.items():
-            if kind != NOT_CARRIED or not whole:
+            if kind != NOT_CARRIED or not self._goes_along(name):
                 self.rows[key_of(os.fsencode(name)) if kind != TOO_LONG else name] = (_code(kind), kind)
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """Folders without anything, which no form holds."""
+        return () if self.form == NOARK else self.payload.empty
+
+    def _goes_along(self, name: str) -> bool:
+        """True for what goes into the package beside the content: a bag takes another package whole, and the others
+        have places for what describes it."""
+        if self.form == BAG and self.payload.form not in _LOOSE:
+            return True
+        return self.form != NOARK and describes(self.payload.form, name)
 
     def __call__(self, name: str, size_bytes: int, fault: SourceFault) -> None:
         """A file that cannot be read, by its name in the package."""
@@ -133,9 +145,10 @@ class LeftOut:
         return name
 
     def write(self, target: Path) -> int:
-        """Writes the list beside the package, where there is anything to tell; says how many."""
-        if self.rows:
-            rows = ((key, code, kind) for key, (code, kind) in sorted(self.rows.items()))
+        """Writes the list beside the package, where there is anything to tell; says how many are set aside."""
+        empty = {key_of(os.fsencode(name)): ("", EMPTY_FOLDER) for name in self.empty}
+        if told := {**empty, **self.rows}:
+            rows = ((key, code, kind) for key, (code, kind) in sorted(told.items()))
             write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
         return len(self.rows)
 

@@ -135,7 +135,8 @@ def test_an_eark_package_keeps_them_in_mets_and_premis(form: str, ending: str) -
     home = Path("pakke")
     if ending:
         with zipfile.ZipFile("pakke.zip") as packed:
-            packed.extractall()  # noqa: S202  # a package of our own
+            packed.extractall("ut")  # noqa: S202  # a package of our own
+        (home,) = Path("ut").iterdir()  # a package of ours bears its own identifier
     contents(below(home), above)
     mets = etree.parse(str(home / "representations/files/METS.xml"))
     owned = {attribute(one, "m:FLocat", HREF): one.get("OWNERID") for one in mets.iterfind(".//m:file[@OWNERID]", METS)}

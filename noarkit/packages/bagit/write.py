@@ -12,9 +12,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
+from uuid import uuid4
 
+from noarkit import __version__
 from noarkit.errors import UnsafeMember, UnsafePath, UsageFault
 from noarkit.events import Listener, nobody
 from noarkit.packages.bagit.spec import (
@@ -39,7 +42,9 @@ from noarkit.packages.holding.progress import Progress
 from noarkit.safe.digest import Readable
 from noarkit.safe.tree import walk_tree
 
+PREMIS = "premis.xml"
 _FORMAT = "1"
+_ID, _BEGUN = "bag-id", "bag-begun"
 _OXUM = "Payload-Oxum"
 
 Blocks = Callable[[], Iterable[bytes]]
@@ -61,13 +66,19 @@ class BagFile:
 
 @dataclass(frozen=True, slots=True)
 class BagOrder:
-    """How a bag shall be. `info` are entries of `bag-info.txt` in order, `tags` further tag files by name,
-    whole or in blocks, which may be asked for again."""
+    """How a bag shall be. `info` are entries of `bag-info.txt` in order, `tags` further tag files by name, whole or in
+    blocks, which may be asked for again.
+
+    One that is `identified` gets a UUID of its own at its first start. `premis` is asked for the tag file `premis.xml`,
+    by that identifier and the moment of the first start.
+    """
 
     info: tuple[tuple[str, str], ...] = ()
     algorithms: tuple[str, ...] = DEFAULT_ALGORITHMS
     tags: tuple[tuple[str, bytes | Blocks], ...] = ()
     width: int | None = None
+    identified: bool = False
+    premis: Callable[[str, str], Iterable[bytes]] | None = None
 
 
 MadeBag = Made
@@ -96,6 +107,7 @@ def make_bag(
         (DECLARATION, _declaration()),
         (PAYLOAD,),
         aside=aside,
+        keep=((_ID, f"urn:uuid:{uuid4()}"), (_BEGUN, datetime.now(UTC).isoformat(timespec="seconds"))),
     )
     return make_package(_named(files), wanted, lambda build, progress: _write_tags(build, progress, order), tell=tell)
 
@@ -152,7 +164,12 @@ def _named(files: Iterable[BagFile]) -> Iterator[tuple[str, str | Path | Opener,
 def _write_tags(build: Build, progress: Progress, order: BagOrder) -> None:
     octets, count = progress.octets()
     info = [(label, value) for label, value in order.info if label.casefold() != _OXUM.casefold()]
+    info += [
+        one for one in _own_info(progress, order) if one[0].casefold() not in {label.casefold() for label, _ in info}
+    ]
     build.tag(INFO, [write_info([*info, (_OXUM, f"{octets}.{count}")]).encode()])
+    if order.premis is not None:
+        build.tag(PREMIS, order.premis(progress.get(_ID) or "", progress.get(_BEGUN) or ""))
     for name, content in sorted(order.tags, key=itemgetter(0)):
         build.tag(name, [content] if isinstance(content, bytes) else content())
     for number, algorithm in enumerate(order.algorithms):
@@ -162,6 +179,14 @@ def _write_tags(build: Build, progress: Progress, order: BagOrder) -> None:
     for number, algorithm in enumerate(order.algorithms):
         lines = (_line(row.digests[number], row.name) for row in listed)
         build.tag(manifest_name(algorithm, tags=True), lines)
+
+
+def _own_info(progress: Progress, order: BagOrder) -> Iterator[tuple[str, str]]:
+    """What every bag says of its making, unless it was told otherwise."""
+    if order.identified:
+        yield "External-Identifier", progress.get(_ID) or ""
+    yield "Bagging-Date", (progress.get(_BEGUN) or "")[:10]
+    yield "Bag-Software-Agent", f"noarkit {__version__}"
 
 
 def _line(digest: str, name: str) -> bytes:

@@ -43,7 +43,9 @@ class TarStorage:
         self._path = path
         self._limits = limits
         self._db = scratch()
-        self._db.execute("CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER) WITHOUT ROWID")
+        self._db.execute(
+            "CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER, modified REAL) WITHOUT ROWID"
+        )
         self._picker: Picker | None = None
         try:
             self.top = self._judge(tell)
@@ -55,7 +57,7 @@ class TarStorage:
 
     def _judge(self, tell: Listener) -> str:
         """Goes through all members once, and finds the folder they lie in: the one that holds dias-mets.xml."""
-        waiting: list[tuple[str, int, int | None]] = []
+        waiting: list[tuple[str, int, int | None, float | None]] = []
         tops: set[str] = set()
         with_mets: set[str] = set()
         for member, _ in listed(self._path, limits=self._limits, tell=tell):
@@ -67,7 +69,7 @@ class TarStorage:
                 tops.add(first if rest else "")
             if rest == METS or name == METS:
                 with_mets.add(first if rest else "")
-            waiting.append((name, member.size_bytes, member.offset_bytes))
+            waiting.append((name, member.size_bytes, member.offset_bytes, member.modified_s))
             if len(waiting) >= _BATCH:
                 self._keep(waiting)
         self._keep(waiting)
@@ -75,10 +77,10 @@ class TarStorage:
             return with_mets.pop()
         return tops.pop() if len(tops) == 1 else ""
 
-    def _keep(self, waiting: list[tuple[str, int, int | None]]) -> None:
+    def _keep(self, waiting: list[tuple[str, int, int | None, float | None]]) -> None:
         self._db.execute("BEGIN")
         try:
-            self._db.executemany("INSERT INTO held VALUES (?, ?, ?)", waiting)
+            self._db.executemany("INSERT INTO held VALUES (?, ?, ?, ?)", waiting)
         except sqlite3.IntegrityError as error:
             raise UnsafeMember(where=self.where, why="duplicate") from error
         self._db.execute("COMMIT")
@@ -119,8 +121,10 @@ class TarStorage:
 
     def member(self, name: str) -> Member | None:
         """How a file lies in the tar; None where it is not there."""
-        row = self._db.execute("SELECT size, offset FROM held WHERE name = ?", (self._above + name,)).fetchone()
-        return None if row is None else Member(tuple((self._above + name).split("/")), row[0], None, row[1])
+        row = self._db.execute(
+            "SELECT size, offset, modified FROM held WHERE name = ?", (self._above + name,)
+        ).fetchone()
+        return None if row is None else Member(tuple((self._above + name).split("/")), row[0], row[2], row[1])
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every file of the package with its bytes, in one go; no header is read a second time."""

@@ -23,7 +23,11 @@ from noarkit.packages.dias.spec import (
 )
 from noarkit.packages.holding.digests import modified_ns
 from noarkit.packages.holding.progress import Done
+from noarkit.packages.metadata.model import OtherAgent
 
+ROLES = ("CREATOR", "EDITOR", "ARCHIVIST", "PRESERVATION", "DISSEMINATOR", "CUSTODIAN", "IPOWNER", "OTHER")
+TYPES = ("INDIVIDUAL", "ORGANIZATION", "OTHER")
+DERIVED_FROM = "DERIVEDFROM"
 _BATCH = 500
 _IN_CONTENT = CONTENT + "/"
 
@@ -141,6 +145,8 @@ def _header(order: DiasOrder, facts: Facts, document: str) -> str:
     created = _moment(facts.moment, order.zone)
     parts = [f'<metsHdr CREATEDATE="{created}" RECORDSTATUS="{order.record_status}">\n']
     parts += _agents(order, facts)
+    if document:  # the schema of the description beside the tar knows no other roles
+        parts += [_other_agent(agent) for agent in order.agents if agent.role in ROLES]
     parts += [
         element("altRecordID", value, TYPE=kind) for kind, value in _records(order, inside=bool(document)) if value
     ]
@@ -152,13 +158,18 @@ def _header(order: DiasOrder, facts: Facts, document: str) -> str:
 def _records(order: DiasOrder, *, inside: bool) -> Iterator[tuple[str, str]]:
     yield "DELIVERYSPECIFICATION", order.description or order.label or NOT_STATED
     yield "SUBMISSIONAGREEMENT", order.agreement
+    yield from (("PREVIOUSSUBMISSIONAGREEMENT", value) for value in order.previous_agreements)
     yield "DELIVERYTYPE", order.delivery_type
     if inside:  # the schema of the description beside the tar knows no project
         yield "PROJECTNAME", order.project
     yield "PACKAGENUMBER", order.package_number
     yield "REFERENCECODE", order.reference_code
+    yield from (("PREVIOUSREFERENCECODE", value) for value in order.previous_reference_codes)
     yield "STARTDATE", order.start.isoformat() if order.start else ""
     yield "ENDDATE", order.end.isoformat() if order.end else ""
+    if inside:
+        yield from ((DERIVED_FROM, value) for value in order.derived_from)
+        yield from order.records
 
 
 def _agents(order: DiasOrder, facts: Facts) -> Iterator[str]:
@@ -179,9 +190,19 @@ def _agents(order: DiasOrder, facts: Facts) -> Iterator[str]:
         yield _software(order.archive_system, ROLE="OTHER", OTHERROLE="PRODUCER")
 
 
+def _other_agent(agent: OtherAgent) -> str:
+    role = {"ROLE": agent.role, "OTHERROLE": agent.other_role, "TYPE": agent.type if agent.type in TYPES else "OTHER"}
+    if agent.other_type == "SOFTWARE":
+        role["OTHERTYPE"] = agent.other_type
+    lines = "".join(element("note", note) for note, _ in agent.notes if note)
+    return f"<agent{attributes(role)}>\n{element('name', agent.name or NOT_STATED)}{lines}</agent>\n"
+
+
 def _party(party: Party, **role: str) -> Iterator[str]:
-    notes = {"Identification": party.identification}
-    yield _agent(party.name, notes, {**role, "TYPE": "ORGANIZATION"})
+    more = {f"Note{number}": note for number, note in enumerate(party.notes, start=1)}
+    notes = {"Identification": party.identification, **more}
+    kind = "INDIVIDUAL" if party.individual else "ORGANIZATION"
+    yield _agent(party.name, notes, {**role, "TYPE": kind})
     for person in party.people:
         yield _agent(person.name, _details(person), {**role, "TYPE": "INDIVIDUAL"})
 

@@ -14,42 +14,19 @@ from uuid import UUID
 
 from noarkit.errors import ConfigFault
 from noarkit.packages.dias.spec import RECORD_STATUSES, PackageType, RecordStatus
+from noarkit.packages.metadata.model import History, OtherAgent, Party, Person, System
+from noarkit.packages.metadata.provenance import Conversion
 from noarkit.safe.toml import Document, read_toml
+
+__all__ = ["DiasOrder", "Party", "Person", "System", "read_order"]
 
 NOT_STATED = "Ikke oppgitt"
 DEFAULT_LABEL = "Noark 5-arkivuttrekk"
 DEFAULT_ZONE = "Europe/Oslo"
+DEFAULT_SYSTEM = System()
+NO_HISTORY = History()
 SOFTWARE = "noarkit"
 _ROLES = ("creator", "submitter", "producer", "owner", "recipient")
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Someone to ask."""
-
-    name: str
-    address: str = ""
-    phone: str = ""
-    email: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Party:
-    """A body that has a part in the delivery, and its people."""
-
-    name: str
-    identification: str = ""
-    people: tuple[Person, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """A system that the records come from."""
-
-    name: str = "Noark 5"
-    version: str = ""
-    type: str = "Noark 5"
-    type_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +37,9 @@ class DiasOrder:
     produces is who submits, who receives is `NOT_STATED`. `uuid` and `moment` are made at the first start, and kept by
     a build that goes on. `aic` is the AIC that an AIP belongs to. `operations` are files of `repository_operations/`,
     which an AIP alone has. `schemas` is a folder of official schemas to be packed in place of ours (DIAS_METS.xsd,
-    DIAS_PREMIS.xsd, or by the names they have in the package).
+    DIAS_PREMIS.xsd, or by the names they have in the package). `derived_from` are identifiers of the packages that this
+    one is made from, `records` and `agents` are further ones for dias-mets.xml, `history` is what was done before, and
+    `conversion` how it came from a source.
     """
 
     type: PackageType = "SIP"
@@ -78,7 +57,7 @@ class DiasOrder:
     owners: tuple[Party, ...] = ()
     packer: Party | None = None
     recipient: Party | None = None
-    system: System = System()
+    system: System = DEFAULT_SYSTEM
     archive_system: System | None = None
     start: date | None = None
     end: date | None = None
@@ -88,6 +67,13 @@ class DiasOrder:
     aic: UUID | None = None
     operations: tuple[tuple[str, bytes], ...] = ()
     schemas: Path | None = None
+    previous_agreements: tuple[str, ...] = ()
+    previous_reference_codes: tuple[str, ...] = ()
+    derived_from: tuple[str, ...] = ()
+    records: tuple[tuple[str, str], ...] = ()
+    agents: tuple[OtherAgent, ...] = ()
+    history: History = NO_HISTORY
+    conversion: Conversion | None = None
 
     @property
     def made_by(self) -> tuple[Party, ...]:
@@ -123,13 +109,13 @@ def _order(document: Document) -> DiasOrder:
         owners=parties["owner"],
         recipient=next(iter(parties["recipient"]), None),
         system=System(
-            _text(document, "system", "name") or System().name,
+            _text(document, "system", "name") or DEFAULT_SYSTEM.name,
             _text(document, "system", "version"),
-            _text(document, "system", "type") or System().type,
+            _text(document, "system", "type") or DEFAULT_SYSTEM.type,
             _text(document, "system", "type_version"),
         )
         if system
-        else System(),
+        else DEFAULT_SYSTEM,
         start=_day(document, "start"),
         end=_day(document, "end"),
     )

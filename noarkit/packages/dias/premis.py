@@ -12,26 +12,94 @@ from zoneinfo import ZoneInfo
 from noarkit.packages.dias.markup import HEAD, attributes, element, text
 from noarkit.packages.dias.mets import Facts
 from noarkit.packages.dias.order import SOFTWARE, DiasOrder
-from noarkit.packages.dias.spec import CONTENT, IDENTIFIER_TYPE, PREMIS_NAMESPACE, XLINK, ending_of, href_of
+from noarkit.packages.dias.spec import (
+    CONTENT,
+    IDENTIFIER_TYPE,
+    OBJECT_PREFIX,
+    PREMIS_NAMESPACE,
+    XLINK,
+    ending_of,
+    href_of,
+)
 from noarkit.packages.holding.progress import Done
+from noarkit.packages.metadata.model import Event, EventAgent, FileFacts
+from noarkit.packages.metadata.provenance import (
+    MIGRATION,
+    OBJECT_TYPE,
+    agents_of,
+    conversion_events,
+    dated,
+    event_identifier,
+    software_agent,
+)
+from noarkit.safe.portable import is_portable_name_of
 
 CREATION = "Creation"
+EVENT_TYPES = ("Adjustment", "Disposal", "Migration", "Creation", "Ingestion", "Deletion")
+AGENT_TYPES = ("person", "organization", "software")
+PRONOM = "PRONOM"
 INCLUDED = "is included in"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _BATCH = 500
 
 
-def dias_premis(order: DiasOrder, facts: Facts, untold: Iterable[Done]) -> Iterator[bytes]:
-    """dias-premis.xml; `untold` are the files that METS has no type for, or that were called otherwise."""
+def dias_premis(order: DiasOrder, facts: Facts, untold: Iterable[tuple[Done, FileFacts]]) -> Iterator[bytes]:
+    """dias-premis.xml; `untold` are the files that METS has no type for, or less to say of than is known."""
     yield (_begin() + _package(order, facts)).encode()
     lines: list[str] = []
-    for number, row in enumerate(untold, start=1):
-        lines.append(_file(row, order.type, f"{facts.uuid}/{number}", facts.original_of(row)))
+    for number, (row, known) in enumerate(untold, start=1):
+        lines.append(_file(row, known, order.type, f"{facts.uuid}/{number}"))
         if len(lines) >= _BATCH:
             yield "".join(lines).encode()
             lines.clear()
+    lines += _earlier(order, facts)
     lines.append(_event(order, facts, "hash", "SHA-256 of every file, while it was copied", ""))
-    yield ("".join(lines) + _agent(facts) + "</premis>\n").encode()
+    agents = "".join(map(_earlier_agent, agents_of(order.history, software_agent(facts.version))))
+    yield ("".join(lines) + _agent(facts) + agents + "</premis>\n").encode()
+
+
+def _earlier(order: DiasOrder, facts: Facts) -> Iterator[str]:
+    """What was done before, and how this package came from another."""
+    when = _moment(order, facts)
+    agent = software_agent(facts.version)
+    converted = conversion_events(order.conversion, f"{OBJECT_PREFIX}{facts.uuid}", when, order.derived_from, agent)
+    for event in (*order.history.events, *converted):
+        yield _earlier_event(dated(event), facts)
+
+
+def _earlier_event(event: Event, facts: Facts) -> str:
+    """An event of any type; one that is none of the six stands in brackets before its detail."""
+    kind = next((one for one in EVENT_TYPES if one.casefold() == event.type.casefold()), "")
+    detail = event.detail if kind == event.type else f"[{event.type}] {event.detail}".rstrip()
+    objects = event.objects or ((IDENTIFIER_TYPE, facts.uuid),)
+    return (
+        "<event>\n"
+        + _identifier("eventIdentifier", "event", event.identifier[1], event.identifier[0])
+        + element("eventType", kind if kind == event.type else EVENT_TYPES[0])
+        + element("eventDateTime", event.when)
+        + (element("eventDetail", detail) if detail else "")
+        + "".join(_outcome(result, note) for result, note in event.outcomes if result or note)
+        + "".join(_identifier("linkingAgentIdentifier", "linkingAgent", one[1], one[0]) for one in event.agents)
+        + "".join(_identifier("linkingObjectIdentifier", "linkingObject", one[1], one[0]) for one in objects)
+        + "</event>\n"
+    )
+
+
+def _outcome(result: str, note: str) -> str:
+    told = element("eventOutcome", result) if result else ""
+    if note:
+        told += f"<eventOutcomeDetail>{element('eventOutcomeDetailNote', note)}</eventOutcomeDetail>"
+    return f"<eventOutcomeInformation>{told}</eventOutcomeInformation>\n"
+
+
+def _earlier_agent(agent: EventAgent) -> str:
+    """Who did it; a version has no element of its own here, and stands after the name."""
+    name = agent.name if not agent.version or agent.version in agent.name else f"{agent.name} {agent.version}"
+    told = element("agentName", name) if name else ""
+    told += element("agentType", agent.type) if agent.type in AGENT_TYPES else ""
+    return (
+        f"<agent>\n{_identifier('agentIdentifier', 'agent', agent.identifier[1], agent.identifier[0])}{told}</agent>\n"
+    )
 
 
 def log(order: DiasOrder, facts: Facts, files: int, size_bytes: int) -> Iterator[bytes]:
@@ -56,6 +124,7 @@ def _package(order: DiasOrder, facts: Facts) -> str:
             + _identifier("relatedObjectIdentification", "relatedObject", str(order.aic))
             + "</relationship>\n"
         )
+    related += "".join(_derived(order, facts, source) for source in order.derived_from)
     level = "<preservationLevel><preservationLevelValue>full</preservationLevelValue></preservationLevel>\n"
     return (
         '<object xsi:type="file">\n'
@@ -65,7 +134,22 @@ def _package(order: DiasOrder, facts: Facts) -> str:
     )
 
 
-def _file(row: Done, package_type: str, identifier: str, original: str) -> str:
+def _derived(order: DiasOrder, facts: Facts, source: str) -> str:
+    """The package that this one was made from, and in which event."""
+    event = ""
+    if order.conversion is not None:
+        kind, value = event_identifier(facts.uuid, MIGRATION)
+        event = _identifier("relatedEventIdentification", "relatedEvent", value, kind)
+    return (
+        "<relationship>\n"
+        + element("relationshipType", "derivation")
+        + element("relationshipSubType", "has source")
+        + _identifier("relatedObjectIdentification", "relatedObject", source, OBJECT_TYPE)
+        + f"{event}</relationship>\n"
+    )
+
+
+def _file(row: Done, known: FileFacts, package_type: str, identifier: str) -> str:
     fixity = (
         "<fixity>"
         f"<messageDigestAlgorithm>SHA-256</messageDigestAlgorithm><messageDigest>{row.digests[0]}</messageDigest>"
@@ -75,13 +159,25 @@ def _file(row: Done, package_type: str, identifier: str, original: str) -> str:
     return (
         '<object xsi:type="file">\n'
         + _identifier("objectIdentifier", "object", identifier)
-        + f"<objectCharacteristics>\n{_format(ending or 'unknown', fixity)}</objectCharacteristics>\n"
-        + element("originalName", f"{CONTENT}/{original}" if original else row.name)
+        + f"<objectCharacteristics>\n{_known_format(known, ending, fixity)}</objectCharacteristics>\n"
+        + element("originalName", _original(row, known))
         + "<storage><contentLocation>\n"
         + element("contentLocationType", package_type)
         + element("contentLocationValue", href_of(row.name))
         + "</contentLocation></storage>\n</object>\n"
     )
+
+
+def _known_format(known: FileFacts, ending: str, fixity: str) -> str:
+    """The format as it is known, else by the ending of the name."""
+    designation = element("formatName", known.format_name or known.media_type or ending or "unknown")
+    designation += element("formatVersion", known.format_version) if known.format_version else ""
+    registry = ""
+    if known.puid:
+        registry = element("formatRegistryName", PRONOM) + element("formatRegistryKey", known.puid)
+        registry = f"<formatRegistry>{registry}</formatRegistry>"
+    told = f"<formatDesignation>{designation}</formatDesignation>{registry}"
+    return f"<compositionLevel>0</compositionLevel>\n{fixity}<format>{told}</format>\n"
 
 
 def _format(name: str, fixity: str = "") -> str:
@@ -90,7 +186,7 @@ def _format(name: str, fixity: str = "") -> str:
 
 
 def _event(order: DiasOrder, facts: Facts, what: str, detail: str, outcome: str) -> str:
-    moment = facts.moment.astimezone(ZoneInfo(order.zone)).isoformat(timespec="seconds")
+    moment = _moment(order, facts)
     note = f"<eventOutcomeDetail>{element('eventOutcomeDetailNote', outcome)}</eventOutcomeDetail>" if outcome else ""
     return (
         "<event>\n"
@@ -105,11 +201,23 @@ def _event(order: DiasOrder, facts: Facts, what: str, detail: str, outcome: str)
     )
 
 
+def _moment(order: DiasOrder, facts: Facts) -> str:
+    return facts.moment.astimezone(ZoneInfo(order.zone)).isoformat(timespec="seconds")
+
+
 def _agent(facts: Facts) -> str:
     named = element("agentName", f"{SOFTWARE} {facts.version}") + element("agentType", "software")
     return f"<agent>\n{_identifier('agentIdentifier', 'agent', SOFTWARE)}{named}</agent>\n"
 
 
-def _identifier(tag: str, stem: str, value: str) -> str:
-    kind = element(f"{stem}IdentifierType", IDENTIFIER_TYPE)
-    return f"<{tag}>\n{kind}{element(f'{stem}IdentifierValue', value)}</{tag}>\n"
+def _identifier(tag: str, stem: str, value: str, kind: str = IDENTIFIER_TYPE) -> str:
+    told = element(f"{stem}IdentifierType", kind or "unknown")
+    return f"<{tag}>\n{told}{element(f'{stem}IdentifierValue', value)}</{tag}>\n"
+
+
+def _original(row: Done, known: FileFacts) -> str:
+    """The path that a file had before; one that only our rule for names changed lay below the content, too."""
+    original = known.original_name
+    if original and is_portable_name_of(original, row.name.removeprefix(f"{CONTENT}/")):
+        return f"{CONTENT}/{original}"
+    return original or row.name

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -29,41 +30,60 @@ from noarkit.packages.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, P
 from noarkit.packages.holding.building import Aside, File
 from noarkit.packages.holding.making import Build, Made, Order, make_package
 from noarkit.packages.holding.progress import Done, Progress
+from noarkit.packages.metadata.model import FileFacts
 from noarkit.safe.atomic import no_room, write_bytes
 from noarkit.safe.digest import sha256_of
 from noarkit.safe.paths import checked_parts
 
-_FORMAT = "dias 1"
+_FORMAT = "dias 2"
+_METADATA_FOLDERS = (f"{spec.ADMINISTRATIVE}/", f"{spec.DESCRIPTIVE}/")
 _FAR_XLINK = b'"http://www.loc.gov/standards/xlink/xlink.xsd"'
 _OFFICIAL: Mapping[str, str] = {METS_SCHEMA: "DIAS_METS.xsd", PREMIS_SCHEMA: "DIAS_PREMIS.xsd"}
 _TWICE: Mapping[str, str] = {"arkivuttrekk.xml": spec.ADDML, "addml.xsd": spec.ADDML_XSD}
 """Of an extract's description the package has a copy among its administrative metadata."""
 
 
+Known = Callable[[str], FileFacts | None]
+"""What is known of a file of the content, by its name there."""
+
+_NOTHING = FileFacts()
+
+
+def nothing_known(_: str) -> FileFacts | None:
+    """Of no file is anything known."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What goes into a package: the content, metadata by whole names, and what is `known` of single files."""
+
+    content: Iterable[File]
+    metadata: Iterable[File] = ()
+    known: Known = nothing_known
+
+
 def make_dias(
-    content: Iterable[File],
+    content: Iterable[File] | Given,
     target_folder: Path,
     order: DiasOrder | None = None,
     *,
-    original: Callable[[str], str] = lambda name: "",
     aside: Aside | None = None,
     tell: Listener = nobody,
 ) -> Made:
     """Makes the package in `target_folder`, which must not be there. Names of `content` are below content/.
 
-    `original` says what a file was called before, by its name in `content`; `aside` is told of files that cannot be
-    read.
-
-    A Noark 5 extract is given with arkivuttrekk.xml and the others directly inside. The same content in the same order
-    with the same `uuid` and `moment` gives the same bytes. Raises `UsageFault`, `RunLocked` where another process makes
-    the same, a `SourceFault` for a file that cannot be taken (what was done is kept for the next call), `UnsafePath`
-    and `UnsafeMember` for names that no tar should hold.
+    `aside` is told of files that cannot be read. A Noark 5 extract is given with arkivuttrekk.xml and the others
+    directly inside. The same content in the same order with the same `uuid` and `moment` gives the same bytes. Raises
+    `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be taken
+    (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names that no tar should hold.
     """
     order = order or DiasOrder()
+    given = content if isinstance(content, Given) else Given(content)
     with no_room(target_folder):
         pair = Pair(target_folder, _job(order), lambda: _first(order))
         try:
-            made = _resume(content, target_folder, order, pair, _Told(original, aside, tell))
+            made = _resume(given, target_folder, order, pair, _Told(aside, tell))
             pair.clear()
         finally:
             pair.close()
@@ -71,14 +91,13 @@ def make_dias(
 
 
 class _Told(NamedTuple):
-    """What is asked, and what is told, while a package grows."""
+    """What is told while a package grows."""
 
-    original: Callable[[str], str]
     aside: Aside | None
     tell: Listener
 
 
-def _resume(content: Iterable[File], target: Path, order: DiasOrder, pair: Pair, told: _Told) -> Made:
+def _resume(given: Given, target: Path, order: DiasOrder, pair: Pair, told: _Told) -> Made:
     known = pair.facts
     if pair.placed():
         return Made(target, int(known["files"]), int(known["bytes"]), True)
@@ -86,17 +105,22 @@ def _resume(content: Iterable[File], target: Path, order: DiasOrder, pair: Pair,
         if "mets" not in known:
             pair.clear()
         raise UsageFault(what="exists", where=str(target))
-    facts = Facts(known["uuid"], datetime.fromisoformat(known["moment"]), known["version"], told.original)
+    facts = Facts(
+        known["uuid"],
+        datetime.fromisoformat(known["moment"]),
+        known["version"],
+        lambda name: (given.known(name) or _NOTHING).original_name,
+    )
     tar = pair.folder / f"{facts.uuid}.tar"
     twins: tuple[tuple[str, str], ...] = ()
     resumed = True
     if not pair.holds(tar.name) or "mets" not in known:  # under its own name a tar is whole
 
         def describe(build: Build, progress: Progress) -> None:
-            _describe(build, progress, order, facts, pair)
+            _describe(build, progress, order, facts, pair, given.known)
 
         wanted = Order(tar, f"{_FORMAT} {known['job']}", folders=spec.FOLDERS, top=facts.uuid, aside=told.aside)
-        made = make_package(_files(content), wanted, describe, tell=told.tell)
+        made = make_package(_files(given), wanted, describe, tell=told.tell)
         twins, resumed = made.twins, made.resumed
     sealed = Sealed(tar.name, tar.stat().st_size, sha256_of(tar))
     mets = Sealed(f"{facts.uuid}/{spec.METS}", int(known["mets_bytes"]), known["mets"], spec.mime_of(spec.METS))
@@ -119,10 +143,10 @@ def _first(order: DiasOrder) -> dict[str, str]:
     }
 
 
-def _files(content: Iterable[File]) -> Iterator[File]:
+def _files(given: Given) -> Iterator[File]:
     """Everything that is copied: the content, and what of it stands among the metadata too."""
     again: list[File] = []
-    for name, source, size, stamp in content:
+    for name, source, size, stamp in given.content:
         parts = checked_parts(name)
         if "/".join(parts) != name:
             raise UnsafePath(where=name, why="not-plain")
@@ -131,6 +155,10 @@ def _files(content: Iterable[File]) -> Iterator[File]:
         if name in _TWICE:
             again.append((_TWICE[name], source, size, stamp))
     yield from again
+    for name, source, size, stamp in given.metadata:
+        if "/".join(checked_parts(name)) != name or not name.startswith(_METADATA_FOLDERS):
+            raise UnsafePath(where=name, why="not-plain")
+        yield name, source, size, stamp
 
 
 def _refuse_unwritable(name: str) -> None:
@@ -140,7 +168,15 @@ def _refuse_unwritable(name: str) -> None:
         raise UnsafePath(where=name, why="not-utf-8") from error
 
 
-def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, pair: Pair) -> None:
+def _untold(progress: Progress, known: Known) -> Iterator[tuple[Done, FileFacts]]:
+    """The files that METS has no type for, and those of which more is known than it can say."""
+    for row in progress.rows("payload", by_name=True):
+        told = known(row.name.removeprefix(f"{spec.CONTENT}/")) or _NOTHING
+        if not spec.can_tell(row.name) or told.puid or told.format_name or told.original_name:
+            yield row, told
+
+
+def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, pair: Pair, known: Known) -> None:
     """Writes all metadata; dias-mets.xml comes last, for it lists the others."""
     own = dict(_schemas(order))
     if order.type == "AIP":
@@ -149,9 +185,7 @@ def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, 
     for name in sorted(own):
         build.tag(name, [own[name]])
     size_bytes, files = progress.octets()
-    rows = progress.rows("payload", by_name=True)
-    untold = (row for row in rows if not spec.can_tell(row.name) or facts.original_of(row))
-    build.tag(spec.PREMIS, dias_premis(order, facts, untold))
+    build.tag(spec.PREMIS, dias_premis(order, facts, _untold(progress, known)))
     build.tag(spec.LOG, log(order, facts, files, size_bytes))
     build.tag(spec.METS, dias_mets(order, facts, _own(progress), progress.rows(by_name=True, below=spec.CONTENT)))
     found = progress.find(spec.METS)
@@ -163,7 +197,8 @@ def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, 
 def _own(progress: Progress) -> Iterator[Done]:
     """The files of the package itself."""
     yield from progress.rows("tag", by_name=True)
-    yield from progress.rows("payload", by_name=True, below=spec.ADMINISTRATIVE)
+    for folder in (spec.ADMINISTRATIVE, spec.DESCRIPTIVE):
+        yield from progress.rows("payload", by_name=True, below=folder)
 
 
 def _schemas(order: DiasOrder) -> Iterator[tuple[str, bytes]]:

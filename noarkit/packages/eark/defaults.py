@@ -26,7 +26,7 @@ DESCRIPTION = "dc.xml"
 
 
 def filled(order: EarkOrder, parts: tuple[Representation, ...], name: str) -> EarkOrder:
-    """The order with everything told. `name` is what the package is called where it has no id."""
+    """The order with everything told. `name` is its id where it has none."""
     object_id = order.object_id or name
     label = order.label or object_id
     kinds = {(part.content_type, part.other_content_type or _other(part.content_type)) for part in parts}

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from noarkit import __version__
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.listing import Facts, Listing, Packed
+from noarkit.packages.eark.markup import moment
 from noarkit.packages.eark.mets_write import ID_PREFIX, Described, Group, Heading, mets, software
 from noarkit.packages.eark.order import EarkOrder, MetadataFile, Representation
 from noarkit.packages.eark.premis_write import Told, premis
 from noarkit.packages.holding.making import Build
 from noarkit.packages.holding.progress import Progress
+from noarkit.packages.metadata.model import Event, History
+from noarkit.packages.metadata.provenance import event_identifier, software_agent
 
+DERIVED_FROM = "DERIVEDFROM"
 _PREMIS = ("PREMIS", "3.0")
 
 
@@ -37,8 +42,10 @@ class Describer:
                 created,
                 self._version,
                 "../../",
-                self._order.events,
+                _history(self._order),
                 tuple(part.name for part in self._parts),
+                sources=self._order.derived_from,
+                conversion=self._order.conversion,
             )
             place = _premis_place(self._order.metadata)
             build.tag(place, premis(told, (), self._order.checksum, ID_PREFIX))
@@ -74,6 +81,7 @@ class Describer:
             category=order.category if part is None else part.category or order.category,
             content_type=order.content_type if part is None else part.content_type,
             other_content_type=order.other_content_type if part is None else part.other_content_type,
+            other_category=order.other_category if part is None or not part.category else "",
             profile=order.profile,
             created=created,
             package_type=order.kind.upper(),
@@ -124,14 +132,32 @@ def _premis_place(given: tuple[MetadataFile, ...]) -> str:
     return f"{spec.PRESERVATION}/{next(name for name in names if name not in taken)}"
 
 
+def _history(order: EarkOrder) -> History:
+    """What was done before: as it was read from a source, and as the order says."""
+    told = tuple(
+        Event(
+            event_identifier(order.object_id, f"{number} {event.type} {moment(event.when)}"),
+            event.type,
+            moment(event.when),
+            event.detail,
+            ((event.outcome, event.outcome_note),),
+            (software_agent(__version__).identifier,),
+        )
+        for number, event in enumerate(order.events, 1)
+    )
+    return order.history.joined(History(told))
+
+
 def _records(order: EarkOrder) -> Iterator[tuple[str, str]]:
     told = (
         ("SUBMISSIONAGREEMENT", (order.agreement,)),
         ("PREVIOUSSUBMISSIONAGREEMENT", order.previous_agreements),
         ("REFERENCECODE", (order.reference_code,)),
         ("PREVIOUSREFERENCECODE", order.previous_reference_codes),
+        (DERIVED_FROM, order.derived_from),
     )
     for type_, values in told:
         for value in values:
             if value:
                 yield type_, value
+    yield from order.records

@@ -8,6 +8,8 @@ from functools import lru_cache
 from time import gmtime
 from urllib.parse import quote
 
+from noarkit.packages.holding.digests import modified_ns
+
 _SPECIAL = re.compile(r"[&<>\"\x00-\x1f\ud800-\udfff\ufffe\uffff]")
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _REPLACEMENT = "\ufffd"
@@ -46,10 +48,8 @@ def moment(when: datetime) -> str:
 
 def moment_of_stamp(stamp: str) -> str | None:
     """When a file was last changed, out of its stamp; None where that tells no time."""
-    parts = stamp.split(":")
-    if len(parts) != 3 or not (parts[0].isdecimal() and parts[2].isdecimal() and parts[1].lstrip("-").isdecimal()):
-        return None
-    second = int(parts[1]) // 1_000_000_000
+    written = modified_ns(stamp)
+    second = written // 1_000_000_000 if written is not None else _LAST_SECOND + 1
     return _spelt(second) if _FIRST_SECOND <= second <= _LAST_SECOND else None
 
 

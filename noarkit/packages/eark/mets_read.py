@@ -52,6 +52,7 @@ class Heading:
     object_id: str = ""
     label: str = ""
     category: str = ""
+    other_category: str = ""
     content_type: str = ""
     other_content_type: str = ""
     profile: str = ""
@@ -130,6 +131,7 @@ class _Reading(Reading[Named]):
         head = self._heading
         head.object_id, head.label = told.get("OBJID", ""), told.get("LABEL", "")
         head.category, head.profile = told.get("TYPE", ""), told.get("PROFILE", "")
+        head.other_category = _of_csip(told, "OTHERTYPE")
         head.content_type = _of_csip(told, "CONTENTINFORMATIONTYPE") or told.get(
             f"{spec.XLINK} CONTENTTYPESPECIFICATION", ""
         )

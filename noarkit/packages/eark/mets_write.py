@@ -32,6 +32,7 @@ class Heading:
     record_status: str = ""
     agents: tuple[Agent, ...] = ()
     record: tuple[tuple[str, str], ...] = ()
+    other_category: str = ""
     above: str = ""
     prefix: str = ID_PREFIX
 
@@ -94,6 +95,7 @@ def _root(heading: Heading) -> str:
         LABEL=heading.label,
         TYPE=heading.category,
         PROFILE=heading.profile,
+        csip_OTHERTYPE=heading.other_category,
         csip_CONTENTINFORMATIONTYPE=heading.content_type,
         csip_OTHERCONTENTINFORMATIONTYPE=heading.other_content_type,
         xsi_schemaLocation=places,

@@ -12,6 +12,8 @@ from datetime import datetime
 from pathlib import Path
 
 from noarkit.packages.eark.spec import DEFAULT_VERSION, WRITTEN_CHECKSUM, Kind, Version
+from noarkit.packages.metadata.model import History
+from noarkit.packages.metadata.provenance import Conversion
 from noarkit.safe.digest import Readable
 
 Opener = Callable[[], AbstractContextManager[Readable]]
@@ -22,6 +24,7 @@ DEFAULT_OTHER_CONTENT_TYPE = "Files"
 DEFAULT_CATEGORY = "Mixed"
 DEFAULT_SUBMITTER = "Not stated"
 SOFTWARE = "noarkit"
+NO_HISTORY = History()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +107,20 @@ class PackageEvent:
 class EarkOrder:
     """How a package shall be.
 
-    `object_id` is the target's name without its tail where it is empty, so that the folder bears it. `created` is the
-    moment of the first start where it is None; a build that goes on keeps it. `agents` are those beside the software;
+    `object_id` is the target's name without its tail where it is empty, so that the folder bears it; one that is
+    `identified` gets a UUID of its own at its first start instead. `created` is the moment of that start where it is
+    None; a build that goes on keeps both. `agents` are those beside the software;
     a SIP without a submitting one (CREATOR, ORGANIZATION) names `DEFAULT_SUBMITTER`. Content type and category of the
     package are those of its representations, MIXED where they differ. Without `metadata` of its own a package has
-    Dublin Core of its label, without `documentation` a note that says what it is.
+    Dublin Core of its label, without `documentation` a note that says what it is. `records` are further alternative
+    record identifiers, `derived_from` the identifiers of the packages that this one is made from; `history` is what
+    was done before, `conversion` how it came from a source.
     """
 
     kind: Kind = "sip"
     version: Version = DEFAULT_VERSION
     object_id: str = ""
+    identified: bool = False
     label: str = ""
     profile: str = ""
     category: str = ""
@@ -129,7 +136,12 @@ class EarkOrder:
     metadata: tuple[MetadataFile, ...] = ()
     documentation: Iterable[EarkFile] = ()
     schemas: Iterable[EarkFile] = ()
+    other_category: str = ""
+    records: tuple[tuple[str, str], ...] = ()
+    derived_from: tuple[str, ...] = ()
     events: tuple[PackageEvent, ...] = ()
+    history: History = NO_HISTORY
+    conversion: Conversion | None = None
     checksum: str = WRITTEN_CHECKSUM
     premis: bool = True
     width: int | None = None

@@ -45,16 +45,20 @@ class PremisObject:
     puid: str = ""
 
 
-def read_premis(source: Readable, where: str) -> Iterator[PremisObject]:
-    """Every object of a PREMIS document. Raises `PackageFault` for what is none, and `UnsafeXml`."""
-    return found_in(source, where, lambda parser: _Reading(parser, where))
+def read_premis(source: Readable, where: str, *namespaces: str) -> Iterator[PremisObject]:
+    """Every object of a PREMIS document, of version 3 or 2 or of another of these `namespaces`.
+
+    Raises `PackageFault` for what is none, and `UnsafeXml`.
+    """
+    return found_in(source, where, lambda parser: _Reading(parser, where, (*_NAMESPACES, *namespaces)))
 
 
 class _Reading(Reading[PremisObject]):
     """The state between two events."""
 
-    def __init__(self, parser: XMLParserType, where: str) -> None:
+    def __init__(self, parser: XMLParserType, where: str, namespaces: tuple[str, ...]) -> None:
         super().__init__(parser, where, _MAX_DEPTH)
+        self._namespaces = namespaces
         self._depth = 0
         self._kind = ""
         self._told: dict[str, list[str]] | None = None
@@ -65,7 +69,7 @@ class _Reading(Reading[PremisObject]):
         self._depth += 1
         self._judge(self._depth)
         space, _, local = name.rpartition(" ")
-        if self._depth == 1 and (local not in ("premis", "object") or space not in _NAMESPACES):
+        if self._depth == 1 and (local not in ("premis", "object") or space not in self._namespaces):
             raise PackageFault(where=self._where, why="eark-not-premis")
         if local == "object" and self._told is None:
             self._kind = told.get(_XSI_TYPE, "").rpartition(":")[2]

@@ -7,9 +7,20 @@ from dataclasses import dataclass
 
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.listing import Packed
-from noarkit.packages.eark.markup import escaped, href, moment
-from noarkit.packages.eark.order import SOFTWARE, PackageEvent
+from noarkit.packages.eark.markup import escaped, href
+from noarkit.packages.eark.order import NO_HISTORY, SOFTWARE
 from noarkit.packages.eark.schemas import PREMIS_XSD
+from noarkit.packages.metadata.model import Event, EventAgent, History, Identifier
+from noarkit.packages.metadata.provenance import (
+    MIGRATION,
+    OBJECT_TYPE,
+    Conversion,
+    agents_of,
+    conversion_events,
+    dated,
+    event_identifier,
+    software_agent,
+)
 
 _BATCH = 250
 _ID_TYPE = "local"
@@ -17,16 +28,21 @@ _ID_TYPE = "local"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Of what a PREMIS document tells: its subject by id and kind, its `parts`, and the `whole` it is part of."""
+    """Of what a PREMIS document tells: its subject by id and kind, its `parts`, and the `whole` it is part of.
+
+    `history` is what was done before, and by whom; `sources` are the packages that the subject was made from.
+    """
 
     subject: str
     kind: str
     created: str
     version: str
     above: str
-    events: tuple[PackageEvent, ...] = ()
+    history: History = NO_HISTORY
     parts: tuple[str, ...] = ()
     whole: str = ""
+    sources: tuple[str, ...] = ()
+    conversion: Conversion | None = None
 
 
 def premis(told: Told, files: Iterable[Packed], checksum: str, prefix: str) -> Iterator[bytes]:
@@ -45,34 +61,32 @@ def premis(told: Told, files: Iterable[Packed], checksum: str, prefix: str) -> I
             yield "".join(held).encode()
             held.clear()
     yield "".join(held).encode()
-    for event_number, event in enumerate(told.events, 1):
-        yield _event(told, event, event_number, moment(event.when)).encode()
-    for shift, (kind, detail) in enumerate(_own_events(told, number), 1):
-        own = _Own(kind, detail)
-        yield _event(told, own, len(told.events) + shift, told.created).encode()
-    yield (_agent(told.version) + "</premis>\n").encode()
+    agent = software_agent(told.version)
+    converted = conversion_events(told.conversion, told.subject, told.created, told.sources, agent)
+    own = (*converted, _own_event(told, number, agent))
+    for event in (*told.history.events, *own):
+        yield _event(dated(event), told.subject).encode()
+    yield ("".join(map(_agent, agents_of(told.history, agent))) + "</premis>\n").encode()
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """Something this program did."""
-
-    type: str
-    detail: str
-    outcome: str = "success"
-    outcome_note: str = ""
-
-
-def _own_events(told: Told, files: int) -> Iterator[tuple[str, str]]:
-    if files:
-        yield "message digest calculation", f"{files} files"
-    else:
-        yield "information package creation", f"{SOFTWARE} {told.version}"
+def _own_event(told: Told, files: int, agent: EventAgent) -> Event:
+    """What this program did."""
+    kind, detail = ("message digest calculation", f"{files} files")
+    if not files:
+        kind, detail = "information package creation", f"{SOFTWARE} {told.version}"
+    named = event_identifier(told.whole or told.subject, f"{told.subject} {kind}")
+    subject = ((_ID_TYPE, told.subject),)
+    return Event(named, kind, told.created, detail, (("success", ""),), (agent.identifier,), subject)
 
 
 def _subject(told: Told) -> str:
     related = "".join(_related("has part", part) for part in told.parts)
     related += _related("is part of", told.whole) if told.whole else ""
+    own = event_identifier(told.subject, MIGRATION) if told.conversion is not None else None
+    related += "".join(_derived(source, own) for source in told.sources)
+    for event in told.history.events:
+        if MIGRATION in event.type.lower() and event.objects:
+            related += _derived(event.objects[0][1], event.identifier)
     return f'<object xsi:type="{told.kind}">{_identifier("object", told.subject)}{related}</object>\n'
 
 
@@ -86,9 +100,19 @@ def _related(how: str, other: str) -> str:
     )
 
 
-def _identifier(of: str, value: str) -> str:
+def _derived(source: str, event: Identifier | None) -> str:
+    """A package that this one was made from, and in which event."""
+    in_event = _identifier("relatedEvent", event[1], event[0]) if event is not None else ""
     return (
-        f"<{of}Identifier><{of}IdentifierType>{_ID_TYPE}</{of}IdentifierType>"
+        "<relationship><relationshipType>derivation</relationshipType>"
+        "<relationshipSubType>has source</relationshipSubType>"
+        f"{_identifier('relatedObject', source, OBJECT_TYPE)}{in_event}</relationship>"
+    )
+
+
+def _identifier(of: str, value: str, kind: str = _ID_TYPE) -> str:
+    return (
+        f"<{of}Identifier><{of}IdentifierType>{escaped(kind or 'unknown')}</{of}IdentifierType>"
         f"<{of}IdentifierValue>{escaped(value)}</{of}IdentifierValue></{of}Identifier>"
     )
 
@@ -114,33 +138,34 @@ def _file(file: Packed, file_id: str, checksum: str) -> str:
     )
 
 
-def _event(told: Told, event: PackageEvent | _Own, number: int, when: str) -> str:
+def _event(event: Event, subject: str) -> str:
     detail = (
         f"<eventDetailInformation><eventDetail>{escaped(event.detail)}</eventDetail></eventDetailInformation>"
         if event.detail
         else ""
     )
-    note = (
-        f"<eventOutcomeDetail><eventOutcomeDetailNote>{escaped(event.outcome_note)}</eventOutcomeDetailNote>"
-        "</eventOutcomeDetail>"
-        if event.outcome_note
-        else ""
-    )
-    outcome = f"<eventOutcome>{escaped(event.outcome)}</eventOutcome>" if event.outcome else ""
-    result = f"<eventOutcomeInformation>{outcome}{note}</eventOutcomeInformation>" if outcome or note else ""
+    kind, value = event.identifier
+    objects = event.objects or ((_ID_TYPE, subject),)
     return (
-        f"<event>{_identifier('event', f'event-{number}')}<eventType>{escaped(event.type)}</eventType>"
-        f"<eventDateTime>{when}</eventDateTime>{detail}{result}"
-        f"<linkingAgentIdentifier><linkingAgentIdentifierType>{_ID_TYPE}</linkingAgentIdentifierType>"
-        f"<linkingAgentIdentifierValue>{SOFTWARE}</linkingAgentIdentifierValue></linkingAgentIdentifier>"
-        f"<linkingObjectIdentifier><linkingObjectIdentifierType>{_ID_TYPE}</linkingObjectIdentifierType>"
-        f"<linkingObjectIdentifierValue>{escaped(told.subject)}</linkingObjectIdentifierValue>"
-        "</linkingObjectIdentifier></event>\n"
+        f"<event>{_identifier('event', value, kind)}<eventType>{escaped(event.type)}</eventType>"
+        f"<eventDateTime>{escaped(event.when)}</eventDateTime>{detail}{''.join(map(_outcome, event.outcomes))}"
+        + "".join(_identifier("linkingAgent", value, kind) for kind, value in event.agents)
+        + "".join(_identifier("linkingObject", value, kind) for kind, value in objects)
+        + "</event>\n"
     )
 
 
-def _agent(version: str) -> str:
-    return (
-        f"<agent>{_identifier('agent', SOFTWARE)}<agentName>{SOFTWARE}</agentName><agentType>software</agentType>"
-        f"<agentVersion>{escaped(version)}</agentVersion></agent>\n"
-    )
+def _outcome(outcome: tuple[str, str]) -> str:
+    result, note = outcome
+    told = f"<eventOutcome>{escaped(result)}</eventOutcome>" if result else ""
+    if note:
+        noted = f"<eventOutcomeDetailNote>{escaped(note)}</eventOutcomeDetailNote>"
+        told += f"<eventOutcomeDetail>{noted}</eventOutcomeDetail>"
+    return f"<eventOutcomeInformation>{told}</eventOutcomeInformation>" if told else ""
+
+
+def _agent(agent: EventAgent) -> str:
+    kind, value = agent.identifier
+    told = (("agentName", agent.name), ("agentType", agent.type), ("agentVersion", agent.version))
+    lines = "".join(f"<{name}>{escaped(text)}</{name}>" for name, text in told if text)
+    return f"<agent>{_identifier('agent', value, kind)}{lines}</agent>\n"

@@ -127,6 +127,10 @@ class EarkPackage:
         self._inventory.close()
         self._storage.close()
 
+    def forget(self) -> None:
+        """Lets go of what was read, and leaves the storage open to whoever gave it."""
+        self._inventory.close()
+
     @property
     def root(self) -> Heading:
         """The heading of the package's own METS."""

@@ -15,8 +15,10 @@ import io
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 from noarkit import __version__
 from noarkit.errors import UnsafeMember, UnsafePath, UsageFault
@@ -31,7 +33,7 @@ from noarkit.packages.eark.schemas import schemas
 from noarkit.packages.holding.building import Aside, File
 from noarkit.packages.holding.building import Source as Unread
 from noarkit.packages.holding.containers import top_name
-from noarkit.packages.holding.making import Made, Order, make_package
+from noarkit.packages.holding.making import Made, Order, first_fact, make_package
 from noarkit.safe.paths import checked_parts, twin_key
 from noarkit.safe.tree import walk_tree
 
@@ -47,8 +49,9 @@ __all__ = [
     "make_eark",
 ]
 
-CREATED = "eark-created"
-_FORMAT = "2"
+CREATED, OBJECT_ID = "eark-created", "eark-object-id"
+UUID_PREFIX = "uuid-"
+_FORMAT = "3"
 _METADATA_FOLDERS = ("descriptive", "preservation", "other")
 
 
@@ -66,21 +69,24 @@ def make_eark(
     taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no package can hold.
     """
     parts = tuple(map(filled_part, representations))
-    wanted = filled(order or EarkOrder(), parts, top_name(target))
-    _judge(wanted, parts)
+    order = order or EarkOrder()
+    job = f"eark {_FORMAT} {order.kind} {order.version} {order.object_id or order.identified}"
+    begun = Order(target, job, (spec.HASHES.get(order.checksum, ""),), order.width)
+    _judge(filled(order, parts, "-"), parts)
+    object_id = order.object_id or top_name(target)
+    if order.identified:
+        object_id = first_fact(begun, OBJECT_ID, f"{UUID_PREFIX}{uuid4()}")
+    wanted = filled(replace(order, object_id=object_id), parts, object_id)
     facts = Facts()
     with closing(facts):
         describer = Describer(wanted, parts, facts, __version__)
         return make_package(
             _files(wanted, parts, facts),
-            Order(
-                target,
-                f"eark {_FORMAT} {wanted.kind} {wanted.version} {wanted.object_id}",
-                (spec.HASHES[wanted.checksum],),
-                wanted.width,
+            replace(
+                begun,
                 folders=tuple(f"{spec.REPRESENTATIONS}/{part.name}/{spec.DATA}" for part in parts),
                 top=folder_name(wanted.object_id),
-                keep=((CREATED, moment(wanted.created or datetime.now(UTC))),),
+                keep=((OBJECT_ID, object_id), (CREATED, moment(wanted.created or datetime.now(UTC)))),
                 aside=aside,
             ),
             lambda build, progress: describer.describe(build, progress, progress.get(CREATED) or ""),

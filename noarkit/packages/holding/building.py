@@ -21,7 +21,7 @@ from noarkit.errors import (
 from noarkit.events import Event, Listener
 from noarkit.packages.holding.containers import Form, Placed, open_sink
 from noarkit.packages.holding.crew import Crew, Task
-from noarkit.packages.holding.digests import Hashed, stamp_of
+from noarkit.packages.holding.digests import Hashed, keep_time, modified_ns, stamp_of
 from noarkit.packages.holding.progress import Done, Kind, Progress
 from noarkit.safe.atomic import sync_tree
 from noarkit.safe.beneath import Beneath
@@ -120,7 +120,8 @@ class FolderBuild:
 
     def _tasks(self, files: Iterable[File], tell: Listener) -> Iterator[Task]:
         for name, source, size, stamp in files:
-            if self._progress.resumed and self._stands(name, source, stamp):
+            told = "" if isinstance(source, (str, Path)) else stamp  # a copy has the time of its source
+            if self._progress.resumed and self._stands(name, source, told):
                 continue
             if isinstance(source, (str, Path)):
                 yield Task(name, _size_of(source) if size is None else size, str(source))
@@ -265,7 +266,7 @@ class ArchiveBuild:
             return
         with file:
             before = os.fstat(file.fileno())
-            self._add(name, "payload", file, before.st_size, stamp_of(before))
+            self._add(name, "payload", file, before.st_size, stamp_of(before) + stamp)
             if stamp_of(os.fstat(file.fileno())) != stamp_of(before):
                 raise ItemChanged(key=name, why="content")
 
@@ -275,7 +276,7 @@ class ArchiveBuild:
                 self._add(name, kind, spool, known, stamp)
             return
         hashing = _Hashing(content, self._hashes)
-        placed = self._sink.add(name, hashing, size)
+        placed = self._sink.add(name, hashing, size, (modified_ns(stamp) or 0) / 1_000_000_000)
         self._bytes += hashing.size_bytes
         digests = hashing.digests()
         self._rows.append(Done(name, kind, stamp, hashing.size_bytes, digests, placed.begin, placed.crc, self._base))
@@ -361,6 +362,9 @@ def _written(home: Beneath, hashes: Sequence[str], what: tuple[str, Kind, str], 
             view = memoryview(block)
             while view:
                 view = view[file.write(view) :]
+        modified = modified_ns(what[2])
+        if modified is not None:
+            keep_time(file.fileno(), modified)
     return Done(name, kind, stamp, hashing.size_bytes, hashing.digests())
 
 
@@ -376,7 +380,7 @@ def _stamp(source: Source, stamp: str) -> str:
     if not isinstance(source, (str, Path)):
         return stamp
     try:
-        return stamp_of(Path(source).stat())
+        return stamp_of(Path(source).stat()) + stamp
     except OSError:
         return ""
 

@@ -24,6 +24,7 @@ _U32 = 0xFFFFFFFF
 _EPOCH_DOS = (0, 0x0021)
 _UTF8_FLAG = 0x0800
 _MARK_BYTES = 64 * 1024 * 1024
+_LAST_TAR_SECOND = 8**11 - 1  # what a plain header holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,9 @@ class Placed:
 class Sink(Protocol):
     """Takes the bytes of one file after the other."""
 
-    def add(self, name: str, content: Readable, size_bytes: int | None) -> Placed:
-        """Writes a file whole. `size_bytes` is needed by a tar; other content than that is `ItemChanged`."""
+    def add(self, name: str, content: Readable, size_bytes: int | None, modified_s: float = 0) -> Placed:
+        """Writes a file whole. `size_bytes` is needed by a tar, which also tells when the file was last changed; other
+        content than that is `ItemChanged`."""
         ...
 
     def folder(self, name: str) -> None:
@@ -102,7 +104,7 @@ class _Zip:
         self._top = top
         self._at = length
 
-    def add(self, name: str, content: Readable, size_bytes: int | None) -> Placed:
+    def add(self, name: str, content: Readable, size_bytes: int | None, modified_s: float = 0) -> Placed:
         begin = self._at
         spelt = f"{self._top}/{name}".encode()
         header_bytes = 30 + len(spelt) + 20
@@ -180,9 +182,9 @@ class _Tar:
         self._file = file
         self._top = top
 
-    def add(self, name: str, content: Readable, size_bytes: int | None) -> Placed:
+    def add(self, name: str, content: Readable, size_bytes: int | None, modified_s: float = 0) -> Placed:
         begin = self._file.tell()
-        written = _tar_member(self._file, f"{self._top}/{name}", content, size_bytes)
+        written = _tar_member(self._file, f"{self._top}/{name}", content, (size_bytes, modified_s))
         return Placed(name, size_bytes or 0, begin + written, self._file.tell())
 
     def folder(self, name: str) -> None:
@@ -206,9 +208,9 @@ class _PackedTar:
         self._top = top
         self._packer = _Packer(file)
 
-    def add(self, name: str, content: Readable, size_bytes: int | None) -> Placed:
+    def add(self, name: str, content: Readable, size_bytes: int | None, modified_s: float = 0) -> Placed:
         begin = self._file.tell()
-        _tar_member(self._packer, f"{self._top}/{name}", content, size_bytes)
+        _tar_member(self._packer, f"{self._top}/{name}", content, (size_bytes, modified_s))
         return Placed(name, size_bytes or 0, begin, self._file.tell())
 
     def folder(self, name: str) -> None:
@@ -244,9 +246,11 @@ class _Packer:
             self._packing = None
 
 
-def _tar_member(file: BinaryIO | _Packer, name: str, content: Readable, size_bytes: int | None) -> int:
+def _tar_member(file: BinaryIO | _Packer, name: str, content: Readable, told: tuple[int | None, float]) -> int:
+    size_bytes, modified_s = told
     info = tarfile.TarInfo(name)
     info.size = size_bytes or 0
+    info.mtime = min(max(int(modified_s), 0), _LAST_TAR_SECOND)
     info.mode = 0o644
     header = info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
     _write_all(file, header)

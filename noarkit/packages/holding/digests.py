@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from noarkit.safe.beneath import Beneath
 
 BLOCK_BYTES = 1024 * 1024
 _ROOM_BYTES = 256 * 1024
+_TIME = "\x1e"
 _READS_INTO = hasattr(os, "readv")
 _SOURCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -60,10 +62,26 @@ def stamp_of(found: os.stat_result) -> str:
     return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ino}"
 
 
+def keep_time(descriptor: int, modified_ns: int) -> None:
+    """Gives a file that was written the time of its source, where the system can."""
+    if os.utime in os.supports_fd:
+        with suppress(OSError, OverflowError):  # a disk that knows no such time keeps the bytes all the same
+            os.utime(descriptor, ns=(modified_ns, modified_ns))
+
+
+def with_time(stamp: str, modified_ns: int | None) -> str:
+    """The stamp with the time that its source tells of the file, which counts before that of the file itself."""
+    return stamp if modified_ns is None else f"{stamp}{_TIME}{modified_ns}"
+
+
 def modified_ns(stamp: str) -> int | None:
     """When the file of a stamp was last written to; None for what is no stamp of a file."""
-    parts = stamp.split(":")
-    return int(parts[1]) if len(parts) == 3 and all(part.isdecimal() for part in parts) else None
+    own, mark, told = stamp.rpartition(_TIME)
+    if mark and told.lstrip("-").isdecimal():
+        return int(told)
+    parts = (own + mark + told).split(":")
+    numbers = len(parts) == 3 and all(part.isdecimal() for part in (parts[0], parts[1].removeprefix("-"), parts[2]))
+    return int(parts[1]) if numbers else None
 
 
 def main() -> None:
@@ -117,6 +135,7 @@ def _copy_one(home: Beneath, hashes: Sequence[str], source: str, name: str) -> H
             return Hashed("unsafe")
         try:
             done = _pass(descriptor, target, hashes, before.st_size)
+            keep_time(target, before.st_mtime_ns)
         finally:
             os.close(target)
         stamp = stamp_of(before)

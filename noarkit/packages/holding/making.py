@@ -72,7 +72,7 @@ def make_package(files: Iterable[File], order: Order, describe: Describe, *, tel
     target = order.target
     form = containers.form_of_target(target)
     with no_room(target):
-        progress = Progress(target, f"{order.job} {form} {' '.join(order.hashes)}")
+        progress = Progress(target, _job(order, form))
         try:
             if not os.path.lexists(target):
                 if progress.get("phase") == "whole" and not os.path.lexists(progress.folder / "package"):
@@ -90,6 +90,21 @@ def make_package(files: Iterable[File], order: Order, describe: Describe, *, tel
             progress.close()
         progress.clear()
     return made
+
+
+def first_fact(order: Order, key: str, fact: str) -> str:
+    """What a build that goes on kept of its first start; `fact` where none was begun, which is kept from now on."""
+    with no_room(order.target):
+        progress = Progress(order.target, _job(order, containers.form_of_target(order.target)))
+        try:
+            progress.put_first(key, fact)
+            return progress.get(key) or fact
+        finally:
+            progress.close()
+
+
+def _job(order: Order, form: containers.Form) -> str:
+    return f"{order.job} {form} {' '.join(order.hashes)}"
 
 
 def forget_build(target: Path) -> None:

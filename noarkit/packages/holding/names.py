@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from noarkit.safe.keys import path_of
+from noarkit.safe.keys import key_of, path_of
 from noarkit.safe.portable import is_portable_name_of
 from noarkit.safe.scratch import scratch
 
@@ -31,6 +31,7 @@ class OriginalNames:
         self._db.execute("BEGIN")
         self._db.executemany("INSERT OR IGNORE INTO told VALUES (?, ?)", told)
         self._db.execute("COMMIT")
+        self._db.execute("CREATE INDEX told_key ON told (key)")
         self._any = self._db.execute("SELECT 1 FROM told LIMIT 1").fetchone() is not None
 
     def close(self) -> None:
@@ -44,3 +45,13 @@ class OriginalNames:
         if self._any:
             row = self._db.execute("SELECT key FROM told WHERE name = ?", (above + stored,)).fetchone()
         return stored if row is None else original_name(str(row[0]), stored)
+
+    def stored(self, name: str, above: str = "") -> str:
+        """The path at which a file lies that was called `name`: the way back."""
+        if self._any:
+            key = key_of(os.fsencode(name))
+            for (full,) in self._db.execute("SELECT name FROM told WHERE key = ?", (key,)):
+                path = str(full).removeprefix(above)
+                if str(full).startswith(above) and self(path, above) == name:
+                    return path
+        return name

@@ -181,7 +181,7 @@ class ArchiveStorage:
 
     def _keep(self, waiting: list[tuple[object, ...]]) -> None:
         self._db.execute("BEGIN")
-        self._db.executemany("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?)", waiting)
+        self._db.executemany("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", waiting)
         self._db.execute("COMMIT")
         waiting.clear()
 
@@ -276,7 +276,7 @@ class Below:
 
 _HELD = (
     "CREATE TABLE held (name TEXT, size INTEGER, offset INTEGER, header INTEGER, method INTEGER,"
-    " packed INTEGER, crc INTEGER, spelt TEXT)"
+    " packed INTEGER, crc INTEGER, spelt TEXT, modified REAL)"
 )
 # made when all is there: names come in any order, and are sorted once
 _BY_NAME = "CREATE UNIQUE INDEX held_name ON held (name, size)"
@@ -285,16 +285,16 @@ _BY_NAME = "CREATE UNIQUE INDEX held_name ON held (name, size)"
 def _row(member: Member) -> tuple[object, ...]:
     name, packing = _as_text(member.name), member.packing
     if packing is None:
-        return name, member.size_bytes, member.offset_bytes, None, None, None, None, None
+        return name, member.size_bytes, member.offset_bytes, None, None, None, None, None, member.modified_s
     spelt = None if member.spelt == name else member.spelt
     lies = (packing.header_at, packing.method, packing.packed_bytes, packing.crc)
-    return name, member.size_bytes, None, *lies, spelt
+    return name, member.size_bytes, None, *lies, spelt, member.modified_s
 
 
-def _member(row: tuple[str, int, int | None, int | None, int, int, int, str | None]) -> Member:
-    name, size, offset, header, method, packed, crc, spelt = row
+def _member(row: tuple[str, int, int | None, int | None, int, int, int, str | None, float | None]) -> Member:
+    name, size, offset, header, method, packed, crc, spelt, modified = row
     packing = None if header is None else Packing(header, method, packed, crc)
-    return Member(tuple(name.split("/")), size, None, offset, packing, spelt or name)
+    return Member(tuple(name.split("/")), size, modified, offset, packing, spelt or name)
 
 
 def _as_text(name: str) -> str:

@@ -154,6 +154,7 @@ class Preservation:
         self._called: dict[str, int] = {}
         self._formats = self._keys = self._objects = 0
         self._related = False
+        self._events: set[str] = set()
 
     def judge(self, found: Iterator[Thing]) -> None:
         """Everything in the document."""
@@ -171,6 +172,8 @@ class Preservation:
 
     def _object(self, thing: Thing) -> None:
         self._related |= bool(thing.all("relationshipSubType"))
+        if len(self._events) < MOST_KEPT:
+            self._events.update(thing.all("relatedEventIdentifierValue"))
         if "is included in" in thing.all("relationshipSubType") and not thing.all("relatedObjectIdentifierValue"):
             self._aip_hit("AIP13", thing.line)
         if thing.type not in ("file", "bitstream", "") or (not thing.type and not thing.all("messageDigest")):
@@ -263,7 +266,8 @@ class Preservation:
         for agent in agents:
             if len(self._called) < MOST_KEPT:
                 self._called.setdefault(agent, thing.line)
-        if "migration" in thing.first("eventType").lower() and not thing.all("relatedEventIdentifierValue"):
+        named = thing.all("relatedEventIdentifierValue") or self._events.intersection(thing.all("eventIdentifierValue"))
+        if "migration" in thing.first("eventType").lower() and not named:
             self._aip_hit("AIP17", thing.line, name=thing.first("eventType"))
 
     def _archival(self) -> None:

@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
+from noarkit import __version__
 from noarkit.errors import (
     ItemChanged,
     ItemNotAFile,
@@ -159,7 +161,10 @@ def test_a_bag_of_nothing_is_a_bag(tmp_path: Path, tail: str) -> None:
     made = make_bag([], tmp_path / f"bag{tail}", BagOrder(info=(("Contact-Name", "Kari\nNordmann"),)))
     assert validate_bag(made.path).codes == set()
     with open_bag(made.path) as bag:
-        assert bag.info == (("Contact-Name", "Kari Nordmann"), ("Payload-Oxum", "0.0"))
+        assert (bag.info[0], bag.info[-1]) == (("Contact-Name", "Kari Nordmann"), ("Payload-Oxum", "0.0"))
+        assert [label for label, _ in bag.info[1:-1]] == ["Bagging-Date", "Bag-Software-Agent"]
+        assert date.fromisoformat(bag.value("Bagging-Date") or "") <= datetime.now(UTC).date()
+        assert bag.value("Bag-Software-Agent") == f"noarkit {__version__}"
         assert list(bag.entries()) == []
 
 

@@ -1,0 +1,299 @@
+"""Writes what a source holds and says into a package of another form: each element where that form has its place.
+
+What the form has no element for goes along as a document of the source, or as a record identifier of its own type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from noarkit import __version__
+from noarkit.events import Listener
+from noarkit.extract.package_files import Told, moment_of
+from noarkit.extract.payload import Part, Payload
+from noarkit.extract.renamed import BAG, Going, going, renamed
+from noarkit.extract.stated import KEPT
+from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.packages.bagit.write import Blocks
+from noarkit.packages.dias.order import DEFAULT_LABEL, DEFAULT_SYSTEM, NOT_STATED, DiasOrder, read_order
+from noarkit.packages.dias.spec import ADMINISTRATIVE, DESCRIPTIVE
+from noarkit.packages.eark import spec
+from noarkit.packages.eark.order import EarkFile, EarkOrder, MetadataFile, Representation
+from noarkit.packages.eark.spec import Kind
+from noarkit.packages.holding.building import File
+from noarkit.packages.holding.containers import top_name
+from noarkit.packages.holding.making import Made
+from noarkit.packages.metadata.bag import bag_info
+from noarkit.packages.metadata.dias import dias_order
+from noarkit.packages.metadata.eark import content_type_of, eark_agents, eark_records
+from noarkit.packages.metadata.model import FileFacts, PackageMetadata, PartFacts, System
+from noarkit.packages.metadata.provenance import Conversion
+
+KINDS: Mapping[str, Kind] = MappingProxyType({"eark-sip": "sip", "eark-aip": "aip", "eark-dip": "dip"})
+MOST_TAG_BYTES = 64 * 1024 * 1024
+_CONTENT_TYPES = {
+    "noark5": ("OTHER", "Noark 5", "Databases"),
+    "siard": ("citssiard_v1_0", "", "Databases"),
+    "files": ("OTHER", "", "Mixed"),
+}
+_DIAS_FOLDERS = {"documentation": "documentation", "other": "other", "schema": "schemas"}
+_OWN_OF_DIAS = ("ead.", "eac-cpf")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A package that is to be made: what goes in, where to, what it says of itself, and how it came from its source."""
+
+    payload: Payload
+    target: Path
+    package: Path | None
+    metadata: PackageMetadata
+    conversion: Conversion | None
+    tell: Listener
+
+
+def metadata_for(payload: Payload, package: Path | None) -> PackageMetadata:
+    """What the new package says: what `package.toml` tells, and else what the source did."""
+    source = payload.statement.metadata
+    told = _stated_by(read_order(package)).filled_from(source) if package is not None else source
+    return replace(told, identifier="", derived_from=payload.statement.identifiers, package_type="", created="")
+
+
+def _stated_by(order: DiasOrder) -> PackageMetadata:
+    """What an order says that is no default of its own."""
+    return PackageMetadata(
+        label=order.label if order.label != DEFAULT_LABEL else "",
+        description=order.description,
+        record_status=order.record_status if order.record_status != DiasOrder().record_status else "",
+        agreement=order.agreement,
+        delivery_type=order.delivery_type,
+        project=order.project,
+        package_number=order.package_number,
+        reference_code=order.reference_code,
+        creators=order.creators,
+        submitter=order.submitter,
+        producer=order.producer,
+        owners=order.owners,
+        recipient=order.recipient,
+        system=order.system if order.system.name != DEFAULT_SYSTEM.name else None,
+        start=order.start.isoformat() if order.start else "",
+        end=order.end.isoformat() if order.end else "",
+    )
+
+
+def pack_bag(delivery: Delivery) -> Made:
+    """A bag: of the payload of a bag a new one; any other package goes into it whole."""
+    from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
+
+    payload = delivery.payload
+    info, names = _names_in_bag(payload)
+    tags = tuple(_tags(payload.statement.outer)) if payload.form == "bagit" else ()
+    order = BagOrder(
+        (*bag_info(delivery.metadata), *info),
+        tags=(*names, *tags),
+        identified=True,
+        premis=partial(_bag_premis, delivery),
+    )
+    return make_bag(
+        (BagFile(*file) for file in together(going(payload, BAG))),
+        delivery.target,
+        order,
+        aside=payload.aside,
+        tell=delivery.tell,
+    )
+
+
+def _names_in_bag(payload: Payload) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, Blocks], ...]]:
+    """What a bag says of files that are called otherwise: an entry of its information, and a tag file."""
+    from noarkit.packages.bagit.names import LABEL, ORIGINAL_NAMES, names_tag
+
+    def pairs() -> Iterator[tuple[str, str]]:
+        return ((name.removeprefix(f"{PAYLOAD}/"), key) for name, key in renamed(payload, BAG))
+
+    count = sum(1 for _ in pairs())
+    if not count:
+        return (), ()
+    return ((LABEL, f"{ORIGINAL_NAMES} ({count})"),), ((ORIGINAL_NAMES, names_tag(pairs)),)
+
+
+def _bag_premis(delivery: Delivery, identifier: str, created: str) -> Iterable[bytes]:
+    from noarkit.packages.eark.premis_write import Told as Subject
+    from noarkit.packages.eark.premis_write import premis
+
+    subject = Subject(
+        identifier,
+        "intellectualEntity",
+        created,
+        __version__,
+        "",
+        delivery.metadata.history,
+        sources=delivery.metadata.derived_from,
+        conversion=delivery.conversion,
+    )
+    return premis(subject, (), spec.WRITTEN_CHECKSUM, "ID-")
+
+
+def _tags(documents: Iterable[Told]) -> Iterator[tuple[str, bytes]]:
+    """The tag files of a bag that go into the next one."""
+    for told in documents:
+        name, source, _, _ = told.file
+        if isinstance(source, (str, Path)):
+            yield f"metadata/{name}", Path(source).read_bytes()
+        else:
+            with source() as content:
+                yield f"metadata/{name}", content.read(MOST_TAG_BYTES)
+
+
+def pack_eark(kind: Kind, delivery: Delivery) -> Made:
+    """An E-ARK package."""
+    from noarkit.packages.eark.write import make_eark
+
+    payload, metadata = delivery.payload, delivery.metadata
+    parts = (_representation(part, payload, metadata) for part in payload.parts)
+    names = {part.name for part in payload.parts}
+    told = [one for one in payload.statement.documents if one.part not in names]
+    content_type, other = content_type_of(metadata.content_type, metadata.other_content_type)
+    category = metadata.category if metadata.category in (*spec.CONTENT_CATEGORIES, spec.ERMS_CATEGORY) else ""
+    odd = () if category or not metadata.category else (("CONTENTCATEGORY", metadata.category),)
+    order = EarkOrder(
+        kind=kind,
+        identified=True,
+        label=metadata.label or top_name(delivery.target),
+        category=category,
+        other_category=metadata.other_category if category in ("Other", "OTHER") else "",
+        content_type=content_type,
+        other_content_type=other,
+        record_status=metadata.record_status if metadata.record_status in spec.RECORD_STATUSES else "",
+        agents=tuple(eark_agents(metadata)),
+        agreement=metadata.agreement,
+        previous_agreements=metadata.previous_agreements,
+        reference_code=metadata.reference_code,
+        previous_reference_codes=metadata.previous_reference_codes,
+        derived_from=metadata.derived_from,
+        records=(*eark_records(metadata), *odd),
+        metadata=_metadata(told),
+        documentation=_documents(told, "documentation"),
+        schemas=_documents(told, "schema"),
+        history=metadata.history,
+        conversion=delivery.conversion,
+    )
+    return make_eark(parts, delivery.target, order, aside=payload.aside, tell=delivery.tell)
+
+
+def _representation(part: Part, payload: Payload, metadata: PackageMetadata) -> Representation:
+    kind, other, category = _CONTENT_TYPES[part.content]
+    facts = next((one for one in metadata.parts if one.name == part.name), PartFacts(part.name))
+    if facts.content_type:
+        kind, other = content_type_of(facts.content_type, facts.other_content_type)
+    elif metadata.content_type and len(payload.parts) == 1:
+        kind, other = content_type_of(metadata.content_type, metadata.other_content_type)
+    told = [one for one in payload.statement.documents if one.part == part.name]
+    return Representation(
+        part.folder,
+        (_eark_file(file, known) for file, known in part.called()),
+        kind,
+        other,
+        facts.category if facts.category in spec.CONTENT_CATEGORIES else category,
+        label=facts.label,
+        kind=facts.kind or "ORIGINAL",
+        metadata=_metadata(told),
+        documentation=_documents(told, "documentation"),
+        schemas=_documents(told, "schema"),
+    )
+
+
+def _eark_file(file: File, known: FileFacts | None) -> EarkFile:
+    name, source, size, stamp = file
+    if known is None:
+        return EarkFile(name, source, size, stamp)
+    return EarkFile(
+        name,
+        source,
+        size,
+        stamp,
+        media_type=known.media_type,
+        puid=known.puid,
+        format_name=known.format_name,
+        format_version=known.format_version,
+        created=moment_of(known.created),
+        original_name=known.original_name,
+    )
+
+
+def _metadata(told: Iterable[Told]) -> tuple[MetadataFile, ...]:
+    return tuple(
+        MetadataFile(name, source, one.md_type, one.kind, _media_type(name), size, stamp)
+        for one in told
+        if one.kind in ("descriptive", "other")
+        for name, source, size, stamp in [one.file]
+    )
+
+
+def _media_type(name: str) -> str:
+    """The media type of a document of a source, whose name ends otherwise here."""
+    return "application/xml" if name.endswith(f".xml{KEPT}") else ""
+
+
+def _documents(told: Iterable[Told], kind: str) -> tuple[EarkFile, ...]:
+    return tuple(EarkFile(*one.file) for one in told if one.kind == kind)
+
+
+def pack_dias(delivery: Delivery, type_: str) -> Made:
+    """A DIAS package."""
+    from noarkit.packages.dias.write import Given, make_dias
+
+    payload, metadata = delivery.payload, delivery.metadata
+    order = dias_order(metadata, read_order(delivery.package, type=type_))
+    if not any(part.content == "noark5" for part in payload.parts):
+        if metadata.system is None and order.system == DEFAULT_SYSTEM:
+            order = replace(order, system=System(NOT_STATED, "", "", ""))
+        if not metadata.label and order.label == DEFAULT_LABEL:
+            order = replace(order, label=payload.title)
+    order = replace(order, conversion=delivery.conversion)
+    goes = going(payload, f"dias-{type_.lower()}")
+    given = Given(together(goes), _dias_documents(payload.statement.documents), partial(_known, goes))
+    return make_dias(given, delivery.target, order, aside=payload.aside, tell=delivery.tell)
+
+
+def _known(goes: tuple[Going, ...], name: str) -> FileFacts | None:
+    """What is known of a file of the content."""
+    one = next((one for one in goes if name.startswith(one.folder)), None)
+    return None if one is None else one.part.known(name.removeprefix(one.folder))
+
+
+def _dias_documents(documents: Iterable[Told]) -> Iterator[File]:
+    """Every document below its folder in the metadata of a DIAS package; what bears a name of its own steps aside."""
+    seen: set[str] = set()
+    for told in documents:
+        name, source, size, stamp = told.file
+        part = f"representations/{told.part}/" if told.part else ""
+        if told.kind == "descriptive":
+            aside = "source/" if not part and name.startswith(_OWN_OF_DIAS) else ""
+            place = f"{DESCRIPTIVE}/{part}{aside}{name}"
+        else:
+            place = f"{ADMINISTRATIVE}/{part}{_DIAS_FOLDERS[told.kind]}/{name}"
+        while place in seen:
+            above, _, last = place.rpartition("/")
+            place = f"{above}/again/{last}"
+        seen.add(place)
+        yield place, source, size, stamp
+
+
+def together(goes: tuple[Going, ...]) -> Iterator[File]:
+    """The files of all parts, each below the folder that it goes to."""
+    for one in goes:
+        yield from one.files()
+
+
+PACKERS: Mapping[str, Callable[[Delivery], Made]] = MappingProxyType(
+    {
+        **{form: partial(pack_eark, kind) for form, kind in KINDS.items()},
+        "dias-sip": partial(pack_dias, type_="SIP"),
+        "dias-aip": partial(pack_dias, type_="AIP"),
+        "bagit": pack_bag,
+    }
+)
