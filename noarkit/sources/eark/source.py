@@ -32,6 +32,7 @@ from noarkit.packages.eark.read import EarkPackage, Part, is_eark, open_eark
 from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.storage import open_storage
 from noarkit.packages.noark5.spec import STRUCTURE
+from noarkit.sources.eark.description import DESCRIPTION, description_record, descriptions, unlisted_entry
 from noarkit.sources.eark.records import (
     APPENDIX_MISSING,
     UNLISTED,
@@ -52,8 +53,6 @@ from noarkit.sources.siard import find_siard
 
 KIND = "eark"
 SKIPPED_SCHEMA = "a schema of the package"
-SKIPPED_ERMS = "an ERMS document, taken unit by unit"
-SKIPPED_METADATA = "metadata of the package"
 _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
 _LONGEST_SYSTEM = 200
@@ -102,6 +101,7 @@ class _Reading:
 
     package: EarkPackage
     titles: Titles
+    seen: SeenInDatabase
     part: Part | None
     frame: Frame
 
@@ -144,8 +144,12 @@ class EarkSource:
                 text = text.replace("[[map]]", f"{maps}[[map]]", 1)
         system, title = basic_string(self._system(str(told["id"]))), basic_string(str(told["title"] or "E-ARK"))
         text = text.replace('external_system = "eark"', f"external_system = {system}")
-        text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title} }}")
+        more = f", beskrivelse = {basic_string(str(told['description']))}" if told["description"] else ""
+        text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title}{more} }}", 1)
+        text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title}{_period(told['period'])} }}")
         creator = basic_string(str(told["creator"] or "Ukjent"))
+        ident = basic_string(str(told["creator_id"] or "ukjent"))
+        text = text.replace('arkivskaperIdent = "ukjent"', f"arkivskaperIdent = {ident}")
         return text.replace('arkivskaperNavn = "Ukjent"', f"arkivskaperNavn = {creator}")
 
     def proposal(self, tell: Listener) -> str:
@@ -164,50 +168,46 @@ class EarkSource:
         return open_eark(self.path)
 
     def _records(self) -> Iterator[SourceItem]:
-        with self._opened() as package, closing(Titles()) as titles:
+        with self._opened() as package, closing(Titles()) as titles, closing(SeenInDatabase()) as seen:
             titles.read(package)
             whole = package_fields(package.root, titles.of(""))
+            outside = {"name": "", "title": whole["title"], "content_type": "", "other_content_type": "", "kind": ""}
+            of_package = _Reading(package, titles, seen, None, Frame(whole, outside, ""))
+            for entry in descriptions(package):
+                if seen.first(entry.name):
+                    yield self._listed(of_package, entry, DESCRIPTION)
             for part in package.representations:
                 frame = Frame(whole, part_fields(part, titles.of(part.folder)), f"{part.folder}{spec.DATA}/")
-                yield from self._part(_Reading(package, titles, part, frame))
-            outside = {"name": "", "title": whole["title"], "content_type": "", "other_content_type": "", "kind": ""}
-            yield from self._rest(_Reading(package, titles, None, Frame(whole, outside, "")))
+                yield from self._part(_Reading(package, titles, seen, part, frame), part)
+            yield from self._rest(of_package)
 
-    def _part(self, reading: _Reading) -> Iterator[SourceItem]:
-        part = reading.part
-        assert part is not None  # noqa: S101  # whoever asks has one
-        with closing(SeenInDatabase()) as seen:
-            for name in self._erms(reading, part):
-                seen.first(name)
-                yield from self._units(reading, name, seen)
-            for entry in reading.package.files(part.name):
-                if seen.first(entry.name):
-                    yield self._listed(reading, entry, _role(entry.name, part.folder))
-            for name, size in reading.package.unlisted_below(part.folder):
-                if seen.first(name):
-                    yield self._unlisted(reading, name, size)
+    def _part(self, reading: _Reading, part: Part) -> Iterator[SourceItem]:
+        for entry in self._erms(reading, part):
+            reading.seen.first(entry.name)
+            yield self._listed(reading, entry, DESCRIPTION)
+            yield from self._units(reading, entry.name)
+        for entry in reading.package.files(part.name):
+            if reading.seen.first(entry.name):
+                yield self._listed(reading, entry, _role(entry.name, part.folder))
+        for name, size in reading.package.unlisted_below(part.folder):
+            if reading.seen.first(name):
+                yield self._unlisted(reading, name, size)
 
     def _rest(self, reading: _Reading) -> Iterator[SourceItem]:
         """What belongs to no representation."""
-        with closing(SeenInDatabase()) as seen:
-            for entry in reading.package.files(""):
-                if seen.first(entry.name):
-                    yield self._listed(reading, entry, _role(entry.name, ""))
-            for entry in reading.package.metadata():
-                if seen.first(entry.name):
-                    yield Skipped(entry.name, SKIPPED_METADATA)
+        for entry in reading.package.files(""):
+            if reading.seen.first(entry.name):
+                yield self._listed(reading, entry, _role(entry.name, ""))
         for name in reading.package.unlisted():
-            if representation_folder(name) is None:
+            if representation_folder(name) is None and reading.seen.first(name):
                 yield self._unlisted(reading, name, reading.package.size_of(name) or 0)
 
     def _unlisted(self, reading: _Reading, name: str, size: int) -> SourceItem:
         """What is there and listed nowhere: taken, for it may be what somebody looks for."""
-        if name in reading.package.documents:
-            return Skipped(name, SKIPPED_METADATA)
         kind = _role(name, reading.part.folder if reading.part else "")
         if kind == "schema":
             return Skipped(name, SKIPPED_SCHEMA)
-        return self._taken(reading, _unlisted(name), size, (kind, (UNLISTED,)))
+        return self._taken(reading, unlisted_entry(name), size, (kind, (UNLISTED,)))
 
     def _listed(self, reading: _Reading, entry: Entry, kind: str) -> SourceItem:
         if kind == "schema":
@@ -225,9 +225,11 @@ class EarkSource:
             content = self._files.content(reading.package, entry, size)
         except SourceFault as fault:
             return SetAside(entry.name, fault.code, dict(fault.data))
+        if told[0] == DESCRIPTION:
+            return description_record(reading.package, reading.frame, entry, content)
         return file_record(told[0], reading.frame, entry, content, reading.titles.file(entry.name), told[1])
 
-    def _erms(self, reading: _Reading, part: Part) -> list[str]:
+    def _erms(self, reading: _Reading, part: Part) -> list[Entry]:
         """The ERMS documents of a representation that says it has some: XML files directly in its data."""
         if part.content_type not in spec.ERMS_TYPES:
             return []
@@ -239,24 +241,22 @@ class EarkSource:
             try:
                 with reading.package.open(entry.name) as source:
                     if is_erms(source, entry.name):
-                        found.append(entry.name)
+                        found.append(entry)
             except (PackageFault, HostileInput):
                 continue  # it is taken as the file it is
         return found
 
-    def _units(self, reading: _Reading, name: str, seen: SeenInDatabase) -> Iterator[SourceItem]:
-        """The units of a document. One that breaks off is set aside where it does; what was read of it stands."""
+    def _units(self, reading: _Reading, name: str) -> Iterator[SourceItem]:
+        """The units of a document. Where it breaks off, the rest is set aside; what was read of it stands."""
         where = f"{reading.package.where}/{name}"
         try:
             with reading.package.open(name) as source:
                 for unit in read_erms(source, where):
-                    yield from self._unit(reading, name, unit, seen)
+                    yield from self._unit(reading, name, unit)
         except PackageFault as fault:
-            yield SetAside(name, ItemMalformed.code, {"key": name, **fault.data})
-        else:
-            yield Skipped(name, SKIPPED_ERMS)
+            yield SetAside(f"{name}#units", ItemMalformed.code, {"key": name, **fault.data})
 
-    def _unit(self, reading: _Reading, name: str, unit: Unit, seen: SeenInDatabase) -> Iterator[SourceItem]:
+    def _unit(self, reading: _Reading, name: str, unit: Unit) -> Iterator[SourceItem]:
         contents: list[Content] = []
         notes: list[Note] = []
         attached: list[SourceItem] = []
@@ -265,7 +265,7 @@ class EarkSource:
             if entry is None:
                 notes.append(Note(APPENDIX_MISSING, {"name": path}))
                 continue
-            if not seen.first(entry.name):
+            if not reading.seen.first(entry.name):
                 continue
             item = self._listed(reading, entry, "file")
             if isinstance(item, SourceRecord) and unit.kind == "record":
@@ -276,18 +276,22 @@ class EarkSource:
         yield from attached
 
 
+def _period(told: object) -> str:
+    """The days between which the archive came about, for its series."""
+    if not isinstance(told, tuple):
+        return ""
+    first, last = map(basic_string, told)
+    return f", arkivperiodeStartDato = {first}, arkivperiodeSluttDato = {last}"
+
+
 def _appendix(reading: _Reading, name: str, path: str) -> Entry | None:
     found = reading.package.resolve(path, name[: name.rfind("/") + 1])
     if found.why:
         found = reading.package.resolve(path, reading.part.folder if reading.part else "")
-    return None if found.why else reading.package.find(found.name) or _unlisted(found.name)
+    return None if found.why else reading.package.find(found.name) or unlisted_entry(found.name)
 
 
 def _role(name: str, folder: str) -> str:
     """What a listed file is, by the folder it lies in."""
     first = name.removeprefix(folder).removeprefix(f"{spec.SUBMISSION}/").split("/", 1)[0].lower()
     return {spec.SCHEMAS: "schema", spec.DOCUMENTATION: "documentation"}.get(first, "file")
-
-
-def _unlisted(name: str) -> Entry:
-    return Entry(name, "", "", name, "", None, "", "", "", "", "", "", "", "", "", "")
