@@ -9,10 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 
 from noarkit.graph.entity import Note
 from noarkit.graph.losses import IN_DOCUMENT
 from noarkit.packages.holding.statements import PremisEvent, Root, Statement
+from noarkit.sources.files.default import basic_string
 
 MOST_VALUES = 200
 MOST_EVENTS = 300
@@ -106,6 +108,39 @@ def _take_event(told: Told, event: PremisEvent) -> None:
     )
     if len(event.objects) > 3:
         told.more[f"event/{event.type}/linkingObjectIdentifier"] += len(event.objects) - 3
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What a package says of its archive; empty where it says nothing. `period` is its first and last day."""
+
+    creator: str = ""
+    creator_id: str = ""
+    description: str = ""
+    period: tuple[str, str] | None = None
+
+
+def with_descriptions(text: str, whole: Whole) -> str:
+    """A default recipe with the rule for descriptions before all others, and the archive as its package tells of it."""
+    rule = resources.files(__package__).joinpath("description-map.toml").read_text("utf-8")
+    text = text.replace("[[map]]", f"{rule}[[map]]", 1)
+    if whole.creator:
+        text = text.replace('arkivskaperNavn = "Ukjent"', f"arkivskaperNavn = {basic_string(whole.creator)}", 1)
+    if whole.creator_id:
+        text = text.replace('arkivskaperIdent = "ukjent"', f"arkivskaperIdent = {basic_string(whole.creator_id)}", 1)
+    if whole.description:
+        text = _told_of(text, "[target.arkiv]", f"beskrivelse = {basic_string(whole.description)}")
+    if whole.period:
+        first, last = map(basic_string, whole.period)
+        days = f"arkivperiodeStartDato = {first}, arkivperiodeSluttDato = {last}"
+        text = _told_of(text, "[target.arkivdel]", days)
+    return text
+
+
+def _told_of(text: str, table: str, more: str) -> str:
+    """The recipe with more fields in a table of `[target]`."""
+    at = text.index(" }", text.index("fields = {", text.index(table)))
+    return f"{text[:at]}, {more}{text[at:]}"
 
 
 def period_of(text: str) -> tuple[str, str] | None:

@@ -60,6 +60,10 @@ class DiasPackage:
         """Files that dias-mets.xml does not list."""
         return self._inventory.unlisted()
 
+    def size_of(self, name: str) -> int | None:
+        """How large a file is; None where it is not there."""
+        return self._inventory.size_of(name)
+
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
         """The bytes of a file; `PackageFault` at their end where they are not those that dias-mets.xml lists."""

@@ -9,7 +9,7 @@ from noarkit.graph.entity import Content, Note
 from noarkit.packages.eark.erms_read import Unit
 from noarkit.packages.eark.inventory import Entry
 from noarkit.packages.eark.read import Heading, Part
-from noarkit.sources.descriptions import beyond, period_of
+from noarkit.sources.descriptions import Whole, beyond, period_of
 from noarkit.sources.eark.agents import agent_fields, creator_of, identifier_of
 from noarkit.sources.eark.unit_fields import authors_of, party_of, unit_identifiers, unit_values
 from noarkit.sources.plain import path_fields
@@ -46,6 +46,17 @@ def package_fields(heading: Heading, told: Mapping[str, str]) -> dict[str, objec
         "agreement": next((value for kind, value in heading.record if kind == "SUBMISSIONAGREEMENT"), ""),
         "agents": [agent_fields(agent) for agent in heading.agents if agent.name],
     }
+
+
+def whole_of(told: Mapping[str, object]) -> Whole:
+    """What a recipe says of the archive."""
+    period = told["period"]
+    return Whole(
+        str(told["creator"]),
+        str(told["creator_id"]),
+        str(told["description"]),
+        period if isinstance(period, tuple) else None,
+    )
 
 
 def part_fields(part: Part, told: Mapping[str, str]) -> dict[str, object]:

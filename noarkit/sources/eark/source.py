@@ -32,6 +32,7 @@ from noarkit.packages.eark.read import EarkPackage, Part, is_eark, open_eark
 from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.storage import open_storage
 from noarkit.packages.noark5.spec import STRUCTURE
+from noarkit.sources.descriptions import with_descriptions
 from noarkit.sources.eark.description import DESCRIPTION, description_record, descriptions, unlisted_entry
 from noarkit.sources.eark.records import (
     APPENDIX_MISSING,
@@ -41,6 +42,7 @@ from noarkit.sources.eark.records import (
     package_fields,
     part_fields,
     unit_record,
+    whole_of,
 )
 from noarkit.sources.eark.streams import PackageFiles
 from noarkit.sources.eark.titles import Titles
@@ -144,13 +146,8 @@ class EarkSource:
                 text = text.replace("[[map]]", f"{maps}[[map]]", 1)
         system, title = basic_string(self._system(str(told["id"]))), basic_string(str(told["title"] or "E-ARK"))
         text = text.replace('external_system = "eark"', f"external_system = {system}")
-        more = f", beskrivelse = {basic_string(str(told['description']))}" if told["description"] else ""
-        text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title}{more} }}", 1)
-        text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title}{_period(told['period'])} }}")
-        creator = basic_string(str(told["creator"] or "Ukjent"))
-        ident = basic_string(str(told["creator_id"] or "ukjent"))
-        text = text.replace('arkivskaperIdent = "ukjent"', f"arkivskaperIdent = {ident}")
-        return text.replace('arkivskaperNavn = "Ukjent"', f"arkivskaperNavn = {creator}")
+        text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title} }}")
+        return with_descriptions(text, whole_of(told))
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -274,14 +271,6 @@ class EarkSource:
                 attached.append(item)
         yield unit_record(reading.frame, unit, tuple(contents), tuple(notes))
         yield from attached
-
-
-def _period(told: object) -> str:
-    """The days between which the archive came about, for its series."""
-    if not isinstance(told, tuple):
-        return ""
-    first, last = map(basic_string, told)
-    return f", arkivperiodeStartDato = {first}, arkivperiodeSluttDato = {last}"
 
 
 def _appendix(reading: _Reading, name: str, path: str) -> Entry | None:
