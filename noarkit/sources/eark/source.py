@@ -7,7 +7,7 @@ another size, is set aside; what is there and listed nowhere is taken, with a no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from importlib import resources
@@ -32,6 +32,7 @@ from noarkit.packages.eark.read import EarkPackage, Part, is_eark, open_eark
 from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.storage import open_storage
 from noarkit.packages.noark5.spec import STRUCTURE
+from noarkit.sources.database.documents import read_terms
 from noarkit.sources.descriptions import with_descriptions
 from noarkit.sources.eark.description import DESCRIPTION, description_record, descriptions, unlisted_entry
 from noarkit.sources.eark.records import (
@@ -45,15 +46,16 @@ from noarkit.sources.eark.records import (
     whole_of,
 )
 from noarkit.sources.eark.streams import PackageFiles
+from noarkit.sources.eark.tables import SHAPES, TERM, PackedTables, archives_in, is_of_tables
 from noarkit.sources.eark.titles import Titles
 from noarkit.sources.files.default import basic_string
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
-from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.port import DESPITE_DAMAGE, ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.recipe.proposal import observe, propose
-from noarkit.sources.siard import find_siard
 
 KIND = "eark"
+NOT_OPENED = "W254"
 SKIPPED_SCHEMA = "a schema of the package"
 _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
@@ -64,8 +66,7 @@ _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{
 def find_eark(where: str, found: Found | None = None) -> Source | None:
     """The package in a folder, zip or tar, or the Noark 5 extract in it; None where there is none.
 
-    `found` is what a look at the path told. A package in a folder whose only content is a SIARD archive is read as
-    that. Raises what `safe` refuses.
+    `found` is what a look at the path told. Raises what `safe` refuses.
     """
     path = Path(where)
     if path.is_dir():
@@ -83,18 +84,15 @@ def reopen_eark(identity: SourceIdentity) -> EarkSource:
     path = Path(identity.where)
     if not path.exists():
         raise SourceGone(where=identity.where, why="ENOENT")
-    return EarkSource(path)
+    source = EarkSource(path).fitted(identity.settings)
+    return source.despite_damage() if identity.settings.get(DESPITE_DAMAGE) is True else source
 
 
 def _in_folder(path: Path) -> Source:
     below = path / spec.REPRESENTATIONS
     data = [one / spec.DATA for one in sorted(below.iterdir())] if below.is_dir() else []
     found = [place for one in data for place in (one, one / "content") if (place / f"{STRUCTURE}.xml").is_file()]
-    if len(found) == 1:
-        return ExtractSource(found[0])
-    files = list(islice((one for place in data if place.is_dir() for one in place.iterdir()), 2))
-    archive = find_siard(str(files[0])) if len(files) == 1 and files[0].is_file() else None
-    return archive or EarkSource(path)
+    return ExtractSource(found[0]) if len(found) == 1 else EarkSource(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +112,36 @@ class EarkSource:
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         self._files = PackageFiles(self.path)
+        self._tables: PackedTables | None = None
+        self._despite = False
 
     @property
     def identity(self) -> SourceIdentity:
-        """Kind `eark` and the place."""
-        return SourceIdentity(KIND, str(self.path), {})
+        """Kind `eark`, the place, and which tables of a SIARD archive in it are read."""
+        settings = self._tables.settings() if self._tables is not None else {}
+        return SourceIdentity(KIND, str(self.path), {**settings, **({DESPITE_DAMAGE: True} if self._despite else {})})
+
+    def fitted(self, terms: Mapping[str, object]) -> EarkSource:
+        """The same package, with the tables of the SIARD archive that a recipe's `[source]` names."""
+        given = {name: value for name, value in terms.items() if name not in ("kind", TERM, SHAPES, DESPITE_DAMAGE)}
+        name, shapes = terms.get(TERM), terms.get(SHAPES)
+        source = EarkSource(self.path)
+        if isinstance(name, str) and name:
+            read_terms(given)  # what is none is told before anything is read
+            source._tables = PackedTables(self.path, name, given, shapes if isinstance(shapes, Mapping) else None)
+        return source.despite_damage() if self._despite else source
+
+    def despite_damage(self) -> EarkSource:
+        """The same package, with a SIARD archive in it taken as it is."""
+        self._despite = True
+        if self._tables is not None:
+            self._tables.despite_damage()
+        return self
+
+    def settle(self, folder: Path) -> None:
+        """What is unpacked to be read is kept in this folder, of a run."""
+        if self._tables is not None:
+            self._tables.settle(folder)
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every file once, representation by representation; units of an ERMS document before its other files.
@@ -129,9 +152,13 @@ class EarkSource:
             yield item
             if count % _TELL_EVERY == 0:
                 tell(Event("source_read", {"items": count}))
+        if self._tables is not None:
+            yield from self._tables.records(tell)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a content by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
+        if self._tables is not None and is_of_tables(content):
+            return self._tables.open(content)
         return self._files.open(content)
 
     def default_recipe(self) -> str:
@@ -139,6 +166,7 @@ class EarkSource:
         them."""
         text = resources.files(__package__).joinpath("default-recipe.toml").read_text("utf-8")
         with self._opened() as package, closing(Titles()) as titles:
+            archives = archives_in(package)
             titles.read(package)
             told = package_fields(package.root, titles.of(""))
             if any(part.content_type in spec.ERMS_TYPES for part in package.representations):
@@ -147,7 +175,15 @@ class EarkSource:
         system, title = basic_string(self._system(str(told["id"]))), basic_string(str(told["title"] or "E-ARK"))
         text = text.replace('external_system = "eark"', f"external_system = {system}")
         text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title} }}")
-        return with_descriptions(text, whole_of(told))
+        return self._with_tables(with_descriptions(text, whole_of(told)), archives)
+
+    def _with_tables(self, text: str, archives: list[str]) -> str:
+        """The recipe with rules for the tables of the SIARD archive in the package, where there is one alone."""
+        found = PackedTables(self.path, archives[0], {}, None).recipe() if len(archives) == 1 else None
+        if found is None:
+            return text
+        terms, rules = found
+        return text.replace(f'kind = "{KIND}"\n', f'kind = "{KIND}"\n{terms}', 1).rstrip() + f"\n\n{rules}"
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -224,7 +260,15 @@ class EarkSource:
             return SetAside(entry.name, fault.code, dict(fault.data))
         if told[0] == DESCRIPTION:
             return description_record(reading.package, reading.frame, entry, content)
-        return file_record(told[0], reading.frame, entry, content, reading.titles.file(entry.name), told[1])
+        notes = told[1]
+        if self._is_closed_archive(reading, entry.name):
+            notes = (*notes, Note(NOT_OPENED, {"field": f"noarkit plan {entry.name.rpartition('/')[2]} -o RUN"}))
+        return file_record(told[0], reading.frame, entry, content, reading.titles.file(entry.name), notes)
+
+    def _is_closed_archive(self, reading: _Reading, name: str) -> bool:
+        """True for a SIARD archive whose tables this run does not read."""
+        read = self._tables.name if self._tables is not None else ""
+        return name.lower().endswith(".siard") and reading.part is not None and name != read
 
     def _erms(self, reading: _Reading, part: Part) -> list[Entry]:
         """The ERMS documents of a representation that says it has some: XML files directly in its data."""

@@ -261,14 +261,6 @@ def test_an_extract_in_a_package_is_read_as_the_extract_it_is(tmp_path: Path, ta
     assert isinstance(find_eark(str(make_eark([part], tmp_path / f"p{tail}").path)), ExtractSource)
 
 
-def test_a_siard_archive_that_is_all_a_package_holds_is_read_as_that(tmp_path: Path, reference: Path) -> None:
-    siard = reference.parent / "samples" / "oais" / "siard" / "dbptk" / "example.siard"
-    part = Representation("db", [EarkFile("example.siard", siard)], "citssiard_v1_0", category="Databases")
-    assert find_eark(str(make_eark([part], tmp_path / "p").path)).__class__.__name__ == "SiardArchiveSource"
-    both = Representation("db", [EarkFile("example.siard", siard), EarkFile("other", b"")], "citssiard_v1_0")
-    assert isinstance(find_eark(str(make_eark([both], tmp_path / "q").path)), EarkSource)
-
-
 @pytest.mark.parametrize("name", ["plain.txt", "empty", "gone"])
 def test_what_is_no_package_is_somebody_elses(tmp_path: Path, name: str) -> None:
     (tmp_path / "plain.txt").write_bytes(b"plain")
