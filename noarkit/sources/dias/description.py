@@ -13,6 +13,7 @@ from pathlib import Path
 from noarkit.errors import HostileInput, ItemVanished, PackageFault
 from noarkit.graph.entity import Content, SetAside
 from noarkit.packages.dias import spec
+from noarkit.packages.dias.info import INFO_NAMESPACE
 from noarkit.packages.dias.mets_read import MetsAgent, MetsHeader
 from noarkit.packages.dias.read import DiasPackage, read_description
 from noarkit.packages.holding.statements import read_statements
@@ -97,7 +98,9 @@ def _record(name: str, told: Told, header: MetsHeader | None, whole: MetsHeader,
         "created": None,
         "package": {"agents": agents_of(whole)},
     }
-    if header is not None:
+    if header is not None and header.namespace == INFO_NAMESPACE:
+        fields["identifiers"] = [{"system": "pakkeID", "id": header.object_id}] if header.object_id else []
+    elif header is not None:
         fields |= {
             "created": header.created or None,
             "values": [{"name": key, "value": value} for key, value in _values(header) if value],
@@ -139,4 +142,4 @@ def _header_of(place: Path) -> MetsHeader | None:
         header, _ = read_description(place)
     except (PackageFault, HostileInput, OSError):
         return None
-    return header if header.namespace in (spec.SUBMISSION_NAMESPACE, spec.METS_NAMESPACE) else None
+    return header if header.namespace in (spec.SUBMISSION_NAMESPACE, spec.METS_NAMESPACE, INFO_NAMESPACE) else None

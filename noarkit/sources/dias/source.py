@@ -61,13 +61,10 @@ def find_dias(where: str) -> Source | None:
     if not located.is_tar:
         extract = located.place / spec.CONTENT
         return ExtractSource(extract) if (located.place / _STRUCTURE).is_file() else DiasSource(located.place)
-    try:
-        with open_dias(located.place, whole=False) as package:
-            plain = package.storage.member(_STRUCTURE) is None
-    except PackageFault as fault:
-        if located.description is None and fault.data.get("why") == "not-there":
+    with open_dias(located.place, whole=False) as package:
+        if located.description is None and package.size_of(spec.METS) is None:
             return None  # a tar of something else
-        raise
+        plain = package.storage.member(_STRUCTURE) is None
     return DiasSource(located.place) if plain else ExtractSource(located.place)
 
 
@@ -101,7 +98,7 @@ class DiasSource:
                 yield SetAside(key, ItemVanished.code, {"key": key})
             for name in package.unlisted():
                 if name.startswith(_ABOVE):
-                    yield SetAside(_key(name), ItemMalformed.code, {"key": _key(name), "why": "not-listed"})
+                    yield _stray(package, records, name)
 
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:
@@ -157,9 +154,8 @@ def _descriptions(package: DiasPackage, records: PlainRecords) -> Iterator[Sourc
     """Everything that is no content: schemas are skipped by name, the rest describes the package."""
     if (sealing := sealing_item(package)) is not None:
         yield sealing
-    size = package.size_of(spec.METS) or 0
-    member = package.storage.member(spec.METS)
-    yield description_item(package, records, PlainFile(spec.METS, spec.METS, size, spec.METS, member, None, ":"))
+    if package.size_of(spec.METS) is not None:
+        yield description_item(package, records, _unlisted(spec.METS, package))
     for entry in package.entries():
         if not entry.name.startswith(_ABOVE):
             yield _description(package, records, _listed(entry, package))
@@ -173,6 +169,14 @@ def _description(package: DiasPackage, records: PlainRecords, file: PlainFile) -
     if file.name.lower().endswith(".xsd"):
         return Skipped(described_key(file.name), SKIPPED_SCHEMA)
     return description_item(package, records, file)
+
+
+def _stray(package: DiasPackage, records: PlainRecords, name: str) -> SourceItem:
+    """A file of the content that nothing lists: taken with a note where the package has no METS, else set aside."""
+    if package.size_of(spec.METS) is not None:
+        return SetAside(_key(name), ItemMalformed.code, {"key": _key(name), "why": "not-listed"})
+    item = records.item(replace(_unlisted(name, package), told=name.removeprefix(_ABOVE)))
+    return replace(item, notes=(*item.notes, UNLISTED)) if isinstance(item, SourceRecord) else item
 
 
 def _unlisted(name: str, package: DiasPackage) -> PlainFile:
