@@ -155,6 +155,10 @@ def _noted(session: Session, folder: RunFolder) -> Iterator[str]:
     carried = lost.get("carried", {})
     if carried.get("values"):
         yield told.say("plan.carried", values=carried["values"], fields=carried["fields"])
+    written = lost.get("in_documents", {})
+    if written.get("values"):
+        list_ = folder.path / NOT_IN_ARCHIVE
+        yield told.say("plan.in-documents", values=written["values"], fields=written["fields"], list=list_)
     moved = facts.get("context", {}).get("reappeared_count", 0)
     if moved:
         yield told.say("plan.moved", count=moved)

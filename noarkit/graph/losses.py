@@ -1,7 +1,8 @@
 """What a plan leaves behind: every value of a source that the archive has no place for, as the frozen notes tell it.
 
 A note names its values as `losses`: (key of the object, path of the element, value, line). Those that business-specific
-metadata keep are named as `carried` instead, and are not lost. A reference that leads to
+metadata keep are named as `carried` instead, and those that stand in a document that is kept whole as `in_document`:
+neither are lost. A reference that leads to
 nothing is one value too. What a record that is not loaded held is none of this: it is listed with that record.
 """
 
@@ -19,6 +20,7 @@ from noarkit.model.xml_model import xml_model
 
 LINK_LEFT_OUT = "W234"
 CARRIED = "W237"
+IN_DOCUMENT = "W253"
 _EXAMPLES = 3
 _ROWS = (
     "SELECT n.code, coalesce(r.key, ''), n.data, e.key, e.type, e.line FROM note n LEFT JOIN record r ON r.n = n.record"
@@ -77,6 +79,13 @@ def carried(db: sqlite3.Connection) -> Iterator[Loss]:
     for record, data in db.execute(_CARRIED_ROWS, (CARRIED,)):
         for owner, element, value, at in orjson.loads(data)["carried"]:
             yield Loss(record, owner, element, value, at, CARRIED)
+
+
+def in_documents(db: sqlite3.Connection) -> Iterator[tuple[Loss, int]]:
+    """Every value that has no field and that stands in a document, and how often it is told there."""
+    for record, data in db.execute(_CARRIED_ROWS, (IN_DOCUMENT,)):
+        for owner, element, value, count in orjson.loads(data)["in_document"]:
+            yield Loss(record, owner, element, value, 0, IN_DOCUMENT), count
 
 
 def _element(kind: str | None, link: str) -> str:

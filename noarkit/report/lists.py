@@ -17,7 +17,7 @@ from pathlib import Path
 
 import orjson
 
-from noarkit.graph.losses import losses
+from noarkit.graph.losses import in_documents, losses
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import RecordOutcome, outcomes
 from noarkit.safe.csv_files import Cell, write_csv
@@ -112,6 +112,8 @@ def _not_in_archive(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
     with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
         for one in losses(db):
             yield one.record, one.key, one.element, one.value, one.line or None, one.code
+        for one, _ in in_documents(db):
+            yield one.record, one.key, one.element, one.value, None, one.code
 
 
 def reason_of(one: RecordOutcome, told: Texts) -> str:

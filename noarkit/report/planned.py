@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 import orjson
 
 from noarkit import __version__
-from noarkit.graph.losses import Lost, by_element, carried, losses
+from noarkit.graph.losses import Lost, by_element, carried, in_documents, losses
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.model import metamodel
@@ -140,8 +140,13 @@ def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
 
 def lost_facts(db: sqlite3.Connection) -> dict[str, object]:
     """How many values of how many elements the archive has no place for, and the first of each; and `carried`, the same
-    of those that its business-specific metadata keep."""
-    return {**_of_elements(by_element(losses(db))), "carried": _of_elements(by_element(carried(db)))}
+    of those that its business-specific metadata keep, and `in_documents` how many stand in documents alone."""
+    times = [(one.element, count) for one, count in in_documents(db)]
+    return {
+        **_of_elements(by_element(losses(db))),
+        "carried": _of_elements(by_element(carried(db))),
+        "in_documents": {"values": sum(count for _, count in times), "fields": len({name for name, _ in times})},
+    }
 
 
 def _of_elements(found: list[Lost]) -> dict[str, object]:

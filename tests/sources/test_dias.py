@@ -29,7 +29,7 @@ SHAPES = ("pair", "tar", "description", "folder")
 
 
 def records(source: Source) -> list[SourceRecord]:
-    return [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    return [item for item in source.records(nobody) if isinstance(item, SourceRecord) and item.kind != "description"]
 
 
 def read(source: Source, record: SourceRecord) -> tuple[bytes, bool]:

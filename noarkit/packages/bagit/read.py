@@ -152,6 +152,10 @@ class Bag:
         """The bytes of a tag file."""
         return self._storage.open(name)
 
+    def tag_member(self, name: str) -> Member | None:
+        """How a tag file lies in an archive file; None in a folder."""
+        return self._storage.member(name)
+
     def holes(self) -> Iterator[Hole]:
         """What `fetch.txt` promises."""
         for hole in fetch_lines(self._storage, self.declared):
@@ -185,6 +189,15 @@ def open_bag(
             raise PackageFault(where=storage.where, why="no-manifest")
         stack.pop_all()
     return bag
+
+
+def bag_info(storage: Storage) -> tuple[tuple[str, str], ...]:
+    """What bag-info.txt says, in its order; nothing where its bag cannot be read, which is told by who reads it."""
+    try:
+        declared = declaration(storage)
+        return () if isinstance(declared, Wrong) else tuple(_info(storage, declared))
+    except (PackageFault, HostileInput):
+        return ()
 
 
 def contradicted(bag: Bag) -> Iterator[str]:

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from noarkit.errors import PackageFault
+from noarkit.packages.dias.info import is_info
 from noarkit.packages.dias.spec import METS, METS_NAMESPACE
 from noarkit.safe.unpack import form_of
 
@@ -135,7 +136,8 @@ def _alone(folder: Path) -> Path | None:
 
 
 def _is_mets(path: Path) -> bool:
-    """True where the beginning of a file speaks of METS; what it is worth is for a reader to tell."""
+    """True where the beginning of a file speaks of METS, or it is an older description; what it is worth is for a
+    reader to tell."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
-    return b"mets" in head.lower()
+    return b"mets" in head.lower() or is_info(head)

@@ -19,6 +19,7 @@ from typing import Self
 
 from noarkit.errors import PackageFault
 from noarkit.packages.dias.held import open_held, opened
+from noarkit.packages.dias.info import is_info, read_info
 from noarkit.packages.dias.inventory import Entry, Inventory
 from noarkit.packages.dias.located import Located, locate
 from noarkit.packages.dias.mets_read import Listed, MetsHeader, MetsReading
@@ -59,6 +60,10 @@ class DiasPackage:
     def unlisted(self) -> Iterator[str]:
         """Files that dias-mets.xml does not list."""
         return self._inventory.unlisted()
+
+    def size_of(self, name: str) -> int | None:
+        """How large a file is; None where it is not there."""
+        return self._inventory.size_of(name)
 
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
@@ -104,7 +109,8 @@ def original_names(storage: Storage) -> Iterator[tuple[str, str]]:
 def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, whole: bool = True) -> DiasPackage:
     """Opens the package at a path. Raises `PackageFault`, or what `safe` refuses.
 
-    A listed file that is not there is a fault too, where the package must be `whole`.
+    A listed file that is not there is a fault too, where the package must be `whole`; where it need not, one without a
+    METS lists nothing.
     """
     located = locate(path)
     with ExitStack() as stack:
@@ -113,22 +119,32 @@ def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, whole: bool = True) 
         inventory = Inventory()
         stack.callback(inventory.close)
         inventory.take_present(storage.files())
-        with opened(storage, METS) as file:
-            reading = MetsReading(file)
-            for listed in reading.listed():
-                met, name = inventory.list_one(listed)
-                if met in ("found", "twice") or (met == "missing" and left_out(reading.header.type, name)):
-                    continue
-                inventory.miss(name)
-                if whole:
-                    raise PackageFault(where=f"{storage.where}: {name}", why="not-there", line=listed.line)
+        header = MetsHeader()
+        if whole or inventory.has(METS):
+            header = _listed_by_mets(storage, inventory, whole=whole)
         stack.pop_all()
-    return DiasPackage(located, storage, inventory, reading.header)
+    return DiasPackage(located, storage, inventory, header)
+
+
+def _listed_by_mets(storage: Storage, inventory: Inventory, *, whole: bool) -> MetsHeader:
+    with opened(storage, METS) as file:
+        reading = MetsReading(file)
+        for listed in reading.listed():
+            met, name = inventory.list_one(listed)
+            if met in ("found", "twice") or (met == "missing" and left_out(reading.header.type, name)):
+                continue
+            inventory.miss(name)
+            if whole:
+                raise PackageFault(where=f"{storage.where}: {name}", why="not-there", line=listed.line)
+    return reading.header
 
 
 def read_description(path: Path) -> tuple[MetsHeader, list[Listed]]:
     """What a submission description says, and the few files that it seals."""
     with path.open("rb") as file:
+        if is_info(file.read(_HEAD_BYTES)):
+            return read_info(path)
+        file.seek(0)
         reading = MetsReading(file)
         files: list[Listed] = []
         for listed in reading.listed():
@@ -138,6 +154,7 @@ def read_description(path: Path) -> tuple[MetsHeader, list[Listed]]:
     return reading.header, files
 
 
+_HEAD_BYTES = 4096
 _MOST_SEALED = 10_000
 
 

@@ -14,7 +14,7 @@ from noarkit.safe.digest import Readable
 
 _MAX_DEPTH = 200
 _COMPONENT = re.compile(r"archdesc|c|c0[1-9]|c1[0-2]")
-_EAD_TEXTS = frozenset({"unittitle", "titleproper", "origination", "unitid"})
+_EAD_TEXTS = frozenset({"unittitle", "titleproper", "origination", "unitid", "unitdate"})
 _DC_TEXTS = frozenset({"title", "creator", "identifier", "description"})
 _DC_ROOTS = ("simpledc", "metadata", "dc", "dublin_core", "qualifieddc")
 _DC_SPACE = "http://purl.org/dc/"
@@ -94,7 +94,13 @@ class _Reading(Reading[Titled]):
         self._depth -= 1
 
     def _take(self, local: str, text: str) -> None:
-        field = {"unittitle": "title", "titleproper": "title_proper", "origination": "creator", "unitid": "identifier"}
+        field = {
+            "unittitle": "title",
+            "titleproper": "title_proper",
+            "origination": "creator",
+            "unitid": "identifier",
+            "unitdate": "date",
+        }
         if self._ead and local == "unittitle" and self._titles:
             self._titles[-1] = self._titles[-1] or text
         if len(self._titles) <= 1:

@@ -16,11 +16,30 @@ from noarkit.safe.sax import event_parser, feed
 _MAX_DEPTH = 200
 _PLAIN = frozenset({"objectId", "title", "description", "runningNumber", "subject", "levelName"})
 _UNITS = ("aggregation", "record")
+_AGENT_TEXTS = frozenset({"name", "role", "organisation", "unitName", "idNumber", "addressLine", "contactLine"})
+# attributes that are taken where their elements begin
+_TAKEN = {
+    "aggregation": frozenset({"systemIdentifier", "aggregationType"}),
+    "record": frozenset({"systemIdentifier", "recordType"}),
+    "status": frozenset({"value"}),
+    "direction": frozenset({"directionDefinition"}),
+    "appendix": frozenset({"path", "name"}),
+    "restriction": frozenset({"restrictionType", "otherRestrictionType"}),
+    "agent": frozenset({"agentType", "otherAgentType"}),
+    "classification": frozenset({"fullyQualifiedClassificationCode", "classificationCode"}),
+    "date": frozenset({"dateType", "otherDateType"}),
+    "extraId": frozenset({"extraIdType"}),
+    "identification": frozenset({"identificationType"}),
+}
+_XSI = "http://www.w3.org/2001/XMLSchema-instance "
 
 
 @dataclass(slots=True)
 class Unit:
-    """An aggregation or record. `place` numbers it from the top; `appendices` are paths with names."""
+    """An aggregation or record. `place` numbers it from the top; `appendices` are paths with names.
+
+    `ids` are further identifiers by their kind, `rest` is everything that is told in no other field: path and value.
+    """
 
     kind: Literal["aggregation", "record"]
     place: tuple[int, ...]
@@ -33,6 +52,9 @@ class Unit:
     notes: list[str] = field(default_factory=list)
     agents: list[dict[str, str]] = field(default_factory=list)
     appendices: list[tuple[str, str]] = field(default_factory=list)
+    restrictions: list[dict[str, str]] = field(default_factory=list)
+    ids: list[tuple[str, str]] = field(default_factory=list)
+    rest: list[tuple[str, str]] = field(default_factory=list)
     children: int = 0
     given: bool = False
 
@@ -74,6 +96,7 @@ class _Reading(Reading[Unit]):
         super().__init__(parser, where, _MAX_DEPTH)
         self._path: list[str] = []
         self._open: list[Unit] = []
+        self._tops: list[int] = []
         self._top = 0
         self._texts: list[str] = []
         self._text = self._texts
@@ -107,6 +130,8 @@ class _Reading(Reading[Unit]):
         kind: Literal["aggregation", "record"] = "record" if local == "record" else "aggregation"
         type_ = told.get("aggregationType") or told.get("recordType", "")
         self._open.append(Unit(kind, place, told.get("systemIdentifier", ""), type_, parent))
+        self._tops.append(len(self._path))
+        self._keep_attributes(local, told)
 
     def _inside(self, local: str, told: dict[str, str]) -> None:
         unit = self._open[-1]
@@ -116,8 +141,25 @@ class _Reading(Reading[Unit]):
             unit.told["status"] = told.get("value", "")
         elif local == "direction" and self._path[-2] in _UNITS:
             unit.told["direction"] = told.get("directionDefinition", "")
-        elif local == "agent" and self._path[-2] == "agents" and self._path[-3:-2] and self._path[-3] in _UNITS:
-            unit.agents.append({"type": told.get("agentType", "")})
+        elif local == "agent":
+            unit.agents.append({"type": told.get("otherAgentType") or told.get("agentType", "")})
+            if self._below()[:-1] != ("agents",):
+                unit.agents[-1]["of"] = "/".join(self._below()[:-1])
+        elif local == "restriction" and self._path[-2] in _UNITS:
+            unit.restrictions.append({"type": told.get("otherRestrictionType") or told.get("restrictionType", "")})
+        self._keep_attributes(local, told)
+
+    def _below(self) -> tuple[str, ...]:
+        """The open elements below the unit."""
+        return tuple(self._path[self._tops[-1] :])
+
+    def _keep_attributes(self, local: str, told: dict[str, str]) -> None:
+        taken = _TAKEN.get(local, frozenset())
+        if local == "classification" and "fullyQualifiedClassificationCode" in told:
+            taken -= {"classificationCode"}
+        for name, value in told.items():
+            if value.strip() and name not in taken and not name.startswith(_XSI):
+                self._open[-1].rest.append(("/".join((*self._below(), f"@{name}")), value.strip()))
 
     def end(self, name: str) -> None:
         """It ends."""
@@ -127,11 +169,12 @@ class _Reading(Reading[Unit]):
             return
         above = self._path[-1] if self._path else ""
         if local in _UNITS and above in ("aggregations", "records", "aggregation", "erms"):
+            self._tops.pop()
             self._give(self._open.pop())
             return
         text = " ".join("".join(self._texts).split())
-        if text:
-            self._keep(self._open[-1], (above, local), told, text)
+        if text and not self._keep(self._open[-1], (above, local), told, text):
+            self._open[-1].rest.append(("/".join((*self._below(), local)), text))
         self._texts.clear()
 
     def data(self, text: str) -> None:
@@ -139,26 +182,38 @@ class _Reading(Reading[Unit]):
         if self._open:
             self._texts.append(text)
 
-    def _keep(self, unit: Unit, where: tuple[str, str], told: dict[str, str], text: str) -> None:
+    def _keep(self, unit: Unit, where: tuple[str, str], told: dict[str, str], text: str) -> bool:
+        """Takes a text where it has a field of its own; False where it has none, or has it already."""
         above, local = where
-        if above in _UNITS and local in _PLAIN:
-            unit.told.setdefault(local, text)
-        elif above in _UNITS and local == "classification":
-            unit.told.setdefault("class_title", text)
-            unit.told.setdefault(
-                "class_code", told.get("fullyQualifiedClassificationCode") or told.get("classificationCode", "")
-            )
-        elif where == ("keywords", "keyword"):
+        below = self._below()
+        if unit.restrictions and below[:1] == ("restriction",):
+            kind = told.get("otherDateType") or told.get("dateType") or local
+            return _set(unit.restrictions[-1], kind, text)
+        if unit.agents and "agent" in below:
+            return local in _AGENT_TEXTS and _set(unit.agents[-1], local, text)
+        if where == ("keywords", "keyword"):
             unit.keywords.append(text)
-        elif where == ("dates", "date") and self._path[-2:-1] and self._path[-2] in _UNITS:
-            unit.dates.setdefault(told.get("otherDateType") or told.get("dateType", "date"), text)
+        elif where == ("dates", "date") and below == ("dates",):
+            kind = told.get("otherDateType") or told.get("dateType", "date")
             unit.dates.setdefault(told.get("dateType", "date"), text)
+            return unit.dates.setdefault(kind, text) == text
         elif where == ("notes", "note"):
             unit.notes.append(text)
-        elif above == "agent" and unit.agents and local in ("name", "role", "organisation", "unitName"):
-            unit.agents[-1].setdefault(local, text)
+        elif above in _UNITS and local in ("extraId", "identification"):
+            unit.ids.append((told.get("extraIdType") or told.get("identificationType") or local, text))
+        elif above in _UNITS and local == "classification":
+            code = told.get("fullyQualifiedClassificationCode") or told.get("classificationCode", "")
+            return _set(unit.told, "class_title", text) and (not code or _set(unit.told, "class_code", code))
+        else:
+            return above in _UNITS and local in _PLAIN and _set(unit.told, local, text)
+        return True
 
     def _give(self, unit: Unit) -> None:
         if not unit.given:
             unit.given = True
             self._found.append(unit)
+
+
+def _set(fields: dict[str, str], name: str, text: str) -> bool:
+    """Sets a field that is not set yet; False where it is, to something else."""
+    return fields.setdefault(name, text) == text

@@ -22,13 +22,15 @@ from noarkit.errors import (
 )
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside
-from noarkit.packages.bagit.read import Bag, BagEntry, contradicted, open_bag
+from noarkit.packages.bagit.read import Bag, BagEntry, bag_info, contradicted, open_bag
 from noarkit.packages.bagit.spec import hash_name
 from noarkit.packages.forms import look
 from noarkit.packages.holding.digests import stamp_of
 from noarkit.packages.holding.located import Located, LocatedStream
-from noarkit.packages.holding.storage import ArchiveStorage
+from noarkit.packages.holding.storage import ArchiveStorage, open_storage
+from noarkit.sources.bag.description import descriptions, whole_of
 from noarkit.sources.bag.streams import FileBytes
+from noarkit.sources.descriptions import with_descriptions
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
 from noarkit.sources.plain import PlainFile, PlainRecords, opened_below
@@ -92,8 +94,15 @@ class BagSource:
                 yield ProvenStream(LocatedStream(packed, self._located, content.modified_ns), algorithm, expected)
 
     def default_recipe(self) -> str:
-        """That of a file tree: one record with one document and one version for every file."""
-        return default_recipe(KIND, self._system(), self._name())
+        """That of a file tree: one record with one document and one version for every file; and one for each document
+        that describes the bag."""
+        storage = self._opened or open_storage(self.path)
+        try:
+            whole = whole_of(bag_info(storage))
+        finally:
+            if storage is not self._opened:
+                storage.close()
+        return with_descriptions(default_recipe(KIND, self._system(), self._name()), whole)
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -107,6 +116,7 @@ class BagSource:
             if not self._despite:
                 for name in contradicted(bag):
                     raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
+            yield from descriptions(bag, self.path)
             records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
             for entry in bag.entries(whole=False):
                 yield _item(entry, bag, records, names(entry.name))

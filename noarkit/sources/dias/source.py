@@ -22,13 +22,15 @@ from noarkit.errors import (
     SourceGone,
 )
 from noarkit.events import Event, Listener
-from noarkit.graph.entity import Content, SetAside
+from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.inventory import Entry
 from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import DiasPackage, open_dias
 from noarkit.packages.holding.located import Located, LocatedStream
 from noarkit.packages.holding.names import original_name
+from noarkit.sources.descriptions import with_descriptions
+from noarkit.sources.dias.description import BESIDE, described_key, description_item, sealing_item, whole_of
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import opened
@@ -41,6 +43,8 @@ from noarkit.sources.recipe.proposal import observe, propose
 KIND = "dias"
 _ABOVE = f"{spec.CONTENT}/"
 _STRUCTURE = f"{spec.CONTENT}/arkivstruktur.xml"
+SKIPPED_SCHEMA = "a schema of the package"
+UNLISTED = Note("W251")
 _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
 
@@ -58,13 +62,10 @@ def find_dias(where: str) -> Source | None:
     if not located.is_tar:
         extract = located.place / spec.CONTENT
         return ExtractSource(extract) if (located.place / _STRUCTURE).is_file() else DiasSource(located.place)
-    try:
-        with open_dias(located.place, whole=False) as package:
-            plain = package.storage.member(_STRUCTURE) is None
-    except PackageFault as fault:
-        if located.description is None and fault.data.get("why") == "not-there":
+    with open_dias(located.place, whole=False) as package:
+        if located.description is None and package.size_of(spec.METS) is None:
             return None  # a tar of something else
-        raise
+        plain = package.storage.member(_STRUCTURE) is None
     return DiasSource(located.place) if plain else ExtractSource(located.place)
 
 
@@ -87,19 +88,18 @@ class DiasSource:
             raise SourceGone(where=str(self.place), why="ENOENT")
         with open_dias(self.place, whole=False) as package:
             records = _records_of(package, self.place)
+            yield from _descriptions(package, records)
             for count, entry in enumerate(package.entries(), start=1):
                 if entry.name.startswith(_ABOVE):
                     yield records.item(_listed(entry, package))
                 if count % _TELL_EVERY == 0:
                     tell(Event("source_read", {"items": count}))
             for name in package.missing():
-                if name.startswith(_ABOVE):
-                    key = key_of(name.removeprefix(_ABOVE).encode("utf-8", "surrogateescape"))
-                    yield SetAside(key, ItemVanished.code, {"key": key})
+                key = _key(name)
+                yield SetAside(key, ItemVanished.code, {"key": key})
             for name in package.unlisted():
                 if name.startswith(_ABOVE):
-                    key = key_of(name.removeprefix(_ABOVE).encode())
-                    yield SetAside(key, ItemMalformed.code, {"key": key, "why": "not-listed"})
+                    yield _stray(package, records, name)
 
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:
@@ -107,17 +107,22 @@ class DiasSource:
         algorithm, expected, locator = content.locator.split(":", 2)
         with ExitStack() as stack:
             stream: ContentStream
-            if self.place.is_dir():
+            if algorithm == BESIDE or self.place.is_dir():
+                folder = self.place.parent if algorithm == BESIDE else self.place
                 plain = replace(content, locator=key_of(os.fsencode(locator)))
-                stream = stack.enter_context(opened(self.place, plain, follow=False, mail_limit_bytes=0))
+                stream = stack.enter_context(opened(folder, plain, follow=False, mail_limit_bytes=0))
+                algorithm = "" if algorithm == BESIDE else algorithm
             else:
                 packed = stack.enter_context(self._located.open(locator))
                 stream = LocatedStream(packed, self._located, content.modified_ns)
             yield ProvenStream(stream, algorithm, expected)
 
     def default_recipe(self) -> str:
-        """That of a file tree: one record with one document and one version for every file."""
-        return default_recipe(KIND, self._system(), self._label())
+        """That of a file tree: one record with one document and one version for every file; and one for each document
+        that describes the package."""
+        with open_dias(self.place, whole=False) as package:
+            whole = whole_of(package.header)
+        return with_descriptions(default_recipe(KIND, self._system(), self._label()), whole)
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -144,6 +149,45 @@ def _records_of(package: DiasPackage, place: Path) -> PlainRecords:
         **{kind.lower(): value for kind, value in header.records if kind},
     }
     return PlainRecords(place, dias["label"] or place.stem, package.storage.open, {"dias": dias})
+
+
+def _descriptions(package: DiasPackage, records: PlainRecords) -> Iterator[SourceItem]:
+    """Everything that is no content: schemas are skipped by name, the rest describes the package."""
+    if (sealing := sealing_item(package)) is not None:
+        yield sealing
+    if package.size_of(spec.METS) is not None:
+        yield description_item(package, records, _unlisted(spec.METS, package))
+    for entry in package.entries():
+        if not entry.name.startswith(_ABOVE):
+            yield _description(package, records, _listed(entry, package))
+    for name in package.unlisted():
+        if not name.startswith(_ABOVE):
+            item = _description(package, records, _unlisted(name, package))
+            yield replace(item, notes=(*item.notes, UNLISTED)) if isinstance(item, SourceRecord) else item
+
+
+def _description(package: DiasPackage, records: PlainRecords, file: PlainFile) -> SourceItem:
+    if file.name.lower().endswith(".xsd"):
+        return Skipped(described_key(file.name), SKIPPED_SCHEMA)
+    return description_item(package, records, file)
+
+
+def _stray(package: DiasPackage, records: PlainRecords, name: str) -> SourceItem:
+    """A file of the content that nothing lists: taken with a note where the package has no METS, else set aside."""
+    if package.size_of(spec.METS) is not None:
+        return SetAside(_key(name), ItemMalformed.code, {"key": _key(name), "why": "not-listed"})
+    item = records.item(replace(_unlisted(name, package), told=name.removeprefix(_ABOVE)))
+    return replace(item, notes=(*item.notes, UNLISTED)) if isinstance(item, SourceRecord) else item
+
+
+def _unlisted(name: str, package: DiasPackage) -> PlainFile:
+    return PlainFile(name, name, package.size_of(name) or 0, name, package.storage.member(name), None, ":")
+
+
+def _key(name: str) -> str:
+    if not name.startswith(_ABOVE):
+        return described_key(name)
+    return key_of(name.removeprefix(_ABOVE).encode("utf-8", "surrogateescape"))
 
 
 def _listed(entry: Entry, package: DiasPackage) -> PlainFile:

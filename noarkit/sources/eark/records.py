@@ -10,6 +10,9 @@ from noarkit.packages.eark.erms_read import Unit
 from noarkit.packages.eark.inventory import Entry
 from noarkit.packages.eark.read import Heading, Part
 from noarkit.packages.holding.names import original_name
+from noarkit.sources.descriptions import Whole, beyond, period_of
+from noarkit.sources.eark.agents import agent_fields, creator_of, identifier_of
+from noarkit.sources.eark.unit_fields import authors_of, party_of, unit_identifiers, unit_values
 from noarkit.sources.files.names import readable
 from noarkit.sources.plain import path_fields
 from noarkit.sources.port import SourceRecord
@@ -30,18 +33,32 @@ class Frame:
 
 def package_fields(heading: Heading, told: Mapping[str, str]) -> dict[str, object]:
     """What recipes see as `record.package`."""
-    creators = [agent.name for agent in heading.agents if agent.role == "ARCHIVIST" and agent.name]
+    creator = creator_of(heading)
     return {
         "id": heading.object_id,
         "title": told.get("title") or told.get("title_proper") or heading.label or heading.object_id,
-        "creator": (creators or [told.get("creator", "")])[0],
+        "creator": creator.name if creator else told.get("creator", ""),
+        "creator_id": identifier_of(creator) if creator else "",
         "description": told.get("description", ""),
+        "period": period_of(told.get("date", "")),
         "reference": told.get("identifier", ""),
         "type": heading.package_type,
         "category": heading.category,
         "created": heading.created,
         "agreement": next((value for kind, value in heading.record if kind == "SUBMISSIONAGREEMENT"), ""),
+        "agents": [agent_fields(agent) for agent in heading.agents if agent.name],
     }
+
+
+def whole_of(told: Mapping[str, object]) -> Whole:
+    """What a recipe says of the archive."""
+    period = told["period"]
+    return Whole(
+        str(told["creator"]),
+        str(told["creator_id"]),
+        str(told["description"]),
+        period if isinstance(period, tuple) else None,
+    )
 
 
 def part_fields(part: Part, told: Mapping[str, str]) -> dict[str, object]:
@@ -99,12 +116,19 @@ def unit_record(frame: Frame, unit: Unit, contents: tuple[Content, ...], notes: 
         "keywords": list(unit.keywords),
         "notes": list(unit.notes),
         "agents": [dict(agent) for agent in unit.agents],
+        "parties": [party for agent in unit.agents if (party := party_of(agent))],
+        "author": authors_of(unit.agents),
+        "restrictions": [dict(one) for one in unit.restrictions],
+        "identifiers": unit_identifiers(unit),
+        "values": unit_values(unit),
         "parent": unit_key(frame, unit.parent) if unit.parent else None,
         "name": told.get("objectId", "") or unit.id or ".".join(map(str, unit.place)),
         "representation": frame.part,
         "package": frame.package,
     }
-    return SourceRecord(unit.kind, unit_key(frame, unit), fields, contents, notes)
+    key = unit_key(frame, unit)
+    lacking = beyond(key, [(f"{unit.kind}/{path}", value, 1) for path, value in unit.rest])
+    return SourceRecord(unit.kind, key, fields, contents, (*notes, *lacking))
 
 
 def unit_key(frame: Frame, unit: Unit) -> str:

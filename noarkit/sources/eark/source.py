@@ -7,7 +7,7 @@ another size, is set aside; what is there and listed nowhere is taken, with a no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from importlib import resources
@@ -32,6 +32,9 @@ from noarkit.packages.eark.read import EarkPackage, Part, is_eark, open_eark
 from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.storage import open_storage
 from noarkit.packages.noark5.spec import STRUCTURE
+from noarkit.sources.database.documents import read_terms
+from noarkit.sources.descriptions import with_descriptions
+from noarkit.sources.eark.description import DESCRIPTION, description_record, descriptions, unlisted_entry
 from noarkit.sources.eark.records import (
     APPENDIX_MISSING,
     UNLISTED,
@@ -40,20 +43,20 @@ from noarkit.sources.eark.records import (
     package_fields,
     part_fields,
     unit_record,
+    whole_of,
 )
 from noarkit.sources.eark.streams import PackageFiles
+from noarkit.sources.eark.tables import SHAPES, TERM, PackedTables, archives_in, is_of_tables
 from noarkit.sources.eark.titles import Titles
 from noarkit.sources.files.default import basic_string
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
-from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.port import DESPITE_DAMAGE, ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.recipe.proposal import observe, propose
-from noarkit.sources.siard import find_siard
 
 KIND = "eark"
+NOT_OPENED = "W254"
 SKIPPED_SCHEMA = "a schema of the package"
-SKIPPED_ERMS = "an ERMS document, taken unit by unit"
-SKIPPED_METADATA = "metadata of the package"
 _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
 _LONGEST_SYSTEM = 200
@@ -63,8 +66,7 @@ _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{
 def find_eark(where: str, found: Found | None = None) -> Source | None:
     """The package in a folder, zip or tar, or the Noark 5 extract in it; None where there is none.
 
-    `found` is what a look at the path told. A package in a folder whose only content is a SIARD archive is read as
-    that. Raises what `safe` refuses.
+    `found` is what a look at the path told. Raises what `safe` refuses.
     """
     path = Path(where)
     if path.is_dir():
@@ -82,18 +84,15 @@ def reopen_eark(identity: SourceIdentity) -> EarkSource:
     path = Path(identity.where)
     if not path.exists():
         raise SourceGone(where=identity.where, why="ENOENT")
-    return EarkSource(path)
+    source = EarkSource(path).fitted(identity.settings)
+    return source.despite_damage() if identity.settings.get(DESPITE_DAMAGE) is True else source
 
 
 def _in_folder(path: Path) -> Source:
     below = path / spec.REPRESENTATIONS
     data = [one / spec.DATA for one in sorted(below.iterdir())] if below.is_dir() else []
     found = [place for one in data for place in (one, one / "content") if (place / f"{STRUCTURE}.xml").is_file()]
-    if len(found) == 1:
-        return ExtractSource(found[0])
-    files = list(islice((one for place in data if place.is_dir() for one in place.iterdir()), 2))
-    archive = find_siard(str(files[0])) if len(files) == 1 and files[0].is_file() else None
-    return archive or EarkSource(path)
+    return ExtractSource(found[0]) if len(found) == 1 else EarkSource(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +101,7 @@ class _Reading:
 
     package: EarkPackage
     titles: Titles
+    seen: SeenInDatabase
     part: Part | None
     frame: Frame
 
@@ -112,11 +112,36 @@ class EarkSource:
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         self._files = PackageFiles(self.path)
+        self._tables: PackedTables | None = None
+        self._despite = False
 
     @property
     def identity(self) -> SourceIdentity:
-        """Kind `eark` and the place."""
-        return SourceIdentity(KIND, str(self.path), {})
+        """Kind `eark`, the place, and which tables of a SIARD archive in it are read."""
+        settings = self._tables.settings() if self._tables is not None else {}
+        return SourceIdentity(KIND, str(self.path), {**settings, **({DESPITE_DAMAGE: True} if self._despite else {})})
+
+    def fitted(self, terms: Mapping[str, object]) -> EarkSource:
+        """The same package, with the tables of the SIARD archive that a recipe's `[source]` names."""
+        given = {name: value for name, value in terms.items() if name not in ("kind", TERM, SHAPES, DESPITE_DAMAGE)}
+        name, shapes = terms.get(TERM), terms.get(SHAPES)
+        source = EarkSource(self.path)
+        if isinstance(name, str) and name:
+            read_terms(given)  # what is none is told before anything is read
+            source._tables = PackedTables(self.path, name, given, shapes if isinstance(shapes, Mapping) else None)
+        return source.despite_damage() if self._despite else source
+
+    def despite_damage(self) -> EarkSource:
+        """The same package, with a SIARD archive in it taken as it is."""
+        self._despite = True
+        if self._tables is not None:
+            self._tables.despite_damage()
+        return self
+
+    def settle(self, folder: Path) -> None:
+        """What is unpacked to be read is kept in this folder, of a run."""
+        if self._tables is not None:
+            self._tables.settle(folder)
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every file once, representation by representation; units of an ERMS document before its other files.
@@ -127,9 +152,13 @@ class EarkSource:
             yield item
             if count % _TELL_EVERY == 0:
                 tell(Event("source_read", {"items": count}))
+        if self._tables is not None:
+            yield from self._tables.records(tell)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a content by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
+        if self._tables is not None and is_of_tables(content):
+            return self._tables.open(content)
         return self._files.open(content)
 
     def default_recipe(self) -> str:
@@ -137,6 +166,7 @@ class EarkSource:
         them."""
         text = resources.files(__package__).joinpath("default-recipe.toml").read_text("utf-8")
         with self._opened() as package, closing(Titles()) as titles:
+            archives = archives_in(package)
             titles.read(package)
             told = package_fields(package.root, titles.of(""))
             if any(part.content_type in spec.ERMS_TYPES for part in package.representations):
@@ -145,8 +175,15 @@ class EarkSource:
         system, title = basic_string(self._system(str(told["id"]))), basic_string(str(told["title"] or "E-ARK"))
         text = text.replace('external_system = "eark"', f"external_system = {system}")
         text = text.replace('{ tittel = "E-ARK" }', f"{{ tittel = {title} }}")
-        creator = basic_string(str(told["creator"] or "Ukjent"))
-        return text.replace('arkivskaperNavn = "Ukjent"', f"arkivskaperNavn = {creator}")
+        return self._with_tables(with_descriptions(text, whole_of(told)), archives)
+
+    def _with_tables(self, text: str, archives: list[str]) -> str:
+        """The recipe with rules for the tables of the SIARD archive in the package, where there is one alone."""
+        found = PackedTables(self.path, archives[0], {}, None).recipe() if len(archives) == 1 else None
+        if found is None:
+            return text
+        terms, rules = found
+        return text.replace(f'kind = "{KIND}"\n', f'kind = "{KIND}"\n{terms}', 1).rstrip() + f"\n\n{rules}"
 
     def proposal(self, tell: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
@@ -164,50 +201,46 @@ class EarkSource:
         return open_eark(self.path)
 
     def _records(self) -> Iterator[SourceItem]:
-        with self._opened() as package, closing(Titles()) as titles:
+        with self._opened() as package, closing(Titles()) as titles, closing(SeenInDatabase()) as seen:
             titles.read(package)
             whole = package_fields(package.root, titles.of(""))
+            outside = {"name": "", "title": whole["title"], "content_type": "", "other_content_type": "", "kind": ""}
+            of_package = _Reading(package, titles, seen, None, Frame(whole, outside, ""))
+            for entry in descriptions(package):
+                if seen.first(entry.name):
+                    yield self._listed(of_package, entry, DESCRIPTION)
             for part in package.representations:
                 frame = Frame(whole, part_fields(part, titles.of(part.folder)), f"{part.folder}{spec.DATA}/")
-                yield from self._part(_Reading(package, titles, part, frame))
-            outside = {"name": "", "title": whole["title"], "content_type": "", "other_content_type": "", "kind": ""}
-            yield from self._rest(_Reading(package, titles, None, Frame(whole, outside, "")))
+                yield from self._part(_Reading(package, titles, seen, part, frame), part)
+            yield from self._rest(of_package)
 
-    def _part(self, reading: _Reading) -> Iterator[SourceItem]:
-        part = reading.part
-        assert part is not None  # noqa: S101  # whoever asks has one
-        with closing(SeenInDatabase()) as seen:
-            for name in self._erms(reading, part):
-                seen.first(name)
-                yield from self._units(reading, name, seen)
-            for entry in reading.package.files(part.name):
-                if seen.first(entry.name):
-                    yield self._listed(reading, entry, _role(entry.name, part.folder))
-            for name, size in reading.package.unlisted_below(part.folder):
-                if seen.first(name):
-                    yield self._unlisted(reading, name, size)
+    def _part(self, reading: _Reading, part: Part) -> Iterator[SourceItem]:
+        for entry in self._erms(reading, part):
+            reading.seen.first(entry.name)
+            yield self._listed(reading, entry, DESCRIPTION)
+            yield from self._units(reading, entry.name)
+        for entry in reading.package.files(part.name):
+            if reading.seen.first(entry.name):
+                yield self._listed(reading, entry, _role(entry.name, part.folder))
+        for name, size in reading.package.unlisted_below(part.folder):
+            if reading.seen.first(name):
+                yield self._unlisted(reading, name, size)
 
     def _rest(self, reading: _Reading) -> Iterator[SourceItem]:
         """What belongs to no representation."""
-        with closing(SeenInDatabase()) as seen:
-            for entry in reading.package.files(""):
-                if seen.first(entry.name):
-                    yield self._listed(reading, entry, _role(entry.name, ""))
-            for entry in reading.package.metadata():
-                if seen.first(entry.name):
-                    yield Skipped(entry.name, SKIPPED_METADATA)
+        for entry in reading.package.files(""):
+            if reading.seen.first(entry.name):
+                yield self._listed(reading, entry, _role(entry.name, ""))
         for name in reading.package.unlisted():
-            if representation_folder(name) is None:
+            if representation_folder(name) is None and reading.seen.first(name):
                 yield self._unlisted(reading, name, reading.package.size_of(name) or 0)
 
     def _unlisted(self, reading: _Reading, name: str, size: int) -> SourceItem:
         """What is there and listed nowhere: taken, for it may be what somebody looks for."""
-        if name in reading.package.documents:
-            return Skipped(name, SKIPPED_METADATA)
         kind = _role(name, reading.part.folder if reading.part else "")
         if kind == "schema":
             return Skipped(name, SKIPPED_SCHEMA)
-        return self._taken(reading, _unlisted(name), size, (kind, (UNLISTED,)))
+        return self._taken(reading, unlisted_entry(name), size, (kind, (UNLISTED,)))
 
     def _listed(self, reading: _Reading, entry: Entry, kind: str) -> SourceItem:
         if kind == "schema":
@@ -225,9 +258,19 @@ class EarkSource:
             content = self._files.content(reading.package, entry, size)
         except SourceFault as fault:
             return SetAside(entry.name, fault.code, dict(fault.data))
-        return file_record(told[0], reading.frame, entry, content, reading.titles.file(entry.name), told[1])
+        if told[0] == DESCRIPTION:
+            return description_record(reading.package, reading.frame, entry, content)
+        notes = told[1]
+        if self._is_closed_archive(reading, entry.name):
+            notes = (*notes, Note(NOT_OPENED, {"field": f"noarkit plan {entry.name.rpartition('/')[2]} -o RUN"}))
+        return file_record(told[0], reading.frame, entry, content, reading.titles.file(entry.name), notes)
 
-    def _erms(self, reading: _Reading, part: Part) -> list[str]:
+    def _is_closed_archive(self, reading: _Reading, name: str) -> bool:
+        """True for a SIARD archive whose tables this run does not read."""
+        read = self._tables.name if self._tables is not None else ""
+        return name.lower().endswith(".siard") and reading.part is not None and name != read
+
+    def _erms(self, reading: _Reading, part: Part) -> list[Entry]:
         """The ERMS documents of a representation that says it has some: XML files directly in its data."""
         if part.content_type not in spec.ERMS_TYPES:
             return []
@@ -239,24 +282,22 @@ class EarkSource:
             try:
                 with reading.package.open(entry.name) as source:
                     if is_erms(source, entry.name):
-                        found.append(entry.name)
+                        found.append(entry)
             except (PackageFault, HostileInput):
                 continue  # it is taken as the file it is
         return found
 
-    def _units(self, reading: _Reading, name: str, seen: SeenInDatabase) -> Iterator[SourceItem]:
-        """The units of a document. One that breaks off is set aside where it does; what was read of it stands."""
+    def _units(self, reading: _Reading, name: str) -> Iterator[SourceItem]:
+        """The units of a document. Where it breaks off, the rest is set aside; what was read of it stands."""
         where = f"{reading.package.where}/{name}"
         try:
             with reading.package.open(name) as source:
                 for unit in read_erms(source, where):
-                    yield from self._unit(reading, name, unit, seen)
+                    yield from self._unit(reading, name, unit)
         except PackageFault as fault:
-            yield SetAside(name, ItemMalformed.code, {"key": name, **fault.data})
-        else:
-            yield Skipped(name, SKIPPED_ERMS)
+            yield SetAside(f"{name}#units", ItemMalformed.code, {"key": name, **fault.data})
 
-    def _unit(self, reading: _Reading, name: str, unit: Unit, seen: SeenInDatabase) -> Iterator[SourceItem]:
+    def _unit(self, reading: _Reading, name: str, unit: Unit) -> Iterator[SourceItem]:
         contents: list[Content] = []
         notes: list[Note] = []
         attached: list[SourceItem] = []
@@ -265,7 +306,7 @@ class EarkSource:
             if entry is None:
                 notes.append(Note(APPENDIX_MISSING, {"name": path}))
                 continue
-            if not seen.first(entry.name):
+            if not reading.seen.first(entry.name):
                 continue
             item = self._listed(reading, entry, "file")
             if isinstance(item, SourceRecord) and unit.kind == "record":
@@ -280,14 +321,10 @@ def _appendix(reading: _Reading, name: str, path: str) -> Entry | None:
     found = reading.package.resolve(path, name[: name.rfind("/") + 1])
     if found.why:
         found = reading.package.resolve(path, reading.part.folder if reading.part else "")
-    return None if found.why else reading.package.find(found.name) or _unlisted(found.name)
+    return None if found.why else reading.package.find(found.name) or unlisted_entry(found.name)
 
 
 def _role(name: str, folder: str) -> str:
     """What a listed file is, by the folder it lies in."""
     first = name.removeprefix(folder).removeprefix(f"{spec.SUBMISSION}/").split("/", 1)[0].lower()
     return {spec.SCHEMAS: "schema", spec.DOCUMENTATION: "documentation"}.get(first, "file")
-
-
-def _unlisted(name: str) -> Entry:
-    return Entry(name, "", "", name, "", None, "", "", "", "", "", "", "", "", "", "")

@@ -46,6 +46,7 @@ _OF_FILES = (
     *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
 )
 _OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
+_OF_PACKAGES = "siard"  # the archive in a package whose tables are read
 _SHORT = ("screening", "disposal", "business_metadata", "fields")
 # what a wrong kind of value should have been, as TOML writes it
 _KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", int: "1, 2, …"}
@@ -164,6 +165,7 @@ def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) ->
     source = top.table("source")
     kinds = source.texts("kind")
     shaped = (*(_OF_DATABASES if "database" in kinds else ()), *(_OF_FILES if "files" in kinds else ()))
+    shaped += (*_OF_DATABASES, _OF_PACKAGES) if "eark" in kinds else ()
     source.only("kind", *shaped)
     target = _target(top.table("target"))
     defaults = {kind: top.table("defaults").fields(kind) for kind in top.table("defaults").data}

@@ -12,6 +12,7 @@ from typing import Self
 
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.packages.dias import spec
+from noarkit.packages.dias.info import INFO_NAMESPACE
 from noarkit.packages.dias.located import Located
 from noarkit.packages.dias.mets_read import Listed, MetsHeader
 from noarkit.packages.dias.read import names_tar, read_description
@@ -49,7 +50,8 @@ class Seal:
         name = path.name
         try:
             self._header, self._files = read_description(path)
-            bench.judge(path, self._header.namespace, ("D504", name), self._tally)
+            if not self._is_older:
+                bench.judge(path, self._header.namespace, ("D504", name), self._tally)
         except (PackageFault, UnsafeXml, OSError) as fault:
             if isinstance(fault, OSError):
                 self._tally.add("D503", name, why=fault.strerror)
@@ -64,6 +66,11 @@ class Seal:
                 place = self._located.place
                 self._sums.setdefault(algorithm, self._thread.submit(self._sum, place, algorithm))
 
+    @property
+    def _is_older(self) -> bool:
+        """True for an info.xml that is no METS: it tells checksums, in a form that has no schema here."""
+        return self._header is not None and self._header.namespace == INFO_NAMESPACE
+
     def _sum(self, place: Path, algorithm: str) -> str:
         running = hashlib.new(algorithm, usedforsecurity=False)
         with place.open("rb") as file:
@@ -76,10 +83,10 @@ class Seal:
         if self._header is None or self._located.description is None:
             return
         name = self._located.description.name
-        if header is not None:
+        if header is not None and not self._is_older:
             self._judge_identity(name, self._header, header)
         self._judge_tar(name)
-        if mets is not None:
+        if mets is not None and not self._is_older:
             self._judge_mets(name, mets)
 
     def _judge_identity(self, name: str, outer: MetsHeader, inner: MetsHeader) -> None:

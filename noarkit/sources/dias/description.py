@@ -1,0 +1,145 @@
+"""What describes a DIAS package as records of their own: METS, log, PREMIS, EAD, ADDML, and the submission description.
+
+Each is kept as it is, and told of as far as a person would read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from noarkit.errors import HostileInput, ItemVanished, PackageFault
+from noarkit.graph.entity import Content, SetAside
+from noarkit.packages.dias import spec
+from noarkit.packages.dias.info import INFO_NAMESPACE
+from noarkit.packages.dias.mets_read import MetsAgent, MetsHeader
+from noarkit.packages.dias.read import DiasPackage, read_description
+from noarkit.packages.holding.statements import read_statements
+from noarkit.sources.descriptions import Told, Whole, period_of, told_by
+from noarkit.sources.files.names import key_of
+from noarkit.sources.plain import PlainFile, PlainRecords, path_fields
+from noarkit.sources.port import SourceItem, SourceRecord
+
+DESCRIPTION = "description"
+BESIDE = "beside"
+"""What stands in a locator for a file beside the package, in place of an algorithm."""
+_ORGANISATION_NUMBER = re.compile(r"\d{3} ?\d{3} ?\d{3}")
+_SOFTWARE = "SOFTWARE"
+
+
+def described_key(name: str) -> str:
+    """The key of a file that is no content; no file of the content has one that begins so."""
+    return f"/{key_of(name.encode('utf-8', 'surrogateescape'))}"
+
+
+def description_item(package: DiasPackage, records: PlainRecords, file: PlainFile) -> SourceItem:
+    """The record of a description within the package."""
+    item = records.item(file)
+    if not isinstance(item, SourceRecord):
+        return replace(item, record_key=described_key(file.name)) if isinstance(item, SetAside) else item
+    told = Told()
+    if file.name.lower().endswith(".xml"):
+        try:
+            with package.storage.open(file.name) as source:
+                told = told_by(read_statements(source, f"{package.storage.where}: {file.name}"))
+        except (PackageFault, HostileInput):
+            told = Told()  # it is kept as it is; the validator says what is wrong with it
+    header = package.header if file.name == spec.METS else None
+    return _record(file.name, told, header, package.header, item.contents[0])
+
+
+def sealing_item(package: DiasPackage) -> SourceItem | None:
+    """The record of the submission description beside the package; None where there is none."""
+    place = package.located.description
+    if place is None:
+        return None
+    try:
+        status = place.stat()
+        with place.open("rb") as source:
+            told = told_by(read_statements(source, str(place)))
+    except (PackageFault, HostileInput):
+        told = Told()
+    except OSError:
+        return SetAside(described_key(place.name), ItemVanished.code, {"key": place.name})
+    content = Content(
+        f"{BESIDE}::{place.name}", place.name, status.st_size, status.st_mtime_ns, None, "application/xml"
+    )
+    return _record(f"../{place.name}", told, _header_of(place), package.header, content)
+
+
+def whole_of(header: MetsHeader) -> Whole:
+    """What the package says of its archive."""
+    maker = next((one for one in header.agents if one.role == "ARCHIVIST" and one.type == "ORGANIZATION"), None)
+    period = period_of(f"{header.value('STARTDATE')}/{header.value('ENDDATE')}")
+    return Whole(maker.name if maker else "", _identifier(maker) if maker else "", "", period)
+
+
+def agents_of(header: MetsHeader) -> list[dict[str, str]]:
+    """Those whom the package names."""
+    return [
+        {
+            "role": one.other_role or one.role,
+            "type": one.other_type or one.type,
+            "name": one.name,
+            "id": _identifier(one),
+        }
+        for one in header.agents
+        if one.name
+    ]
+
+
+def _record(name: str, told: Told, header: MetsHeader | None, whole: MetsHeader, content: Content) -> SourceRecord:
+    fields: dict[str, object] = {
+        **path_fields(name.removeprefix("../").split("/")),
+        **told.fields(),
+        "size": content.size_bytes,
+        "created": None,
+        "package": {"agents": agents_of(whole)},
+    }
+    if header is not None and header.namespace == INFO_NAMESPACE:
+        fields["identifiers"] = [{"system": "pakkeID", "id": header.object_id}] if header.object_id else []
+    elif header is not None:
+        fields |= {
+            "created": header.created or None,
+            "values": [{"name": key, "value": value} for key, value in _values(header) if value],
+            "identifiers": _identifiers(header),
+        }
+    key = described_key(name.removeprefix("../")) if not name.startswith("../") else described_key(name)
+    return SourceRecord(DESCRIPTION, key, fields, (content,), told.notes(key))
+
+
+def _values(header: MetsHeader) -> Iterator[tuple[str, str]]:
+    yield "LABEL", header.label
+    yield "TYPE", header.type
+    yield "PROFILE", header.profile
+    yield "CREATEDATE", header.created
+    yield "RECORDSTATUS", header.record_status
+    yield "metsDocumentID", header.document_id
+    yield from ((kind, value) for kind, value in header.records if kind in _DATES)
+    for one in header.agents:
+        kind = " ".join(filter(None, (one.other_role or one.role, one.other_type or one.type)))
+        yield f"agent {kind}", " — ".join((one.name, *one.notes))
+
+
+_DATES = frozenset({"STARTDATE", "ENDDATE"})
+
+
+def _identifiers(header: MetsHeader) -> list[dict[str, str]]:
+    told = [("OBJID", header.object_id), *header.records]
+    return [{"system": kind or "altRecordID", "id": value} for kind, value in told if value and kind not in _DATES]
+
+
+def _identifier(agent: MetsAgent) -> str:
+    """The organisation number among its notes; they have no types."""
+    found = (_ORGANISATION_NUMBER.fullmatch(note) for note in agent.notes if agent.other_type != _SOFTWARE)
+    return next((one.group().replace(" ", "") for one in found if one), "")
+
+
+def _header_of(place: Path) -> MetsHeader | None:
+    try:
+        header, _ = read_description(place)
+    except (PackageFault, HostileInput, OSError):
+        return None
+    return header if header.namespace in (spec.SUBMISSION_NAMESPACE, spec.METS_NAMESPACE, INFO_NAMESPACE) else None

@@ -1,0 +1,75 @@
+"""What an ERMS document tells of a unit, sorted as an archive takes it: parties, authors, identifiers, and the rest as
+values to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from noarkit.packages.eark.erms_read import Unit
+
+_SENDERS = frozenset({"sender", "dispatcher", "avsender"})
+_RECEIVERS = frozenset({"receiver", "recipient", "addressee", "mottaker"})
+_COPIES = frozenset({"copy_recipient", "copy recipient", "kopimottaker"})
+_AUTHORS = frozenset({"author", "creator", "editor", "forfatter"})
+_CODES = (("EA", _SENDERS), ("EM", _RECEIVERS), ("EK", _COPIES))
+_OF_A_PARTY = frozenset({"type", "role", "name", "organisation", "idNumber"})
+
+
+def party_of(agent: Mapping[str, str]) -> dict[str, str] | None:
+    """An agent who sent or got the record, with the code of its part; None for any other."""
+    words = _words(agent)
+    code = next((code for code, known in _CODES if words & known), None)
+    if code is None or not _name(agent):
+        return None
+    contact = agent.get("name", "") if agent.get("organisation") else ""
+    return {"code": code, "name": agent.get("organisation") or _name(agent), "contact": contact}
+
+
+def authors_of(agents: Iterable[Mapping[str, str]]) -> str:
+    """The names of those who wrote it."""
+    return ", ".join(_name(agent) for agent in agents if _words(agent) & _AUTHORS and _name(agent))
+
+
+def unit_identifiers(unit: Unit) -> list[dict[str, str]]:
+    """By which a unit was known."""
+    own = [("objectId", unit.told["objectId"])] if unit.told.get("objectId") else []
+    return [{"system": f"ERMS {kind}", "id": value} for kind, value in (*own, *unit.ids)]
+
+
+def unit_values(unit: Unit) -> list[dict[str, str]]:
+    """Everything that has no field of its own in the archive, to be read as remarks."""
+    return [{"name": name, "value": value} for name, value in _values(unit) if value]
+
+
+def _values(unit: Unit) -> Iterator[tuple[str, str]]:
+    told = unit.told
+    yield f"{unit.kind} type", unit.type
+    yield "status", told.get("status", "")
+    yield "runningNumber", told.get("runningNumber", "")
+    yield "direction", told.get("direction", "")
+    yield "classification", " ".join(filter(None, (told.get("class_code"), told.get("class_title"))))
+    yield "subject", told.get("subject", "")
+    yield "levelName", told.get("levelName", "")
+    yield from ((f"date {kind}", text) for kind, text in unit.dates.items())
+    yield from (("restriction", _line(one)) for one in unit.restrictions)
+    yield from (("agent", _line(one)) for one in unit.agents if unit.kind == "record" and not _stands(one))
+    yield from (("agent", _line(one)) for one in unit.agents if unit.kind != "record" and set(one) - _OF_A_PARTY)
+
+
+def _stands(agent: Mapping[str, str]) -> bool:
+    """True where a party or the author says all there is to say of it."""
+    known = _OF_A_PARTY - {"idNumber"} if party_of(agent) else frozenset({"type", "role", "name"})
+    return bool(party_of(agent) or _words(agent) & _AUTHORS) and not set(agent) - known
+
+
+def _line(told: Mapping[str, str]) -> str:
+    return ", ".join(value if name in ("type", "name") else f"{name}: {value}" for name, value in told.items() if value)
+
+
+def _words(agent: Mapping[str, str]) -> frozenset[str]:
+    told: Sequence[str] = (agent.get("type", ""), agent.get("role", ""))
+    return frozenset(one.strip().lower() for one in told)
+
+
+def _name(agent: Mapping[str, str]) -> str:
+    return agent.get("name") or agent.get("organisation", "")
