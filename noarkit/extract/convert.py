@@ -62,7 +62,8 @@ class Converted:
     """The package that was made, of how many files of its source, and the form these came in. `defaults` where it says
     of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file: pipes,
     sockets and devices; of a SIARD archive, what it lacks. `PKG.set-aside.csv` lists them. `as_text` names columns of a
-    database that hold what their types in SIARD cannot, and became texts or bytes."""
+    database that hold what their types in SIARD cannot, and became texts or bytes; `left_out` what of a database SIARD
+    has no place for, which is counted and listed as set aside."""
 
     package: Path
     source_form: str
@@ -72,6 +73,7 @@ class Converted:
     defaults: bool
     set_aside: int = 0
     as_text: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:

@@ -16,7 +16,8 @@ from itertools import islice
 from noarkit.packages.siard.types import TEXTUAL, sql_type
 from noarkit.safe.digest import Readable
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
-from noarkit.sources.database.schema import Column, Table
+from noarkit.sources.database.columns import Column
+from noarkit.sources.database.schema import Table, source_of
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, converter
 from noarkit.sources.siard.types import BYTES, OBJECT, TEXT, Judged, expression, is_object, oddness
@@ -41,7 +42,7 @@ class Fetch:
     @property
     def where_from(self) -> str:
         """The table, quoted."""
-        return self.session.quote(self.table.name.schema, self.table.name.name)
+        return source_of(self.session, self.table)
 
 
 def judge(session: Session, table: Table) -> dict[str, Judged]:
@@ -62,7 +63,7 @@ def judge(session: Session, table: Table) -> dict[str, Judged]:
     if not questions:
         return {}
     asked = ", ".join(_any(session.family, question) for _, _, question in questions)
-    source = session.quote(table.name.schema, table.name.name)
+    source = source_of(session, table)
     row = session.one(f"SELECT {asked} FROM {source}") or ()  # noqa: S608  # quoted by the dialect
     found: dict[str, set[str]] = {}
     for (name, what, _), answer in zip(questions, row, strict=False):
@@ -216,8 +217,8 @@ class _Reader:
             return _Blob(session, (table.name, self._column.name), int(str(place)))
         source, quoted = self._fetch.where_from, self._quoted
         told = expression(session.family, self._column, self._type, quoted)
-        statement = f"SELECT SUBSTRING({told} FROM %s FOR %s) FROM {source} WHERE ctid = %s::tid"  # noqa: S608  # quoted
-        return _Slices(session, statement, (str(place),), from_one=True)
+        statement = f"SELECT SUBSTRING({told} FROM %s FOR %s) FROM {source} WHERE tableoid = %s::oid AND ctid = %s::tid"  # noqa: S608  # quoted
+        return _Slices(session, statement, tuple(str(place).split(" ", 1)), from_one=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +306,7 @@ def _size(family: str, column: Column, quoted: str) -> str:
 def _row_place(fetch: Fetch) -> str:
     """What finds a row again while its snapshot lasts; empty where nothing does."""
     if fetch.session.family == POSTGRESQL:
-        return "CAST(ctid AS text)"
+        return "CONCAT(CAST(tableoid AS text), ' ', CAST(ctid AS text))"  # the parts of a table number their rows alike
     if fetch.session.family == SQLITE and not any(column.name == "_rowid_" for column in fetch.table.columns):
         name = fetch.table.name.name
         row = fetch.session.one("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))
