@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noarkit.errors import SourceDenied
@@ -21,6 +21,7 @@ from noarkit.sources.database.schema import Schema, Table, selection, source_of
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, plain_converter
 
+_AT_ONCE = 500
 SAMPLE_ROWS = 500
 _LONGEST = 2_000
 _MOST_CODES = 12
@@ -164,11 +165,17 @@ def _whole(value: object) -> int | None:
 
 
 def _sample(session: Session, table: Table, found: TableSeen) -> None:
-    selected = [part for column in table.columns for part in _looked_at(session, column)]
+    for first in range(0, max(1, len(table.columns)), _AT_ONCE):
+        _sample_columns(session, table, found, table.columns[first : first + _AT_ONCE])
+
+
+def _sample_columns(session: Session, table: Table, found: TableSeen, columns: Sequence[Column]) -> None:
+    """Some columns of a table: no server answers with thousands of values for a row."""
+    selected = [part for column in columns for part in _looked_at(session, column)]
     source = source_of(session, table)
     rows = session.rows(f"SELECT {', '.join(selected) or '1'} FROM {source} LIMIT {SAMPLE_ROWS}")  # noqa: S608  # quoted by the dialect
     found.sampled = len(rows)
-    for at, column in enumerate(table.columns):
+    for at, column in enumerate(columns):
         seen = found.columns[column.name] = ColumnSeen()
         convert = plain_converter(session.family, column.kind, bits=column.size or 0)
         for row in rows:

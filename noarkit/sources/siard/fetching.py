@@ -25,6 +25,7 @@ from noarkit.sources.siard.types import BYTES, OBJECT, TEXT, Judged, expression,
 _AT_ONCE = 1024 * 1024
 _SLICE = 8 * 1024 * 1024
 _BATCH_ROWS = 2_000
+_QUESTIONS_AT_ONCE = 1_000
 _CLASSES = ("integer", "real", "text", "blob")
 _HELD = frozenset({*_CLASSES, OBJECT})
 _SIZED = frozenset({Kind.TEXT, Kind.BYTES, Kind.JSON, Kind.XML, Kind.OTHER, Kind.GEOMETRY})
@@ -46,7 +47,8 @@ class Fetch:
 
 
 def judge(session: Session, table: Table) -> dict[str, Judged]:
-    """What the columns of a table hold that decides their types, by one question over all rows."""
+    """What the columns of a table hold that decides their types, by one question over all rows (several, where a server
+    answers no more at once)."""
     questions: list[tuple[str, str, str]] = []
     for column in table.columns:
         quoted = session.quote(column.name)
@@ -60,16 +62,15 @@ def judge(session: Session, table: Table) -> dict[str, Judged]:
             questions.append((column.name, OBJECT, is_object(quoted)))
         if session.family == SQLITE:
             questions += [(column.name, one, f"typeof({quoted}) = '{one}'") for one in _CLASSES]
-    if not questions:
-        return {}
-    asked = ", ".join(_any(session.family, question) for _, _, question in questions)
-    source = source_of(session, table)
-    row = session.one(f"SELECT {asked} FROM {source}") or ()  # noqa: S608  # quoted by the dialect
     found: dict[str, set[str]] = {}
-    for (name, what, _), answer in zip(questions, row, strict=False):
-        if answer:
-            found.setdefault(name, set()).add(what)
-    return {name: Judged("odd" in some, "large" in some, frozenset(some) & _HELD) for name, some in found.items()}
+    for first in range(0, len(questions), _QUESTIONS_AT_ONCE):
+        some = questions[first : first + _QUESTIONS_AT_ONCE]
+        asked = ", ".join(_any(session.family, question) for _, _, question in some)
+        row = session.one(f"SELECT {asked} FROM {source_of(session, table)}") or ()  # noqa: S608  # quoted by the dialect
+        for (name, what, _), answer in zip(some, row, strict=False):
+            if answer:
+                found.setdefault(name, set()).add(what)
+    return {name: Judged("odd" in held, "large" in held, frozenset(held) & _HELD) for name, held in found.items()}
 
 
 def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
