@@ -60,7 +60,10 @@ def convert_command(
     if made.as_text:
         names = ", ".join(made.as_text[:_SHOWN]) + (" …" if len(made.as_text) > _SHOWN else "")
         lines.append(told.say("convert.as_text", count=len(made.as_text), names=names))
-    if made.set_aside:
+    if made.left_out:
+        names = ", ".join(made.left_out[:_SHOWN]) + (" …" if len(made.left_out) > _SHOWN else "")
+        lines.append(told.say("convert.left_out", names=names, path=set_aside_path(made.package)))
+    elif made.set_aside:
         lines.append(
             told.say(
                 "convert.gaps" if form == "sqlite" else "convert.set_aside",

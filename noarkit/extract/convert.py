@@ -54,9 +54,10 @@ class Converted:
     of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file (links,
     pipes, sockets and devices) or cannot be read; of a SIARD archive, what it lacks. `PKG.set-aside.csv` lists them.
     `renamed` counts files that are called otherwise in the package, which `PKG.names.csv` lists. `as_text` names
-    columns of a database that hold what their types in SIARD cannot, and became texts or bytes. `empty_folders` are in
-    the list of what was set aside, too, for no form holds them; `untold_events` stand in the source's own PREMIS alone,
-    which goes along; `unread` are documents of the source that should say something and cannot be read."""
+    columns of a database that hold what their types in SIARD cannot, and became texts or bytes; `left_out` what of a
+    database SIARD has no place for, which is counted and listed as set aside. `empty_folders` are in that list, too,
+    for no form holds them; `untold_events` stand in the source's own PREMIS alone, which goes along; `unread` are
+    documents of the source that should say something and cannot be read."""
 
     package: Path
     source_form: str
@@ -70,6 +71,7 @@ class Converted:
     empty_folders: int = 0
     untold_events: int = 0
     unread: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:

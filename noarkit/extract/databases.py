@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from noarkit.errors import PackageFault, UsageFault
@@ -69,9 +70,12 @@ def _siard(source: str, target: Path, wanted: Wanted, connections: Connections |
 
     with live_source(_address(source), _facts(read_order(wanted.package)), connections=connections) as database:
         made = write_siard(database, target, SiardOrder(), tell=tell)
-        fallen = database.as_text
-    defaults = wanted.package is None
-    return Converted(made.path, "database", made.files, made.size_bytes, made.resumed, defaults, as_text=fallen)
+        fallen, left = database.as_text, database.left_out
+    if left:
+        write_csv(set_aside_path(target), ("key", "code", "kind"), ((one.name, "", one.kind) for one in left))
+    told = Converted(made.path, "database", made.files, made.size_bytes, made.resumed, wanted.package is None)
+    names = tuple(f"{one.name} ({one.rows})" for one in left)
+    return replace(told, set_aside=len(left), as_text=fallen, left_out=names)
 
 
 def _address(source: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from noarkit.errors import DiskFull, NoarkitError, UsageFault, causes
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 _LITTLE_BYTES = 128 * 1024
+_KEPT_FREE_BYTES = 1024 * 1024 * 1024
 # what SQLite says of shared memory, of a quota, and of a journal that it cannot begin
 _PERHAPS_FULL = ("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PROTOCOL")
 _PERHAPS_READ_ONLY = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
@@ -46,6 +48,13 @@ def fault_of_disk(error: BaseException) -> NoarkitError | None:
     if isinstance(error, OSError) and error.errno in _NOT_WRITABLE and error.filename is not None:
         return UsageFault(what="not-writable", where=_folder_of(error))
     return None
+
+
+def room_in(folder: Path) -> int:
+    """How many bytes may be written in a folder for others' sake: what is free there, but for a twentieth of the disk
+    (a gigabyte at most), which everybody else may need."""
+    usage = shutil.disk_usage(folder)
+    return max(0, usage.free - min(usage.total // 20, _KEPT_FREE_BYTES))
 
 
 def _name(error: BaseException) -> str:

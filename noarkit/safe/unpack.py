@@ -2,6 +2,13 @@
 
 Links, devices, duplicates, twins and names that lead out are refused, and so is an archive file that grows beyond
 measure. Nothing is written by the archive library itself; `unpack_to` writes with the checks of this module.
+
+What "beyond measure" is: deflate, which zip and gzip use, cannot give more than 1,032 bytes for one, so a ratio cannot
+tell an honest file of zeros from a bomb; what such a file can give is bounded by its own size, as long as its entries
+share no bytes and no archive file inside it is opened, and both are seen to. bzip2 and xz give thousands for one, or a
+million: they may do so up to `free_bytes` of all their content. Beyond that the ratio counts, and `total_bytes` always.
+No member gives more than was announced for it before, so what is only read and hashed ends there; what is written to
+disk (a packed tar that is read backwards, a copy for another validator) is held against the room there is.
 """
 
 from __future__ import annotations
@@ -26,6 +33,7 @@ from noarkit.events import Event, Listener, nobody
 from noarkit.safe import zipped
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.safe.disk import room_in
 from noarkit.safe.paths import NameKeys, Names, checked_parts
 from noarkit.safe.zipped import Packing
 
@@ -54,12 +62,12 @@ _BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class UnpackLimits:
-    """How much an honest archive file may hold; the ratio counts only beyond `free_bytes`."""
+    """How much an honest archive file may hold; the ratio, more than deflate can reach, counts beyond `free_bytes`."""
 
     members: int = 5_000_000
     total_bytes: int = 2**44
-    ratio: int = 200
-    free_bytes: int = 64 * 1024 * 1024
+    ratio: int = 1_100
+    free_bytes: int = 1024 * 1024 * 1024
     nesting: int = 3
 
 
@@ -218,6 +226,8 @@ def unpack_to(path: Path, folder: Path, *, limits: UnpackLimits = LIMITS, depth:
     """Writes every plain file of `path` under `folder`, which must be empty and ours alone; says how many."""
     count = 0
     for member, content in members(path, limits=limits, depth=depth):
+        if member.size_bytes > (room := room_in(folder)):
+            raise TooLarge(where=str(path), why="no-room", limit=room)
         target = folder.joinpath(*member.parts)
         with no_room(target):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -229,16 +239,20 @@ def unpack_to(path: Path, folder: Path, *, limits: UnpackLimits = LIMITS, depth:
 
 
 def expand_to(path: Path, target: Path, *, limits: UnpackLimits = LIMITS) -> None:
-    """Writes the tar that is packed in `path` as it is, no more of it than an honest one holds."""
+    """Writes the tar that is packed in `path` as it is: no more of it than an honest one holds, or than there is room
+    for."""
     form = form_of(path)
     if form is None or form == "zip":
         raise PackageFault(where=str(path), why="not-an-archive-file")
-    most = min(limits.total_bytes, path.stat().st_size * limits.ratio + limits.free_bytes)
+    room = room_in(target.parent)
+    by_ratio = min(limits.total_bytes, path.stat().st_size * limits.ratio + limits.free_bytes)
+    most, why = (room, "no-room") if room < by_ratio else (by_ratio, "ratio")
+    left = most
     with _translating(str(path)), _unpacked(path, form) as source, target.open("xb") as file:
         while block := source.read(BLOCK_BYTES):
-            most -= len(block)
-            if most < 0:
-                raise TooLarge(where=str(path), why="ratio", limit=limits.ratio)
+            left -= len(block)
+            if left < 0:
+                raise TooLarge(where=str(path), why=why, limit=most)
             file.write(block)
 
 

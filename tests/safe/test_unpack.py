@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import errno
 import gzip
 import io
 import random
+import shutil
 import stat
 import struct
 import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from noarkit.errors import NoarkitError, PackageFault, TooLarge, UnsafeMember, UnsafePath
-from noarkit.safe.unpack import Content, Member, Picker, UnpackLimits, form_of, members, unpack_to
+from noarkit.safe.disk import room_in
+from noarkit.safe.unpack import LIMITS, Content, Member, Picker, UnpackLimits, expand_to, form_of, members, unpack_to
 
 FILES = {"dias/a.txt": b"alpha", "dias/sub/blå.bin": bytes(range(256)) * 5000, "dias/empty": b""}
 MODES = {"tar": "w", "tar.gz": "w:gz", "tar.bz2": "w:bz2", "tar.xz": "w:xz"}
@@ -173,6 +177,47 @@ def test_a_bomb_is_stopped_before_it_has_gone_off(tmp_path: Path, form: str) -> 
     with pytest.raises(TooLarge) as fault:
         read_all(path, UnpackLimits(ratio=20, free_bytes=1_000_000))
     assert fault.value.data["why"] == "ratio"
+
+
+@pytest.mark.parametrize("form", ["zip", "tar.gz"])
+def test_a_file_of_zeros_is_no_bomb_however_well_it_packs(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "zeros"
+    zeros = bytes(100_000_000)
+    if form == "zip":
+        make_zip(path, ("zeros", zeros))
+    else:
+        with tarfile.open(path, "w:gz") as archive:
+            info = tarfile.TarInfo("zeros")
+            info.size = len(zeros)
+            archive.addfile(info, io.BytesIO(zeros))
+    assert path.stat().st_size < 200_000
+    assert sum(sum(map(len, content)) for member, content in members(path) if member.name == "zeros") == len(zeros)
+
+
+def test_what_bzip2_makes_of_nothing_has_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.tar.bz2"
+    info = tarfile.TarInfo("zeros")
+    info.size = LIMITS.free_bytes * 2
+    path.write_bytes(bz2.compress(info.tobuf(tarfile.GNU_FORMAT)) + bz2.compress(bytes(10_000_000)))
+    with pytest.raises(TooLarge) as fault:
+        read_all(path)
+    assert fault.value.data["why"] == "ratio"
+    with pytest.raises(TooLarge) as fault:
+        expand_to(path, tmp_path / "plain.tar", limits=UnpackLimits(ratio=1, free_bytes=1_000_000))
+    assert (tmp_path / "plain.tar").stat().st_size <= 2_000_000
+
+
+@pytest.mark.parametrize("how", ["expand", "unpack"])
+def test_what_the_disk_has_no_room_for_is_not_begun(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_tar(tmp_path / "a.tar.gz", "tar.gz")
+    full = SimpleNamespace(total=10**12, free=10**9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: full)
+    assert room_in(tmp_path) == 0
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(TooLarge) as fault:
+        expand_to(path, tmp_path / "plain.tar") if how == "expand" else unpack_to(path, out)
+    assert fault.value.data["why"] == "no-room" and list(out.iterdir()) == []
 
 
 def test_a_zip_entry_that_lies_about_its_size_gives_no_more_than_it_said(tmp_path: Path) -> None:

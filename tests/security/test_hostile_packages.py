@@ -5,7 +5,10 @@ Each attack is tried on a bag and on a Noark 5 extract, in a zip or a tar, by `v
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import stat
 import struct
@@ -90,6 +93,39 @@ def lying(path: Path, base: dict[str, bytes]) -> None:
     path.write_bytes(content[: at + 46] + b"X" * length + content[at + 46 + length :])
 
 
+def claiming(size: int, method: int) -> Attack:
+    """A zip whose directory says of a small file that it is a large one."""
+
+    def make(path: Path, base: dict[str, bytes]) -> None:
+        top = next(iter(base)).split("/")[0]
+        with zipfile.ZipFile(path, "w", method) as archive:
+            for name, content in base.items():
+                archive.writestr(name, content)
+            archive.writestr(f"{top}/nuller", bytes(1_000_000))
+        held = bytearray(path.read_bytes())
+        at = held.rindex(b"PK\x01\x02")
+        held[at + 24 : at + 28] = struct.pack("<I", size)
+        path.write_bytes(held)
+
+    return make
+
+
+def bombed(size: int, pack: Callable[[bytes], bytes]) -> Attack:
+    """A packed tar whose last file is of zeros, which take next to nothing."""
+
+    def make(path: Path, base: dict[str, bytes]) -> None:
+        plain = path.with_name("plain.tar")
+        tarred()(plain, base)
+        top = next(iter(base)).split("/")[0]
+        whole = plain.read_bytes()
+        plain.unlink()
+        files = whole[: whole.rindex(b"ustar") - 257 + 512 + 512]  # without the zeros at its end
+        head = member(f"{top}/nuller", size=size).tobuf(tarfile.GNU_FORMAT)
+        path.write_bytes(pack(files + head) + pack(bytes(10_000_000)))
+
+    return make
+
+
 SPELLINGS = (
     "../ut.txt",
     "TOP/../../ut.txt",
@@ -111,8 +147,11 @@ ATTACKS: dict[str, tuple[Attack, str]] = {
     "tar composed twins": (tarred(member("TOP/Å.txt"), member("TOP/A\u030a.txt")), "F602"),
     "tar duplicate": (tarred(member("TOP/a"), member("TOP/a")), "F602"),
     "zip overlap": (overlapping, "F602"),
-    "zip bomb": (zipped(("TOP/nuller", bytes(200_000_000))), "F603"),
-    "tar.gz bomb": (tarred(member("TOP/nuller", size=200_000_000), mode="w:gz"), "F603"),
+    "zip bomb": (claiming(3 * 10**9, zipfile.ZIP_BZIP2), "F603"),
+    "zip that cannot hold what it says": (claiming(3 * 10**9, zipfile.ZIP_DEFLATED), "F603"),
+    "tar.bz2 bomb": (bombed(3 * 10**9, bz2.compress), "F603"),
+    "tar.xz bomb": (bombed(3 * 10**9, lzma.compress), "F603"),
+    "tar.gz that cannot hold what it says": (bombed(3 * 10**9, gzip.compress), "F603"),
 }
 
 

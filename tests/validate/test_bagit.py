@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import pytest
 from noarkit.errors import HostileInput, NoarkitError, PackageFault, TooLarge, UnsafeMember, UnsafePath
 from noarkit.packages.bagit.profile import read_profile
 from noarkit.packages.bagit.read import open_bag
+from noarkit.packages.bagit.spec import read_info
 from noarkit.safe.unpack import UnpackLimits
 from noarkit.validate.bagit import run
 from noarkit.validate.bagit.run import validate_bag
@@ -216,6 +218,31 @@ def test_lines_may_end_in_three_ways(tmp_path: Path, end: str) -> None:
     whole = {name: content.replace(b"\n", end.encode()) for name, content in parts().items() if name in ("bagit.txt",)}
     whole = seal({**parts(), **whole, MANIFEST: lines(FILES).replace("\n", end).encode()})
     assert validate_bag(folder(tmp_path / "bag", whole)).codes == set()
+
+
+FOLDED = 5_000_000 if os.environ.get("NOARKIT_DEEP") == "1" else 200_000
+
+
+@pytest.mark.parametrize(
+    "info",
+    ["Note: x\n" + " more of it\n" * FOLDED, f"A: {'b' * 1_000}\n" * 17_000],
+    ids=["a value", "entries"],
+)
+def test_metadata_without_end_are_refused_for_what_reading_them_costs(tmp_path: Path, info: str) -> None:
+    path = folder(tmp_path / "bag", parts(info=info))
+    began = time.process_time()
+    assert "BAGIT-2.2.2-LINE" in validate_bag(path).codes
+    with pytest.raises(PackageFault) as fault:
+        open_bag(path)
+    assert fault.value.data["why"] in ("endless-line", "too-large")
+    assert time.process_time() - began < 10
+
+
+def test_a_value_may_be_folded_often_and_is_read_whole() -> None:
+    lines = ["Note: a", *[" b"] * 100_000, "", "Other: c"]
+    began = time.process_time()
+    assert list(read_info(enumerate(lines, 1))) == [(1, "Note", "a" + " b" * 100_000), (100_003, "Other", "c")]
+    assert time.process_time() - began < 5
 
 
 def test_paths_are_decoded_once_and_only_in_version_1(tmp_path: Path) -> None:

@@ -26,6 +26,10 @@ FETCH = "fetch.txt"
 PAYLOAD = "data"
 MAX_LINE = 32 * 1024
 """More letters than any path has, also where each is written as three."""
+MOST_VALUE = 1024 * 1024
+"""More letters than any value of the metadata has, however it is folded."""
+MOST_INFO = 16 * 1024 * 1024
+"""More letters than all of them have."""
 
 HASHES: Mapping[str, str] = MappingProxyType(
     {
@@ -262,27 +266,28 @@ def read_fetch(lines: Iterable[tuple[int, str]], declared: Declared) -> Iterator
 
 
 def read_info(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str] | Wrong]:
-    """Line, label and value of each entry, folded lines joined by a blank."""
-    held: tuple[int, str, str] | None = None
-    for number, line in lines:
-        if line[:1] in (" ", "\t"):
-            if held is None:
-                yield Wrong(number, "malformed")
-            else:
-                held = (held[0], held[1], f"{held[2]} {line.strip()}")
+    """Line, label and value of each entry, folded lines joined by a blank. Ends where they are longer than any are."""
+    number, label, pieces = 0, "", [""]
+    of_value = of_all = 0
+    for at, line in lines:
+        folded = line[:1] in (" ", "\t")
+        of_all += len(line) + 1
+        of_value = of_value + len(line) + 1 if folded else 0
+        if max(of_value - MOST_VALUE, of_all - MOST_INFO) > 0:
+            yield Wrong(at, "too-large" if of_all > MOST_INFO else "endless-line", label[:40])
+            return
+        if folded and label:
+            pieces.append(line.strip())
             continue
-        if held is not None:
-            yield held
-            held = None
-        label, colon, value = line.partition(":")
-        if not line.strip():
-            continue
-        if not colon or not label.strip():
-            yield Wrong(number, "malformed")
-        else:
-            held = (number, label.strip(), value.strip())
-    if held is not None:
-        yield held
+        if label:
+            yield number, label, " ".join(pieces)
+        name, colon, value = line.partition(":")
+        label = "" if folded or not colon else name.strip()
+        number, pieces = at, [value.strip()]
+        if not label and (folded or line.strip()):
+            yield Wrong(at, "malformed")
+    if label:
+        yield number, label, " ".join(pieces)
 
 
 def write_info(info: Iterable[tuple[str, str]]) -> str:

@@ -35,8 +35,8 @@ class Cell:
         return self.shape == "value" and self.type is not None and self.type.kind in LARGE
 
     def elements(self, count: int | None = None) -> Iterator[Cell]:
-        """An array's elements, as many as are said or as `count`."""
-        for number in range(1, (count or self.cardinality or 0) + 1):
+        """An array's elements: `count` of them, else as many as are said; one by one, for anybody may say anything."""
+        for number in range(1, ((self.cardinality or 0) if count is None else count) + 1):
             yield replace(self.parts[0], tag=f"a{number}", nullable=True)
 
 
@@ -48,50 +48,79 @@ def user_types(archive: Archive) -> UserTypes:
 def cells_of(table: Table, schema_name: str, types: UserTypes, unknown: Unknown | None = None) -> tuple[Cell, ...]:
     """The cells of a table's rows. A type that nobody knows is told to `unknown`, and its cells are what its name
     suggests; without it, it is `PackageFault`."""
-    reader = _Reader(types, unknown)
+    structures: dict[tuple[str, str], _Structure] = {}
     return tuple(
-        reader.cell(column, f"c{number}", schema_name, f"{schema_name}.{table.name}.{column.name}")
+        _Reader(types, structures, unknown, f"{schema_name}.{table.name}.{column.name}").cell(
+            column, f"c{number}", schema_name, 0
+        )
         for number, column in enumerate(table.columns, start=1)
     )
 
 
 @dataclass(frozen=True, slots=True)
+class _Structure:
+    """The parts of a type, and how deep they go."""
+
+    parts: tuple[Cell, ...]
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Reader:
-    """The types of an archive, and who hears of those that nobody knows."""
+    """The types of an archive, what is known of their parts, and who hears of types that nobody knows.
+
+    Types that are made of each other may have more parts than anybody can write down: what one is made of is read once,
+    and shared by all that have it.
+    """
 
     types: UserTypes
+    structures: dict[tuple[str, str], _Structure]
     unknown: Unknown | None
+    where: str
 
-    def cell(self, column: Column | Attribute, tag: str, schema_name: str, where: str, depth: int = 0) -> Cell:
+    def cell(self, column: Column | Attribute, tag: str, schema_name: str, depth: int) -> Cell:
         """A column, or a part of a structure."""
         if depth > _DEEPEST:
-            raise PackageFault(where=where, why="type-without-end")
+            raise PackageFault(where=self.where, why="type-without-end")
         nullable = column.nullable is not False
-        one = self._single(column, tag, schema_name, where, depth)
+        one = self._single(column, tag, schema_name, depth)
         if column.cardinality is None:
             return replace(one, nullable=nullable)
         return Cell(tag, "array", None, nullable, (replace(one, tag="a1", nullable=True),), column.cardinality)
 
-    def _single(self, column: Column | Attribute, tag: str, schema_name: str, where: str, depth: int) -> Cell:
+    def _single(self, column: Column | Attribute, tag: str, schema_name: str, depth: int) -> Cell:
         if not column.type_name:
-            return Cell(tag, "value", self._predefined(column.type or column.type_original, where))
+            return Cell(tag, "value", self._predefined(column.type or column.type_original))
         home = column.type_schema or schema_name
         found = self.types.get((home, column.type_name))
         if found is None:
-            return Cell(tag, "value", self._predefined(column.type_name, where, known=False))
+            return Cell(tag, "value", self._predefined(column.type_name, known=False))
         if found.category == "distinct":
-            return Cell(tag, "value", self._predefined(found.base, where))
-        attributes = enumerate(_attributes(found, self.types), start=1)
-        parts = tuple(self.cell(part, f"u{number}", home, where, depth + 1) for number, part in attributes)
-        return Cell(tag, "structure", None, True, parts)
+            return Cell(tag, "value", self._predefined(found.base))
+        structure = self._structure(found, home, depth)
+        return Cell(tag, "structure", None, True, structure.parts)
 
-    def _predefined(self, name: str, where: str, *, known: bool = True) -> SqlType:
+    def _structure(self, found: UserType, home: str, depth: int) -> _Structure:
+        known = self.structures.get((home, found.name))
+        if known is None:
+            attributes = _attributes(found, self.types)
+            parts = tuple(
+                self.cell(one, f"u{number}", home, depth + 1) for number, one in enumerate(attributes, start=1)
+            )
+            inner = [self.structures.get((one.type_schema or home, one.type_name)) for one in attributes]
+            height = 1 + max((one.height for one in inner if one), default=0)
+            known = self.structures[home, found.name] = _Structure(parts, height)
+        if depth + known.height > _DEEPEST:
+            raise PackageFault(where=self.where, why="type-without-end")
+        return known
+
+    def _predefined(self, name: str, *, known: bool = True) -> SqlType:
         found = sql_type(name) if known else None
         if found is not None:
             return found
         if self.unknown is None:
-            raise PackageFault(where=where, why="unknown-sql-type", detail=name)
-        self.unknown(where, name)
+            raise PackageFault(where=self.where, why="unknown-sql-type", detail=name)
+        self.unknown(self.where, name)
         return likely_type(name)
 
 

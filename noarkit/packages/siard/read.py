@@ -31,10 +31,7 @@ from noarkit.packages.siard.rows_read import Large, RawRow, Strays, raw_rows
 from noarkit.packages.siard.spec import METADATA
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import open_inside
-from noarkit.safe.unpack import UnpackLimits, form_of
-
-LIMITS = UnpackLimits(ratio=600)
-"""XML of tables packs well; a bomb packs better."""
+from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 
 
 @dataclass(frozen=True, slots=True)

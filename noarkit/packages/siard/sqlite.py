@@ -2,6 +2,7 @@
 
 Values keep what they are: NULL and the empty text differ, decimals that a double cannot hold stay texts, dates and
 times stand in ISO form (`2024-01-02 03:04:05`), arrays and structures as JSON, views and routines in tables `siard_*`.
+Of a table with more columns than SQLite has (about 2,000), the last are held by one, `siard_more`, as JSON.
 """
 
 from __future__ import annotations
@@ -23,17 +24,28 @@ from noarkit.packages.siard.gaps import Gap, Gaps, Teller, unheard
 from noarkit.packages.siard.model import Archive, Schema, Table
 from noarkit.packages.siard.places import ZipPlace
 from noarkit.packages.siard.proof import same_digest, wrong_digests
-from noarkit.packages.siard.read import LIMITS, Siard, open_siard
+from noarkit.packages.siard.read import Siard, open_siard
 from noarkit.packages.siard.rows_read import Large, Nested, Raw, RawRow, Stray
 from noarkit.packages.siard.spec import HASHES
-from noarkit.packages.siard.types import TEXTUAL, CellKind, SqlType
+from noarkit.packages.siard.sqlite_tables import (
+    MOST_COLUMNS,
+    column_names,
+    create_statement,
+    fill_rest,
+    is_decimal,
+    is_sqlite,
+    quoted,
+)
+from noarkit.packages.siard.sqlite_tables import Shape as TableShape
+from noarkit.packages.siard.types import TEXTUAL, CellKind
 from noarkit.safe.atomic import no_room, place_new, sync_folder, temporary_name
 from noarkit.safe.digest import BLOCK_BYTES
-from noarkit.safe.unpack import UnpackLimits
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 
-_EXACT_FIGURES = 15
 _MOST_BYTES = 1_000_000_000
 _INT64 = 2**63
+_GAPS = 1_000
+"""So many elements for each that is there may be NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +125,17 @@ def _fill(db: sqlite3.Connection, siard: Siard, order: SqliteOrder, tell: Listen
     if isinstance(siard.place, ZipPlace):
         for digest, _ in wrong_digests(siard.path, siard.place, siard.archive.digests):
             order.gaps(Gap(siard.archive.dbname, 0, "", digest.algorithm, "message-digest"))
-    own = _is_sqlite(siard.archive) and not order.bare
+    own = is_sqlite(siard.archive) and not order.bare
     total = 0
     for schema, table in siard.archive.tables():
         name = names[schema.folder, table.folder]
         gaps = Teller(name, order.gaps, withholds=order.bare)
         cells = siard.cells(schema, table, _unknown(gaps))
-        convert = tuple(_double if own and _is_decimal(cell) else converter(cell) for cell in cells)
+        convert = tuple(_double if own and is_decimal(cell) else converter(cell) for cell in cells)
         shape = _Shape(schema, table, name, cells, convert, gaps)
         total += _fill_whole(db, siard, shape, (names, order.bare), tell)
     if not order.bare:
-        _tell_rest(db, siard.archive)
+        fill_rest(db, siard.archive, names)
     return total
 
 
@@ -145,10 +157,14 @@ def _fill_whole(
             raise
         if db.in_transaction:
             db.execute("COMMIT")  # what was taken goes with the table
-        db.execute(f"DROP TABLE {_quoted(shape.name)}")
+        db.execute(f"DROP TABLE {quoted(shape.name)}")
         db.execute(create)
         shape.gaps("table-broken", name=_told(fault), row=0)
         return 0
+
+
+def _create(shape: _Shape, names: dict[tuple[str, str], str], archive: Archive, *, exact: bool) -> str:
+    return create_statement(TableShape(shape.schema, shape.table, shape.name, shape.cells, names, exact), archive)
 
 
 def _told(fault: PackageFault) -> str:
@@ -171,9 +187,9 @@ def _fill_readable(
         count = _fill_table(db, siard, shape, tell)
     except sqlite3.IntegrityError as error:
         db.execute("COMMIT")  # what was taken goes with the table
-        db.execute(f"DROP TABLE {_quoted(shape.name)}")
+        db.execute(f"DROP TABLE {quoted(shape.name)}")
         loose = tuple(replace(cell, nullable=True) for cell in shape.cells)
-        shape = replace(shape, cells=loose, table=replace(shape.table, primary_key=None))
+        shape = replace(shape, cells=loose, table=replace(shape.table, primary_key=None, candidate_keys=()))
         db.execute(_create(shape, names, siard.archive, exact=bare))
         gaps.again()
         count = _fill_table(db, siard, shape, tell)
@@ -184,8 +200,8 @@ def _fill_readable(
 
 
 def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, tell: Listener) -> int:
-    marks = ", ".join("?" * len(shape.table.columns))
-    insert = f"INSERT INTO {_quoted(shape.name)} VALUES ({marks})"  # noqa: S608  # quoted
+    marks = ", ".join("?" * min(len(shape.table.columns), MOST_COLUMNS))
+    insert = f"INSERT INTO {quoted(shape.name)} VALUES ({marks})"  # noqa: S608  # quoted
     count = 0
     db.execute("BEGIN")
     try:
@@ -216,7 +232,21 @@ def _converted(batch: Sequence[RawRow], shape: _Shape, siard: Siard, before: int
             columns.append(list(map(convert, values)) if convert is not _same else values)
         else:
             columns.append(list(_each(values, cell, convert, (siard, shape, number, before))))
+    if len(columns) > MOST_COLUMNS:
+        columns = [*columns[: MOST_COLUMNS - 1], list(_folded(columns, shape.table))]
     return zip(*columns, strict=True)
+
+
+def _folded(columns: Sequence[Sequence[object]], table: Table) -> Iterator[str]:
+    """The values of the columns that SQLite has no room for, by their names; NULLs are left out."""
+    names = column_names(table)[MOST_COLUMNS - 1 :]
+    for row in zip(*columns[MOST_COLUMNS - 1 :], strict=True):
+        held = {name: _in_json(value) for name, value in zip(names, row, strict=True) if value is not None}
+        yield json.dumps(held, ensure_ascii=False)
+
+
+def _in_json(value: object) -> object:
+    return value.hex() if isinstance(value, bytes) else value
 
 
 def _each(
@@ -280,7 +310,8 @@ def _large(raw: Large, cell: Cell, at: tuple[Siard, _Shape, int]) -> object:
 
 
 def plain(raw: Raw, cell: Cell) -> object:
-    """A cell as JSON's values: an array as a list, a structure as a list of its parts."""
+    """A cell as JSON's values: an array as a list, a structure as a list of its parts. An array that is nearly empty
+    is a mapping by the names of its elements."""
     if raw is None:
         return None
     if cell.shape == "value" or isinstance(raw, Large):
@@ -293,8 +324,10 @@ def plain(raw: Raw, cell: Cell) -> object:
     parts = raw.parts if isinstance(raw, Nested) else {}
     if cell.shape == "structure":
         return [plain(parts.get(part.tag), part) for part in cell.parts]
-    numbers = [int(tag[1:]) for tag in parts if tag[1:].isdecimal() and len(tag) < 9]
-    return [plain(parts.get(f"a{number}"), cell.parts[0]) for number in range(1, max(numbers, default=0) + 1)]
+    last = max((int(tag[1:]) for tag in parts if tag[1:].isdecimal() and len(tag) < 20), default=0)
+    if last > _GAPS * (len(parts) + 1):  # nearly all of it would be NULLs that nobody wrote
+        return {tag: plain(one, cell.parts[0]) for tag, one in parts.items()}
+    return [plain(parts.get(f"a{number}"), cell.parts[0]) for number in range(1, last + 1)]
 
 
 def converter(cell: Cell) -> Callable[[str], object]:
@@ -382,103 +415,3 @@ _CONVERTERS: dict[CellKind, Callable[[str], object]] = {
     "timestamp": _unzoned,
     "interval": _stripped,
 }
-_DECLARED: dict[CellKind, str] = {
-    "integer": "BIGINT",  # INTEGER would make a key column an alias of the row's number
-    "float": "REAL",
-    "double": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "hex": "BLOB",
-    "blob": "BLOB",
-    "datalink": "BLOB",
-    "date": "DATE",
-    "time": "TIME",
-    "timestamp": "TIMESTAMP",
-}
-_SIZED = {"hex": "BLOB", "text": "VARCHAR"}
-_JSON = ("json", "jsonb")
-
-
-def _declared(cell: Cell, original: str = "", *, exact: bool = False, doubles: bool = False) -> str:
-    """The type a column is declared with: what others make of it, and its affinity. With `doubles` no decimal is more
-    than SQLite's own numbers hold."""
-    if cell.shape != "value" or original.lower() in _JSON:
-        return "JSON"
-    if cell.type is None:
-        return "TEXT"
-    if cell.type.kind == "decimal":
-        return "NUMERIC" if (doubles or _is_short(cell.type)) and not exact else "TEXT"
-    if cell.type.kind in _SIZED and cell.type.figures:
-        return f"{_SIZED[cell.type.kind]}({cell.type.figures[0]})"
-    return _DECLARED.get(cell.type.kind, "TEXT")
-
-
-def _is_short(type_: SqlType) -> bool:
-    """True for a decimal that a double holds whole."""
-    return bool(type_.figures) and type_.figures[0] <= _EXACT_FIGURES
-
-
-def _is_decimal(cell: Cell) -> bool:
-    return cell.shape == "value" and cell.type is not None and cell.type.kind == "decimal"
-
-
-def _is_sqlite(archive: Archive) -> bool:
-    """True for an archive of a SQLite database: its numbers were integers and doubles before."""
-    return archive.database_product.startswith("SQLite ")
-
-
-def _columns(table: Table) -> list[str]:
-    """Names that SQLite can tell apart."""
-    names: list[str] = []
-    taken: set[str] = set()
-    for number, column in enumerate(table.columns, start=1):
-        name = column.name or f"c{number}"
-        while name.lower() in taken:
-            name += "_"
-        taken.add(name.lower())
-        names.append(name)
-    return names
-
-
-def _create(shape: _Shape, names: dict[tuple[str, str], str], archive: Archive, *, exact: bool) -> str:
-    columns = _columns(shape.table)
-    by_name = {column.name: name for column, name in zip(shape.table.columns, columns, strict=True)}
-    key = shape.table.primary_key
-    own = _is_sqlite(archive)
-    kinds = [
-        _declared(cell, column.type_original, exact=exact, doubles=own)
-        for cell, column in zip(shape.cells, shape.table.columns, strict=True)
-    ]
-    lines = [
-        f"{_quoted(name)} {kind}{'' if cell.nullable else ' NOT NULL'}"
-        for name, kind, cell in zip(columns, kinds, shape.cells, strict=True)
-    ]
-    if key is not None and key.columns and all(one in by_name for one in key.columns):
-        lines.append(f"PRIMARY KEY ({', '.join(_quoted(by_name[one]) for one in key.columns)})")
-    by_table = {(schema.name, table.name): names[schema.folder, table.folder] for schema, table in archive.tables()}
-    for foreign in shape.table.foreign_keys:
-        other = by_table.get((foreign.referenced_schema or shape.schema.name, foreign.referenced_table))
-        if other is not None and all(one.column in by_name for one in foreign.references):
-            ours = ", ".join(_quoted(by_name[one.column]) for one in foreign.references)
-            theirs = ", ".join(_quoted(one.referenced) for one in foreign.references)
-            lines.append(f"FOREIGN KEY ({ours}) REFERENCES {_quoted(other)} ({theirs})")
-    inner = ",\n  ".join(lines)
-    return f"CREATE TABLE {_quoted(shape.name)} (\n  {inner}\n)"
-
-
-def _tell_rest(db: sqlite3.Connection, archive: Archive) -> None:
-    """What SQLite has no place for, as rows."""
-    db.execute("CREATE TABLE siard_archive (name TEXT, value TEXT)")
-    facts = ("version", "dbname", "description", "data_owner", "data_origin_timespan", "database_product")
-    db.executemany("INSERT INTO siard_archive VALUES (?, ?)", [(fact, getattr(archive, fact)) for fact in facts])
-    db.execute("CREATE TABLE siard_views (schema TEXT, name TEXT, query TEXT)")
-    db.execute("CREATE TABLE siard_routines (schema TEXT, name TEXT, source TEXT)")
-    for schema in archive.schemas:
-        views = [(schema.name, view.name, view.query_original or view.query) for view in schema.views]
-        db.executemany("INSERT INTO siard_views VALUES (?, ?, ?)", views)
-        routines = [(schema.name, one.name, one.source or one.body) for one in schema.routines]
-        db.executemany("INSERT INTO siard_routines VALUES (?, ?, ?)", routines)
-
-
-def _quoted(name: str) -> str:
-    """A name as SQL takes it. NUL cannot stand in SQL text."""
-    return '"' + name.replace("\0", "\ufffd").replace('"', '""') + '"'

@@ -25,7 +25,7 @@ from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.documents import DocumentColumn
 from noarkit.sources.database.keys import NO_KEY, Where
 from noarkit.sources.database.rows import Fields, TableReader, label_text, placeholder
-from noarkit.sources.database.schema import Table
+from noarkit.sources.database.schema import Table, source_of
 from noarkit.sources.database.session import Row, Session
 from noarkit.sources.files.detect import MediaTypes
 
@@ -309,7 +309,7 @@ def fetcher(
     """What fetches a slice of a document from one snapshot."""
     mark = placeholder(session)
     column = session.quote(one.column)
-    source = session.quote(table.name.schema, table.name.name)
+    source = source_of(session, table)
     clause, values = where
 
     def of_large_object(offset: int, length: int) -> bytes | str:

@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from noarkit.errors import PlanFault
-from noarkit.sources.database.schema import Column, Schema, Table
+from noarkit.sources.database.columns import Column
+from noarkit.sources.database.schema import Schema, Table
 from noarkit.sources.database.values import Kind
 
 AS = ("bytes", "text", "large-object", "file")

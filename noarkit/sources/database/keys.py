@@ -8,8 +8,9 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from noarkit.errors import ItemVanished
+from noarkit.sources.database.columns import Column
 from noarkit.sources.database.rows import label_text, placeholder
-from noarkit.sources.database.schema import Column, Schema, Table
+from noarkit.sources.database.schema import Schema, Table
 from noarkit.sources.database.session import Row, Session
 from noarkit.sources.database.values import Kind
 from noarkit.sources.files.tally import Tally

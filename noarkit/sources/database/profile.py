@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from noarkit.errors import SourceDenied
 from noarkit.events import Event, Listener
 from noarkit.model.identity_numbers import find_identity_numbers
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
+from noarkit.sources.database.columns import Column
 from noarkit.sources.database.documents import usual_documents
-from noarkit.sources.database.schema import Column, Schema, Table, selection
+from noarkit.sources.database.schema import Schema, Table, selection, source_of
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, plain_converter
 
+_AT_ONCE = 500
 SAMPLE_ROWS = 500
 _LONGEST = 2_000
 _MOST_CODES = 12
@@ -137,7 +139,7 @@ def _column_json(column: Column, seen: ColumnSeen | None, sampled: int, *, docum
 
 
 def _count(session: Session, table: Table) -> int:
-    row = session.one(f"SELECT count(*) FROM {session.quote(table.name.schema, table.name.name)}")  # noqa: S608  # quoted by the dialect
+    row = session.one(f"SELECT count(*) FROM {source_of(session, table)}")  # noqa: S608  # quoted by the dialect
     return int(str(row[0])) if row else 0
 
 
@@ -163,11 +165,17 @@ def _whole(value: object) -> int | None:
 
 
 def _sample(session: Session, table: Table, found: TableSeen) -> None:
-    selected = [part for column in table.columns for part in _looked_at(session, column)]
-    source = session.quote(table.name.schema, table.name.name)
+    for first in range(0, max(1, len(table.columns)), _AT_ONCE):
+        _sample_columns(session, table, found, table.columns[first : first + _AT_ONCE])
+
+
+def _sample_columns(session: Session, table: Table, found: TableSeen, columns: Sequence[Column]) -> None:
+    """Some columns of a table: no server answers with thousands of values for a row."""
+    selected = [part for column in columns for part in _looked_at(session, column)]
+    source = source_of(session, table)
     rows = session.rows(f"SELECT {', '.join(selected) or '1'} FROM {source} LIMIT {SAMPLE_ROWS}")  # noqa: S608  # quoted by the dialect
     found.sampled = len(rows)
-    for at, column in enumerate(table.columns):
+    for at, column in enumerate(columns):
         seen = found.columns[column.name] = ColumnSeen()
         convert = plain_converter(session.family, column.kind, bits=column.size or 0)
         for row in rows:

@@ -14,7 +14,8 @@ from typing import Any
 
 from noarkit.safe.scratch import scratch
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
-from noarkit.sources.database.schema import Column, Relation, Schema, Table, selection
+from noarkit.sources.database.columns import Column
+from noarkit.sources.database.schema import Relation, Schema, Table, selection, source_of
 from noarkit.sources.database.session import Row, Session
 from noarkit.sources.database.values import Convert, Kind, plain_converter, text_of
 from noarkit.sources.recipe.filters import FilterRefused
@@ -129,7 +130,7 @@ class TableReader:
     @property
     def from_clause(self) -> str:
         """The table, quoted."""
-        return self._session.quote(self.table.name.schema, self.table.name.name)
+        return source_of(self._session, self.table)
 
     def batches(self, extra: Sequence[str] = ()) -> Iterator[Batch]:
         """Every row once, in an order that stays; `extra` expressions stand after the columns of each raw row."""
@@ -318,7 +319,7 @@ class TableReader:
             there: set[Key] = set()
             same = self._same(dict.fromkeys(keys))
             quoted = ", ".join(self._session.quote(name) for name in relation.columns)
-            source = self._session.quote(other.name.schema, other.name.name)
+            source = source_of(self._session, other)
             for start in range(0, len(keys), _KEYS_A_QUESTION):
                 some = keys[start : start + _KEYS_A_QUESTION]
                 statement = f"SELECT DISTINCT {quoted} FROM {source} WHERE {self._in(relation.columns, len(some))}"  # noqa: S608  # quoted by the dialect

@@ -14,18 +14,27 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Inspector
 from sqlalchemy.exc import NoSuchTableError
-from sqlalchemy.types import NullType, TypeEngine
 
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
+from noarkit.sources.database.columns import Column, read_column, unescaped
+from noarkit.sources.database.declared import (
+    Declared,
+    Kin,
+    Terms,
+    declared_columns,
+    key_terms,
+    kin,
+    statements,
+)
 from noarkit.sources.database.quiet import without_warnings
 from noarkit.sources.database.session import Session
-from noarkit.sources.database.values import Kind, expression, kind_of
+from noarkit.sources.database.sqlite_statement import Statement
+from noarkit.sources.database.values import expression
 
 _SYSTEM = {
     POSTGRESQL: re.compile(r"information_schema|pg_.*"),
     MYSQL: re.compile(r"information_schema|mysql|performance_schema|sys"),
 }
-_SIZE = re.compile(r"\((\d+)\)")
 
 
 class TableName(NamedTuple):
@@ -41,23 +50,6 @@ class TableName(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column. `declared` is the type in the server's words; `size` its length or bits, where it has one."""
-
-    name: str
-    declared: str
-    kind: Kind
-    nullable: bool = True
-    default: str | None = None
-    comment: str = ""
-    size: int | None = None
-    precision: int | None = None
-    scale: int | None = None
-    choices: tuple[str, ...] = ()
-    generated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Relation:
     """A foreign key: `columns` here hold what `referred` hold in `table`. `name` is what recipes call the row there."""
 
@@ -66,11 +58,16 @@ class Relation:
     table: TableName
     referred: tuple[str, ...]
     constraint: str = ""
+    terms: Terms = field(default_factory=Terms)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table or view. `key` is its primary key, else a unique key without NULLs, else empty."""
+    """A table or view. `key` is its primary key, else a unique key without NULLs, else empty. `candidates` are all
+    unique keys by their names, which are empty where they have none; `notes` is what else its server says of it.
+
+    A table that others inherit from `has_heirs`: without ONLY it gives their rows, too.
+    """
 
     name: TableName
     columns: tuple[Column, ...]
@@ -80,6 +77,10 @@ class Table:
     relations: tuple[Relation, ...] = ()
     is_view: bool = False
     comment: str = ""
+    key_name: str = ""
+    candidates: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    has_heirs: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -100,10 +101,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """All tables and views, tables that others refer to first."""
+    """All tables and views, tables that others refer to first. `schemas` are those that were looked into."""
 
     tables: Mapping[str, Table] = field(default_factory=dict)
     default_schema: str | None = None
+    schemas: tuple[str | None, ...] = ()
 
     def referring(self, table: TableName) -> Iterator[tuple[Table, Relation]]:
         """The foreign keys that lead to a table."""
@@ -122,13 +124,61 @@ def reflect(session: Session, only: Sequence[str] = ()) -> Schema:
         inspector = session.inspector
         default = inspector.default_schema_name
         tables: dict[TableName, Table] = {}
-        for name in _schemas(session, inspector, only):
-            declared = _declared_types(session, name or default)
-            for table in _tables(session, inspector, name, declared):
+        schemas = tuple(_schemas(session, inspector, only))
+        for name in schemas:
+            home = name or default
+            told = _Told(declared_columns(session, home), key_terms(session, home), statements(session))
+            for table in _tables(session, inspector, name, told):
                 tables[table.name] = table
+        tables = with_kin(tables, kin(session), default)
     known = {name: replace(table, relations=_named(table, tables)) for name, table in tables.items()}
     ordered = _parents_first(known)
-    return Schema({table.label: table for table in ordered}, default)
+    return Schema({table.label: table for table in ordered}, default, schemas)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the catalogue says of a schema's columns and foreign keys."""
+
+    columns: Mapping[tuple[str, str], Declared]
+    terms: Mapping[tuple[str, object], Terms]
+    statements: Mapping[str, Statement]
+
+
+def with_kin(tables: Mapping[TableName, Table], found: Iterable[Kin], default: str | None) -> dict[TableName, Table]:
+    """The tables with each row once: a partition's rows are those of the table it is a part of, and so is it; one that
+    others inherit from keeps its own."""
+    heirs: set[TableName] = set()
+    parts: dict[TableName, list[str]] = {}
+    notes: dict[TableName, list[str]] = {}
+    left = dict(tables)
+    for one in found:
+        own, parent = (
+            TableName(None if schema == default else schema, name)
+            for schema, name in ((one.schema, one.name), (one.parent_schema, one.parent))
+        )
+        if not one.is_partition:
+            heirs.add(parent)
+            notes.setdefault(own, []).append(parent.label)
+        elif own in tables and parent in tables:
+            parts.setdefault(parent, []).append(f"{own.label} {one.bounds}".strip())
+            left.pop(own, None)
+    return {
+        name: replace(
+            table,
+            has_heirs=name in heirs,
+            notes=(
+                *([f"INHERITS ({', '.join(notes[name])})"] if name in notes else []),
+                *([f"PARTITIONS: {'; '.join(parts[name])}"] if name in parts else []),
+            ),
+        )
+        for name, table in left.items()
+    }
+
+
+def source_of(session: Session, table: Table) -> str:
+    """What rows are selected from: the table, quoted; of one that others inherit from, only its own rows."""
+    return f"{'ONLY ' if table.has_heirs else ''}{session.quote(table.name.schema, table.name.name)}"
 
 
 def selection(family: str, column: Column, quoted: str) -> str:
@@ -149,9 +199,7 @@ def _schemas(session: Session, inspector: Inspector, only: Sequence[str]) -> Ite
         yield None if name == default else name
 
 
-def _tables(
-    session: Session, inspector: Inspector, schema: str | None, declared: Mapping[tuple[str, str], str]
-) -> Iterator[Table]:
+def _tables(session: Session, inspector: Inspector, schema: str | None, told: _Told) -> Iterator[Table]:
     names = [(name, False) for name in sorted(inspector.get_table_names(schema=schema))]
     names += [(name, True) for name in sorted(inspector.get_view_names(schema=schema))]
     if session.family == POSTGRESQL:
@@ -160,16 +208,14 @@ def _tables(
         if session.family == SQLITE and name.startswith("sqlite_"):
             continue
         try:
-            yield _table(session, inspector, TableName(schema, name), declared, is_view=is_view)
+            yield _table(session, inspector, TableName(schema, name), told, is_view=is_view)
         except NoSuchTableError:
             continue  # dropped while the catalogue was read, or a view over what is no more
 
 
-def _table(
-    session: Session, inspector: Inspector, name: TableName, declared: Mapping[tuple[str, str], str], *, is_view: bool
-) -> Table:
+def _table(session: Session, inspector: Inspector, name: TableName, told: _Told, *, is_view: bool) -> Table:
     columns = tuple(
-        _column(session.family, found, declared.get((name.name, _unescaped(session.family, found["name"]))))
+        read_column(session, found, told.columns.get((name.name, unescaped(session.family, found["name"]))))
         for found in inspector.get_columns(name.name, schema=name.schema)
     )
     if is_view:
@@ -177,15 +223,22 @@ def _table(
     family = session.family
     keyed = inspector.get_pk_constraint(name.name, schema=name.schema)
     primary = _key_columns(family, keyed.get("constrained_columns"))
-    uniques = tuple(_key_columns(family, columns) for columns in _uniques(session, inspector, name))
+    statement = told.statements.get(name.name, Statement())
+    candidates = _candidates(session, inspector, name, statement)
+    uniques = tuple(dict.fromkeys(columns for _, columns in candidates))
     required = {column.name for column in columns if not column.nullable}
     usable = [unique for unique in uniques if set(unique) <= required]
     if session.family == SQLITE and primary and not _sqlite_key_is_whole(session, name, primary, columns):
         key: tuple[str, ...] = next(iter(usable), ())
     else:
         key = primary or next(iter(usable), ())
-    relations = tuple(_relations(session, inspector, name))
-    return Table(name, columns, key, primary, uniques, relations, comment=_comment(inspector, name))
+    relations = tuple(_with_terms(one, name, told) for one in _relations(session, inspector, name))
+    key_name = str(keyed.get("name") or ("PRIMARY" if family == MYSQL else ""))
+    if family == SQLITE:
+        key_name = statement.primary
+    comment = _comment(inspector, name)
+    made = Table(name, columns, key, primary, uniques, relations, candidates=candidates)
+    return replace(made, key_name=key_name, comment=comment)
 
 
 def _sqlite_key_is_whole(
@@ -200,99 +253,41 @@ def _sqlite_key_is_whole(
     return not (row and row[0])
 
 
-def _column(family: str, found: Any, declared: str | None) -> Column:  # Any: the inspector's own mapping
-    reflected: TypeEngine[Any] = found["type"]
-    words = declared or _words_of(reflected)
-    kind = kind_of(family, words, reflected)
-    size = getattr(reflected, "length", None)
-    if size is None and (told := _SIZE.search(words)):
-        size = int(told[1])
-    return Column(
-        name=_unescaped(family, found["name"]),
-        declared=words,
-        kind=kind,
-        nullable=bool(found.get("nullable", True)),
-        default=None if found.get("default") is None else str(found["default"]),
-        comment=str(found.get("comment") or ""),
-        size=size,
-        precision=getattr(reflected, "precision", None),
-        scale=getattr(reflected, "scale", None),
-        choices=tuple(str(one) for one in getattr(reflected, "enums", ()) or getattr(reflected, "values", ()) or ()),
-        generated=bool(found.get("computed")),
-    )
-
-
-def _unescaped(family: str, name: str) -> str:
-    """The library reads MySQL's names from a statement, and leaves doubled quotes in them as they stand there."""
-    return name.replace("``", "`") if family == MYSQL else name
-
-
 def _key_columns(family: str, columns: Iterable[str] | None) -> tuple[str, ...]:
     """Columns of a key, by their own names."""
-    return tuple(_unescaped(family, column) for column in columns or ())
+    return tuple(unescaped(family, column) for column in columns or ())
 
 
-def _words_of(reflected: TypeEngine[Any]) -> str:
-    if isinstance(reflected, NullType):
-        return ""
-    return str(reflected)
-
-
-def _declared_types(session: Session, schema: str | None) -> dict[tuple[str, str], str]:
-    """The types in the server's own words, by table and column, where it can be asked at once."""
-    if session.family == POSTGRESQL:
-        rows = session.rows(
-            "SELECT c.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)"
-            " FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid"
-            " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-            " WHERE n.nspname = %s AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r','p','v','m','f')",
-            (schema,),
-        )
-    elif session.family == MYSQL:
-        rows = session.rows(
-            "SELECT table_name, column_name, column_type FROM information_schema.columns"
-            " WHERE table_schema = DATABASE()"
-        )
-        rows += _json_of_mariadb(session)
-    elif session.family == SQLITE:
-        rows = session.rows(
-            "SELECT m.name, p.name, p.type FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) p"
-            " WHERE m.type IN ('table', 'view')"
-        )
-    else:
-        return {}
-    return {(str(table), str(column)): str(declared) for table, column, declared in rows}
-
-
-def _json_of_mariadb(session: Session) -> list[Sequence[object]]:
-    """There JSON is a long text that is checked."""
-    if not getattr(session.dialect, "is_mariadb", False):
-        return []
-    return session.rows(
-        "SELECT table_name, constraint_name, 'json' FROM information_schema.check_constraints"
-        " WHERE constraint_schema = DATABASE() AND check_clause = CONCAT('json_valid(`', constraint_name, '`)')"
-    )
-
-
-def _uniques(session: Session, inspector: Inspector, name: TableName) -> Iterator[tuple[str, ...]]:
-    seen: set[tuple[str, ...]] = set()
+def _candidates(
+    session: Session, inspector: Inspector, name: TableName, statement: Statement
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The unique keys of a table with their names, shortest first; one that has no name stands only where no other is
+    of the same columns."""
+    found: list[tuple[str, tuple[str, ...]]] = []
     if session.family == SQLITE:  # the library reads a statement here, too
         told = session.rows(
             "SELECT l.name, i.name FROM pragma_index_list(?) l JOIN pragma_index_info(l.name) i"
             " WHERE l.origin = 'u' AND NOT l.partial ORDER BY l.seq, i.seqno",
             (name.name,),
         )
-        seen |= {tuple(str(column) for _, column in columns) for _, columns in groupby(told, key=itemgetter(0))}
-    for constraint in inspector.get_unique_constraints(name.name, schema=name.schema):
-        seen.add(tuple(constraint["column_names"]))
+        names = {tuple(column.lower() for column in columns): named for named, columns in statement.unique if named}
+        for _, some in groupby(told, key=itemgetter(0)):
+            key = tuple(str(column) for _, column in some)
+            found.append((names.get(tuple(column.lower() for column in key), ""), key))
+    else:
+        constraints = inspector.get_unique_constraints(name.name, schema=name.schema)
+        found += [(str(one["name"] or ""), tuple(one["column_names"])) for one in constraints]
     for index in inspector.get_indexes(name.name, schema=name.schema):
         columns = index["column_names"]
-        partial = (index.get("dialect_options") or {}).get("postgresql_where") or (
-            index.get("dialect_options") or {}
-        ).get("sqlite_where")
+        options = index.get("dialect_options") or {}
+        partial = options.get("postgresql_where") or options.get("sqlite_where")
         if index.get("unique") and partial is None and None not in columns:
-            seen.add(tuple(str(column) for column in columns))
-    yield from sorted(seen, key=lambda columns: (len(columns), columns))
+            found.append((str(index["name"] or ""), tuple(str(column) for column in columns)))
+    family = session.family
+    keys = {(unescaped(family, key), _key_columns(family, columns)) for key, columns in found}
+    named = {columns for key, columns in keys if key}
+    kept = (one for one in keys if one[0] or one[1] not in named)
+    return tuple(sorted(kept, key=lambda one: (len(one[1]), one[1], one[0])))
 
 
 def _relations(session: Session, inspector: Inspector, name: TableName) -> Iterator[Relation]:
@@ -330,7 +325,17 @@ def _relation(found: Any, session: Session) -> Relation:  # Any: the inspector's
         table=table,
         referred=tuple(found.get("referred_columns") or ()),
         constraint=str(found.get("name") or ""),
+        terms=Terms("", *(str((found.get("options") or {}).get(name) or "") for name in ("ondelete", "onupdate"))),
     )
+
+
+def _with_terms(relation: Relation, table: TableName, told: _Told) -> Relation:
+    """The relation with what it does, as the catalogue says; else as the library read it."""
+    by_columns = (relation.table.name, relation.columns)
+    for key in ((table.name, relation.constraint), (table.name, by_columns)):
+        if key in told.terms:
+            return replace(relation, terms=told.terms[key])
+    return relation
 
 
 def _comment(inspector: Inspector, name: TableName) -> str:

@@ -91,6 +91,8 @@ def kind_of(family: str, declared: str, reflected: TypeEngine[object]) -> Kind:
     word = declared.lower().split("(")[0].strip()
     if declared.endswith("[]") or isinstance(reflected, sqltypes.ARRAY):
         return Kind.ARRAY
+    if family == POSTGRESQL and word.startswith("interval "):  # of some fields alone
+        word = "interval"
     known = {POSTGRESQL: _POSTGRESQL, MYSQL: _MYSQL}.get(family, {}).get(word.removesuffix(" unsigned"))
     if known is not None:
         return known

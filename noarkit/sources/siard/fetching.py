@@ -16,7 +16,8 @@ from itertools import islice
 from noarkit.packages.siard.types import TEXTUAL, sql_type
 from noarkit.safe.digest import Readable
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
-from noarkit.sources.database.schema import Column, Table
+from noarkit.sources.database.columns import Column
+from noarkit.sources.database.schema import Table, source_of
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, converter
 from noarkit.sources.siard.types import BYTES, OBJECT, TEXT, Judged, expression, is_object, oddness
@@ -24,6 +25,7 @@ from noarkit.sources.siard.types import BYTES, OBJECT, TEXT, Judged, expression,
 _AT_ONCE = 1024 * 1024
 _SLICE = 8 * 1024 * 1024
 _BATCH_ROWS = 2_000
+_QUESTIONS_AT_ONCE = 1_000
 _CLASSES = ("integer", "real", "text", "blob")
 _HELD = frozenset({*_CLASSES, OBJECT})
 _SIZED = frozenset({Kind.TEXT, Kind.BYTES, Kind.JSON, Kind.XML, Kind.OTHER, Kind.GEOMETRY})
@@ -41,11 +43,12 @@ class Fetch:
     @property
     def where_from(self) -> str:
         """The table, quoted."""
-        return self.session.quote(self.table.name.schema, self.table.name.name)
+        return source_of(self.session, self.table)
 
 
 def judge(session: Session, table: Table) -> dict[str, Judged]:
-    """What the columns of a table hold that decides their types, by one question over all rows."""
+    """What the columns of a table hold that decides their types, by one question over all rows (several, where a server
+    answers no more at once)."""
     questions: list[tuple[str, str, str]] = []
     for column in table.columns:
         quoted = session.quote(column.name)
@@ -59,16 +62,15 @@ def judge(session: Session, table: Table) -> dict[str, Judged]:
             questions.append((column.name, OBJECT, is_object(quoted)))
         if session.family == SQLITE:
             questions += [(column.name, one, f"typeof({quoted}) = '{one}'") for one in _CLASSES]
-    if not questions:
-        return {}
-    asked = ", ".join(_any(session.family, question) for _, _, question in questions)
-    source = session.quote(table.name.schema, table.name.name)
-    row = session.one(f"SELECT {asked} FROM {source}") or ()  # noqa: S608  # quoted by the dialect
     found: dict[str, set[str]] = {}
-    for (name, what, _), answer in zip(questions, row, strict=False):
-        if answer:
-            found.setdefault(name, set()).add(what)
-    return {name: Judged("odd" in some, "large" in some, frozenset(some) & _HELD) for name, some in found.items()}
+    for first in range(0, len(questions), _QUESTIONS_AT_ONCE):
+        some = questions[first : first + _QUESTIONS_AT_ONCE]
+        asked = ", ".join(_any(session.family, question) for _, _, question in some)
+        row = session.one(f"SELECT {asked} FROM {source_of(session, table)}") or ()  # noqa: S608  # quoted by the dialect
+        for (name, what, _), answer in zip(some, row, strict=False):
+            if answer:
+                found.setdefault(name, set()).add(what)
+    return {name: Judged("odd" in held, "large" in held, frozenset(held) & _HELD) for name, held in found.items()}
 
 
 def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
@@ -216,8 +218,8 @@ class _Reader:
             return _Blob(session, (table.name, self._column.name), int(str(place)))
         source, quoted = self._fetch.where_from, self._quoted
         told = expression(session.family, self._column, self._type, quoted)
-        statement = f"SELECT SUBSTRING({told} FROM %s FOR %s) FROM {source} WHERE ctid = %s::tid"  # noqa: S608  # quoted
-        return _Slices(session, statement, (str(place),), from_one=True)
+        statement = f"SELECT SUBSTRING({told} FROM %s FOR %s) FROM {source} WHERE tableoid = %s::oid AND ctid = %s::tid"  # noqa: S608  # quoted
+        return _Slices(session, statement, tuple(str(place).split(" ", 1)), from_one=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +307,7 @@ def _size(family: str, column: Column, quoted: str) -> str:
 def _row_place(fetch: Fetch) -> str:
     """What finds a row again while its snapshot lasts; empty where nothing does."""
     if fetch.session.family == POSTGRESQL:
-        return "CAST(ctid AS text)"
+        return "CONCAT(CAST(tableoid AS text), ' ', CAST(ctid AS text))"  # the parts of a table number their rows alike
     if fetch.session.family == SQLITE and not any(column.name == "_rowid_" for column in fetch.table.columns):
         name = fetch.table.name.name
         row = fetch.session.one("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))

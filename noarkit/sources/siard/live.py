@@ -12,18 +12,21 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Self
+from typing import Literal, Self
 
 from noarkit.errors import UsageFault
 from noarkit.packages.siard import model
+from noarkit.packages.siard.spec import CODES
 from noarkit.sources.database.address import POSTGRESQL, SQLITE, Address, Connections, kept_in, read_address
+from noarkit.sources.database.columns import Column
+from noarkit.sources.database.declared import versioned
 from noarkit.sources.database.quiet import without_warnings
-from noarkit.sources.database.schema import Column, Relation, Table, reflect
+from noarkit.sources.database.schema import Relation, Table, reflect, source_of
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.streams import Desks
-from noarkit.sources.siard.catalogue import checks, routines, triggers
+from noarkit.sources.siard.catalogue import checks, routines, triggers, user_types
 from noarkit.sources.siard.fetching import Fetch, columns_of, judge, rows_of
 from noarkit.sources.siard.types import Judged, fell_back, siard_column
 
@@ -47,9 +50,18 @@ def live_source(
     return LiveSource(address, facts or {}, schemas)
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What an archive does not hold: a table or view, why, and how many rows that is."""
+
+    name: str
+    kind: Literal["no-columns", "earlier-rows"]
+    rows: int
+
+
 class LiveSource(AbstractContextManager["LiveSource"]):
     """One database in one snapshot. Close it, or use `with`. `as_text` names the columns that became texts or bytes,
-    since they hold what their own types in SIARD cannot."""
+    since they hold what their own types in SIARD cannot; `left_out` what SIARD has no place for."""
 
     def __init__(self, address: Address, facts: Facts, schemas: Sequence[str] = ()) -> None:
         self._desks = Desks(address)
@@ -68,6 +80,7 @@ class LiveSource(AbstractContextManager["LiveSource"]):
             self._session.close()
             raise
         self.as_text = tuple(self._fallen())
+        self.left_out = tuple(self._left_out())
         self.stamp = self._stamp()
 
     def __enter__(self) -> Self:
@@ -87,19 +100,28 @@ class LiveSource(AbstractContextManager["LiveSource"]):
                 if fell_back(self._address.family, column, self._judged[label].get(column.name, Judged())):
                     yield f"{table.name.name}.{column.name}"
 
+    def _left_out(self) -> Iterator[LeftOut]:
+        """Tables and views without columns, and earlier states of rows that MariaDB keeps beside those that hold."""
+        for label, table in self._tables.tables.items():
+            if not table.columns:
+                yield LeftOut(label, "no-columns", self._count(source_of(self._session, table)))
+        for name in versioned(self._session):
+            source = self._session.quote(name)
+            earlier = self._count(f"{source} FOR SYSTEM_TIME ALL") - self._count(source)
+            if earlier > 0:
+                yield LeftOut(name, "earlier-rows", earlier)
+
+    def _count(self, source: str) -> int:
+        row = self._session.one(f"SELECT count(*) FROM {source}")  # noqa: S608  # quoted by the dialect
+        return int(str(row[0])) if row else 0
+
     def _archive(self) -> model.Archive:
         """What the catalogue tells, in SIARD's words."""
         default = self._default()
         names = dict.fromkeys(table.name.schema or default for table in self._tables.tables.values())
-        schemas = tuple(
-            model.Schema(
-                name,
-                tables=tuple(self._tables_of(name, default)),
-                views=tuple(self._view(table) for table in self._of(name, default) if table.is_view),
-                routines=routines(self._session, name),
-            )
-            for name in names or {default: None}
-        )
+        named = dict.fromkeys([*names, *(name or default for name in self._tables.schemas)])
+        made = [self._schema(name, default) for name in named or {default: None}]
+        schemas = tuple(one for one in made if one.name in names or one.routines or one.types) or tuple(made[:1])
         facts = self._facts
         return model.Archive(
             dbname=self._address.name,
@@ -115,6 +137,15 @@ class LiveSource(AbstractContextManager["LiveSource"]):
             archiver_contact=facts.get("archiver_contact", ""),
             data_owner=facts.get("data_owner", ""),
             data_origin_timespan=facts.get("data_origin_timespan", ""),
+        )
+
+    def _schema(self, name: str, default: str) -> model.Schema:
+        return model.Schema(
+            name,
+            types=user_types(self._session, name),
+            tables=tuple(self._tables_of(name, default)),
+            views=tuple(self._view(table) for table in self._of(name, default) if table.is_view),
+            routines=routines(self._session, name),
         )
 
     def rows(self, schema: model.Schema, table: model.Table) -> Iterator[Sequence[object]]:
@@ -156,15 +187,17 @@ class LiveSource(AbstractContextManager["LiveSource"]):
 
     def _table(self, table: Table, default: str) -> model.Table:
         judged = self._judged[table.label]
-        primary = model.Key(f"pk_{table.name.name}", table.primary_key) if table.primary_key else None
+        key_name = table.key_name or f"pk_{table.name.name}"
+        primary = model.Key(key_name, table.primary_key) if table.primary_key else None
         return model.Table(
             table.name.name,
-            description=table.comment,
+            description="\n".join(one for one in (table.comment, *table.notes) if one),
             columns=tuple(self._column(column, judged.get(column.name, Judged())) for column in table.columns),
             primary_key=primary,
             foreign_keys=tuple(_foreign(relation, default) for relation in table.relations),
             candidate_keys=tuple(
-                model.Key(f"unique_{number}", names) for number, names in enumerate(table.uniques, start=1)
+                model.Key(name or f"unique_{number}", names)
+                for number, (name, names) in enumerate(table.candidates, start=1)
             ),
         )
 
@@ -211,4 +244,13 @@ def _foreign(relation: Relation, default: str) -> model.ForeignKey:
         relation.table.schema or default,
         relation.table.name,
         tuple(model.Reference(ours, theirs) for ours, theirs in pairs),
+        match_type=relation.terms.match,
+        delete_action=_action(relation.terms.on_delete),
+        update_action=_action(relation.terms.on_update),
+        description=relation.terms.definition,
     )
+
+
+def _action(told: str) -> str:
+    """What is done, where SIARD has a word for it."""
+    return told.upper() if told.upper() in CODES["referentialActionType"] else ""

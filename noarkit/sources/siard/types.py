@@ -7,12 +7,14 @@ of texts, for the whole table was asked before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from noarkit.packages.siard.model import Column as SiardColumn
+from noarkit.packages.siard.types import sql_type
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
-from noarkit.sources.database.schema import Column
+from noarkit.sources.database.columns import Column
 from noarkit.sources.database.values import Kind
 
 TEXT = "CHARACTER LARGE OBJECT"
@@ -33,8 +35,6 @@ _ELEMENTS = {
 _FIXED: Mapping[Kind, str] = {
     Kind.BOOLEAN: "BOOLEAN",
     Kind.DATE: "DATE",
-    Kind.TIMESTAMP: "TIMESTAMP",
-    Kind.TIMESTAMP_ZONE: "TIMESTAMP WITH TIME ZONE",
     Kind.INTERVAL: "INTERVAL YEAR TO SECOND",
     Kind.UUID: "CHARACTER(36)",
     Kind.XML: "XML",
@@ -61,9 +61,9 @@ def siard_column(family: str, column: Column, judged: Judged) -> SiardColumn:
     return SiardColumn(
         column.name,
         type=_element(column) if array else sql_name(family, column, judged),
-        type_original=column.declared,
+        type_original=column.domain or column.declared,
         nullable=column.nullable,
-        default=column.default or "",
+        default=column.default or column.generation,
         cardinality=0 if array else None,
         description=column.comment,
     )
@@ -96,14 +96,38 @@ def sql_name(family: str, column: Column, judged: Judged) -> str:
     if kind is Kind.FLOAT:
         single = column.declared.lower().split("(")[0] in ("real", "float4", "float")
         return "REAL" if single and column.precision != 53 else "DOUBLE PRECISION"
-    if kind is Kind.TIME:
-        return "TIME WITH TIME ZONE" if "with time zone" in column.declared.lower() else "TIME"
+    if kind in (Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE):
+        return _moment(family, column)
+    if kind is Kind.INTERVAL and " " in column.declared and sql_type(column.declared.upper()):
+        return column.declared.upper()
     if kind is Kind.BYTES:
         small = column.size is not None and column.size <= _SMALL_BYTES and "blob" not in column.declared.lower()
         return f"BINARY VARYING({column.size})" if small else BYTES
     if kind in (Kind.TEXT, Kind.CHOICE, Kind.BITS):
         return _text(column)
     return _FIXED.get(kind, TEXT)
+
+
+def _moment(family: str, column: Column) -> str:
+    """A time or timestamp with as many digits of its seconds as the server keeps. Without a figure SQL means none for a
+    time, and six for a timestamp."""
+    zoned = column.kind is Kind.TIMESTAMP_ZONE or "with time zone" in column.declared.lower()
+    name = f"{'TIME' if column.kind is Kind.TIME else 'TIMESTAMP'}{' WITH TIME ZONE' if zoned else ''}"
+    digits = column.size
+    if digits is None and family == MYSQL:
+        digits = 0
+    if column.kind is Kind.TIME:
+        digits = 6 if digits is None and family == POSTGRESQL else digits
+        return f"{name}({digits})" if digits else name
+    return name if digits is None else f"{name}({digits})"
+
+
+_FIGURES = re.compile(r"\(\d+\)")
+
+
+def _bare(type_name: str) -> str:
+    """The name of a type without the figures behind it."""
+    return _FIGURES.sub("", type_name)
 
 
 def _integer(declared: str) -> str:
@@ -172,6 +196,7 @@ def expression(family: str, column: Column, type_name: str, quoted: str) -> str:
 
 
 def _postgresql(column: Column, type_name: str, quoted: str) -> str:
+    type_name = _bare(type_name)
     if type_name == "DATE":
         return f"CAST({quoted} AS text) || 'Z'"
     if type_name == "TIME":
@@ -192,6 +217,7 @@ def _postgresql(column: Column, type_name: str, quoted: str) -> str:
 
 
 def _mysql(column: Column, type_name: str, quoted: str) -> str:
+    type_name = _bare(type_name)
     if type_name in ("DATE", "TIME"):
         return f"CONCAT({quoted}, 'Z')"
     if type_name.startswith("TIMESTAMP"):

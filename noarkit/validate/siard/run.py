@@ -18,9 +18,9 @@ from noarkit.events import Event, Listener, nobody
 from noarkit.packages.siard import danish
 from noarkit.packages.siard.model import Schema, Table
 from noarkit.packages.siard.places import Place, ZipPlace, named
-from noarkit.packages.siard.read import LIMITS, Siard, place_of
+from noarkit.packages.siard.read import Siard, place_of
 from noarkit.packages.siard.spec import METADATA
-from noarkit.safe.unpack import UnpackLimits
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.validate.findings import Hit, Report, Tally, rules_of, shown
 from noarkit.validate.siard import metadata, structure
 from noarkit.validate.siard.expected import Expected, TableSchema, read_table_schema

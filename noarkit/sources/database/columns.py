@@ -1,0 +1,119 @@
+"""The columns of tables, and other values that have a type, as the library and the server's catalogue tell of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy.dialects.postgresql import DOMAIN
+from sqlalchemy.types import NullType, TypeEngine
+
+from noarkit.sources.database.address import MYSQL, SQLITE
+from noarkit.sources.database.declared import Declared
+from noarkit.sources.database.session import Session
+from noarkit.sources.database.values import Kind, kind_of
+
+_SIZE = re.compile(r"\((\d+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column. `declared` is the type in the server's words (of a `domain`, what that stands for); `size` its length
+    or bits, where it has one; `generation` how the server makes its values by itself, in SQL."""
+
+    name: str
+    declared: str
+    kind: Kind
+    nullable: bool = True
+    default: str | None = None
+    comment: str = ""
+    size: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    choices: tuple[str, ...] = ()
+    domain: str = ""
+    generation: str = ""
+
+
+def read_column(session: Session, found: Any, declared: Declared | None) -> Column:  # Any: the inspector's own mapping
+    """A column as the library found it, and as the server's catalogue declares it."""
+    reflected: TypeEngine[Any] = found["type"]
+    while isinstance(reflected, DOMAIN):
+        reflected = reflected.data_type
+    words = (declared.words if declared else "") or _words_of(reflected)
+    size = getattr(reflected, "length", None)
+    if size is None and (told := _SIZE.search(words)):
+        size = int(told[1])
+    made = Column(
+        name=unescaped(session.family, found["name"]),
+        declared=words,
+        kind=kind_of(session.family, words, reflected),
+        nullable=bool(found.get("nullable", True)),
+        default=None if found.get("default") is None else str(found["default"]),
+        comment=str(found.get("comment") or ""),
+        size=size,
+        precision=getattr(reflected, "precision", None),
+        scale=getattr(reflected, "scale", None),
+        choices=tuple(str(one) for one in getattr(reflected, "enums", ()) or getattr(reflected, "values", ()) or ()),
+        generation=declared.generation if declared and declared.generation else _generation(session.family, found),
+    )
+    if declared is None or not declared.domain:
+        return made
+    base = column_of(session, made.name, words)  # the library knows nothing of the figures of a domain
+    return replace(made, domain=declared.domain, size=base.size, precision=base.precision, scale=base.scale)
+
+
+def column_of(session: Session, name: str, words: str) -> Column:
+    """A value that stands in no table, by its type in the server's words: the parameter of a routine, or a part of a
+    structure."""
+    plain = words.lower().removesuffix("[]").split("(")[0].removesuffix(" unsigned").strip()
+    shape = getattr(session.dialect, "ischema_names", {}).get(plain, NullType)
+    figures = [int(one) for one in _FIGURES.findall(_LABELS.sub("", words))]
+    kind = kind_of(session.family, words, shape())
+    labels = tuple(one.replace("''", "'") for one in _LABELS.findall(words)) if kind is Kind.CHOICE else ()
+    numeric = kind is Kind.DECIMAL and len(figures) > 0
+    return Column(
+        name=name,
+        declared=words,
+        kind=kind,
+        size=figures[0] if figures else None,
+        precision=figures[0] if numeric else None,
+        scale=figures[1] if numeric and len(figures) > 1 else None,
+        choices=labels,
+    )
+
+
+_FIGURES = re.compile(r"\d+")
+_LABELS = re.compile(r"'((?:[^']|'')*)'")
+
+
+def _generation(family: str, found: Any) -> str:  # Any: the inspector's own mapping
+    """How a server makes the values of a column by itself, as SQL has it; of SQLite its own statement tells."""
+    if family == SQLITE:
+        return ""
+    computed, identity = found.get("computed"), found.get("identity")
+    if computed:
+        return f"GENERATED ALWAYS AS ({computed['sqltext']}){' STORED' if computed.get('persisted') else ''}"
+    if isinstance(identity, str):  # PostgreSQL's JSON, which our sessions take as text
+        identity = json.loads(identity)
+    if not identity:
+        return ""
+    terms = [f"{word} {identity[name]}" for name, word in _IDENTITY.items() if identity.get(name) is not None]
+    terms += ["CYCLE"] if identity.get("cycle") else []
+    return f"GENERATED {'ALWAYS' if identity.get('always') else 'BY DEFAULT'} AS IDENTITY ({' '.join(terms)})"
+
+
+_IDENTITY = {"start": "START WITH", "increment": "INCREMENT BY", "minvalue": "MINVALUE", "maxvalue": "MAXVALUE"}
+
+
+def unescaped(family: str, name: str) -> str:
+    """The library reads MySQL's names from a statement, and leaves doubled quotes in them as they stand there."""
+    return name.replace("``", "`") if family == MYSQL else name
+
+
+def _words_of(reflected: TypeEngine[Any]) -> str:
+    if isinstance(reflected, NullType):
+        return ""
+    return str(reflected)
