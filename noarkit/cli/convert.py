@@ -25,6 +25,7 @@ _SHOWN = 20
 @option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
 @option("--source-kind", type=click.Choice(tuple(PLACES)))
 @option("--despite-damage", is_flag=True)
+@option("--encoding", metavar="NAME")
 @option("--strict", is_flag=True)
 def convert_command(
     session: Session,
@@ -35,6 +36,7 @@ def convert_command(
     package: Path | None,
     source_kind: str | None,
     despite_damage: bool,
+    encoding: str | None,
     strict: bool,
 ) -> int:
     """Converts, and says what was made."""
@@ -46,6 +48,7 @@ def convert_command(
             package=package,
             source_kind=source_kind,
             despite_damage=despite_damage,
+            encoding=encoding,
             strict=strict,
             settings=settings(session, None),
             tell=work.tell,

@@ -29,12 +29,13 @@ from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import DiasPackage, open_dias
 from noarkit.packages.holding.located import Located, LocatedStream
 from noarkit.packages.holding.names import original_name
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import opened
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.plain import PlainFile, PlainRecords
-from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord, encoding_setting
 from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
 
@@ -45,7 +46,7 @@ _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
 
 
-def find_dias(where: str) -> Source | None:
+def find_dias(where: str, limits: UnpackLimits = LIMITS) -> Source | None:
     """The extract in a package, or its content; None where there is no package. Raises what `safe` refuses, and
     `PackageFault` for a package that cannot be read, or where several lie in one folder."""
     path = Path(where)
@@ -59,19 +60,20 @@ def find_dias(where: str) -> Source | None:
         extract = located.place / spec.CONTENT
         return ExtractSource(extract) if (located.place / _STRUCTURE).is_file() else DiasSource(located.place)
     try:
-        with open_dias(located.place, whole=False) as package:
+        with open_dias(located.place, limits=limits, whole=False) as package:
             plain = package.storage.member(_STRUCTURE) is None
     except PackageFault as fault:
         if located.description is None and fault.data.get("why") == "not-there":
             return None  # a tar of something else
         raise
-    return DiasSource(located.place) if plain else ExtractSource(located.place)
+    return DiasSource(located.place, limits) if plain else ExtractSource(located.place)
 
 
 class DiasSource:
     """The files of a package's content; `place` is its tar or its folder."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, limits: UnpackLimits = LIMITS) -> None:
+        self._limits = limits
         self.place = place.absolute()
         self._located = Located(self.place)
         weakref.finalize(self, self._located.close)
@@ -79,13 +81,13 @@ class DiasSource:
     @property
     def identity(self) -> SourceIdentity:
         """Kind `dias`, and where it lies."""
-        return SourceIdentity(KIND, str(self.place))
+        return SourceIdentity(KIND, str(self.place), encoding_setting(self._limits))
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every file of the content, by name. Raises `SourceGone`, and `PackageFault` for what cannot be read."""
         if not self.place.exists():
             raise SourceGone(where=str(self.place), why="ENOENT")
-        with open_dias(self.place, whole=False) as package:
+        with open_dias(self.place, limits=self._limits, whole=False) as package:
             records = _records_of(package, self.place)
             for count, entry in enumerate(package.entries(), start=1):
                 if entry.name.startswith(_ABOVE):

@@ -32,6 +32,7 @@ from noarkit.packages.eark.read import EarkPackage, Part, is_eark, open_eark
 from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.storage import open_storage
 from noarkit.packages.noark5.spec import STRUCTURE
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.eark.records import (
     APPENDIX_MISSING,
     UNLISTED,
@@ -46,7 +47,15 @@ from noarkit.sources.eark.titles import Titles
 from noarkit.sources.files.default import basic_string
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
-from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.port import (
+    ContentStream,
+    Source,
+    SourceIdentity,
+    SourceItem,
+    SourceRecord,
+    encoding_setting,
+    limits_of,
+)
 from noarkit.sources.recipe.proposal import observe, propose
 from noarkit.sources.siard import find_siard
 
@@ -60,7 +69,7 @@ _LONGEST_SYSTEM = 200
 _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{STRUCTURE}\.xml")
 
 
-def find_eark(where: str, found: Found | None = None) -> Source | None:
+def find_eark(where: str, found: Found | None = None, limits: UnpackLimits = LIMITS) -> Source | None:
     """The package in a folder, zip or tar, or the Noark 5 extract in it; None where there is none.
 
     `found` is what a look at the path told. A package in a folder whose only content is a SIARD archive is read as
@@ -72,9 +81,9 @@ def find_eark(where: str, found: Found | None = None) -> Source | None:
     found = found or (look(path) if path.is_file() else None)
     if found is None or found.form != "eark" or found.packed is None:
         return None
-    with closing(open_storage(path)) as storage:
+    with closing(open_storage(path, limits)) as storage:
         holds = any(_EXTRACT.fullmatch(stored.name) for stored in storage.files())
-    return ExtractSource(path) if holds else EarkSource(path)
+    return ExtractSource(path) if holds else EarkSource(path, limits)
 
 
 def reopen_eark(identity: SourceIdentity) -> EarkSource:
@@ -82,7 +91,7 @@ def reopen_eark(identity: SourceIdentity) -> EarkSource:
     path = Path(identity.where)
     if not path.exists():
         raise SourceGone(where=identity.where, why="ENOENT")
-    return EarkSource(path)
+    return EarkSource(path, limits_of(identity))
 
 
 def _in_folder(path: Path) -> Source:
@@ -109,14 +118,15 @@ class _Reading:
 class EarkSource:
     """A package at `path`: its folder, or its archive file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
+        self._limits = limits
         self.path = path.absolute()
         self._files = PackageFiles(self.path)
 
     @property
     def identity(self) -> SourceIdentity:
         """Kind `eark` and the place."""
-        return SourceIdentity(KIND, str(self.path), {})
+        return SourceIdentity(KIND, str(self.path), encoding_setting(self._limits))
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every file once, representation by representation; units of an ERMS document before its other files.
@@ -161,7 +171,7 @@ class EarkSource:
     def _opened(self) -> EarkPackage:
         if not self.path.exists():
             raise SourceGone(where=str(self.path), why="ENOENT")
-        return open_eark(self.path)
+        return open_eark(self.path, self._limits)
 
     def _records(self) -> Iterator[SourceItem]:
         with self._opened() as package, closing(Titles()) as titles:
