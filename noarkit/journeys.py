@@ -126,19 +126,8 @@ def plan(
     if trust_key is not None or airgap.is_bundle(source):
         return airgap.received(source, folder, trust_key, here, tell)
     accepted = known_elements(accept_loss)
-    wish = _Wish(
-        recipe,
-        hash_contents,
-        since,
-        strict,
-        archive,
-        accepted,
-        take_incomplete,
-        source_kind,
-        carry,
-        despite_damage,
-        encoding,
-    )
+    wish = _Wish(recipe, hash_contents, since, strict, archive, accepted, take_incomplete)
+    wish = replace(wish, source_kind=source_kind, carry=carry, despite_damage=despite_damage, encoding=encoding)
     if pack is None:
         return _plan(source, folder, wish, here, tell)
     signer = airgap.signer(here, seal_key)

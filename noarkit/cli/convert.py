@@ -10,10 +10,11 @@ from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
-from noarkit.extract.convert import TARGETS
+from noarkit.extract.convert import TARGETS, Converted
 from noarkit.extract.databases import DATABASES
 from noarkit.extract.renamed import names_path, set_aside_path
 from noarkit.sources.opening import PLACES
+from noarkit.words.texts import Texts
 
 _SHOWN = 20
 
@@ -53,7 +54,25 @@ def convert_command(
             settings=settings(session, None),
             tell=work.tell,
         )
-    told = session.texts
+    session.face.result(
+        "converted",
+        "\n".join(_lines(session.texts, made, form)),
+        package=str(made.package),
+        form=form,
+        source_form=made.source_form,
+        files=made.files,
+        bytes=made.bytes,
+        resumed=made.resumed,
+        set_aside=made.set_aside,
+        renamed=made.renamed,
+        as_text=len(made.as_text),
+    )
+    session.face.count(bytes=made.bytes, set_aside=made.set_aside)
+    return ItemNotAFile.exit_code if made.set_aside else 0
+
+
+def _lines(told: Texts, made: Converted, form: str) -> list[str]:
+    """What was made, and what a person should know of it."""
     source_form = told.say(f"form.{made.source_form}")
     count = {"size": told.size(made.bytes), "source": source_form}
     holds = "convert.database" if form in DATABASES else "convert.holds"
@@ -75,18 +94,4 @@ def convert_command(
         lines.append(told.say("convert.renamed", count=made.renamed, path=names_path(made.package)))
     if form != "sqlite":
         lines.append(told.say("convert.next", path=made.package))
-    session.face.result(
-        "converted",
-        "\n".join(lines),
-        package=str(made.package),
-        form=form,
-        source_form=made.source_form,
-        files=made.files,
-        bytes=made.bytes,
-        resumed=made.resumed,
-        set_aside=made.set_aside,
-        renamed=made.renamed,
-        as_text=len(made.as_text),
-    )
-    session.face.count(bytes=made.bytes, set_aside=made.set_aside)
-    return ItemNotAFile.exit_code if made.set_aside else 0
+    return lines

@@ -24,8 +24,7 @@ from noarkit.errors import HostileInput, PackageFault, TooLarge, UnsafeMember, U
 from noarkit.events import Listener, nobody
 from noarkit.extract.left_out import left_out
 from noarkit.extract.naming import Naming
-from noarkit.packages.bagit.names import read_names
-from noarkit.packages.bagit.read import declaration
+from noarkit.packages.bagit.read import declaration, read_names
 from noarkit.packages.bagit.spec import PAYLOAD, Declared
 from noarkit.packages.dias.held import open_held
 from noarkit.packages.dias.read import original_names as names_in_dias
