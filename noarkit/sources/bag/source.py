@@ -21,18 +21,19 @@ from noarkit.errors import (
     SourceGone,
 )
 from noarkit.events import Event, Listener
-from noarkit.graph.entity import Content, SetAside
+from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.packages.bagit.read import Bag, BagEntry, contradicted, open_bag
 from noarkit.packages.bagit.spec import hash_name
 from noarkit.packages.forms import look
 from noarkit.packages.holding.digests import stamp_of
 from noarkit.packages.holding.located import Located, LocatedStream
 from noarkit.packages.holding.storage import ArchiveStorage
+from noarkit.packages.own_files import is_own_file
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.bag.streams import FileBytes
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
-from noarkit.sources.plain import PlainFile, PlainRecords, opened_below
+from noarkit.sources.plain import SKIPPED_BESIDE, PlainFile, PlainRecords, opened_below
 from noarkit.sources.port import (
     DESPITE_DAMAGE,
     ContentStream,
@@ -133,6 +134,9 @@ class BagSource:
             for name in bag.unlisted():
                 key = key_of(name.encode())
                 yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
+            for stored in bag.tag_files():
+                if not stored.odd and not is_own_file("bagit", stored.name):
+                    yield Skipped(f"/{key_of(os.fsencode(stored.name))}", SKIPPED_BESIDE)
 
     def _still_open(self) -> ArchiveStorage | None:
         """What was judged when the source was found serves once, where nobody touched the archive file since."""

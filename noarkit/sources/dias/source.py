@@ -22,19 +22,20 @@ from noarkit.errors import (
     SourceGone,
 )
 from noarkit.events import Event, Listener
-from noarkit.graph.entity import Content, SetAside
+from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.inventory import Entry
 from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import DiasPackage, open_dias
 from noarkit.packages.holding.located import Located, LocatedStream
 from noarkit.packages.holding.names import original_name
+from noarkit.packages.own_files import is_own_file
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import opened
 from noarkit.sources.package import ExtractSource
-from noarkit.sources.plain import PlainFile, PlainRecords
+from noarkit.sources.plain import SKIPPED_BESIDE, PlainFile, PlainRecords
 from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord, encoding_setting
 from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
@@ -102,6 +103,9 @@ class DiasSource:
                 if name.startswith(_ABOVE):
                     key = key_of(name.removeprefix(_ABOVE).encode())
                     yield SetAside(key, ItemMalformed.code, {"key": key, "why": "not-listed"})
+            for stored in package.storage.files():
+                if not stored.odd and not stored.name.startswith(_ABOVE) and not is_own_file("dias", stored.name):
+                    yield Skipped(f"/{key_of(os.fsencode(stored.name))}", SKIPPED_BESIDE)
 
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:
