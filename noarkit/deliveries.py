@@ -31,8 +31,10 @@ from noarkit.load.coordinator import Stopping
 from noarkit.packages.forms import FORMS as FORMS_OF_PLACES
 from noarkit.packages.forms import look
 from noarkit.packages.marks import Form
+from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.paths import require_existing
+from noarkit.safe.unpack import LIMITS
 from noarkit.validate import validate
 from noarkit.validate.compare import By, Compared, compare_extracts, compare_with_archive
 
@@ -209,6 +211,7 @@ def convert(
     source_kind: str | None = None,
     despite_damage: bool = False,
     strict: bool = False,
+    encoding: str | None = None,
     settings: Site | None = None,
     tell: Listener = nobody,
 ) -> Converted:
@@ -218,13 +221,14 @@ def convert(
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. `source_kind`
     says what a path is to be read as, whatever it looks like (`files`, or a form of package). A file whose name some
     system cannot bear is called otherwise in the package, which keeps the original name; one that cannot be read is set
-    aside. With `strict` neither may be: nothing is made, and the lists beside `target` name all of them. Raises
-    `PackageFault` where the source is a package that is not whole (unless `despite_damage`),
-    `UsageFault`, and what `safe` refuses.
+    aside. Names in an archive file that are no UTF-8 are read in `encoding`. With `strict` neither may be: nothing is
+    made, and the lists beside `target` name all of them. Raises `PackageFault` where the source is a
+    package that is not whole (unless `despite_damage`), `UsageFault`, and what `safe` refuses.
     """
     wanted = Wanted(
         form,
         Path(package) if package is not None else _own_facts(),
+        limits=replace(LIMITS, encoding=named_encoding(encoding)),
         source_form=_form_named(source_kind),
         strict=strict,
     )
@@ -237,7 +241,7 @@ def convert(
         )
     require_existing(str(source))
     if not despite_damage:
-        wanted = replace(wanted, checked=_refuse_damaged(Path(source), wanted.source_form, tell))
+        wanted = replace(wanted, checked=_refuse_damaged(Path(source), wanted, tell))
     return convert_files(Path(source), Path(target), wanted, tell=tell)
 
 
@@ -251,17 +255,18 @@ def _form_named(kind: str | None) -> Form | None:
     return found
 
 
-def _refuse_damaged(source: Path, form: Form | None, tell: Listener) -> str:
+def _refuse_damaged(source: Path, wanted: Wanted, tell: Listener) -> str:
     """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen.
 
     Says what was found, as the new package tells it; nothing where the source is no package.
     """
+    form, limits = wanted.source_form, wanted.limits
     try:
-        sealed = (look(source, tell=tell).form if form is None else form) in _SEALED
+        sealed = (look(source, limits, tell=tell).form if form is None else form) in _SEALED
     except OSError:
         return ""  # whoever opens it tells what is wrong
     if sealed:
-        lost = sorted(validate(source, form=form, tell=tell).codes.intersection(_LOSSES))
+        lost = sorted(validate(source, form=form, limits=limits, tell=tell).codes.intersection(_LOSSES))
         if lost:
             raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(lost))
     return "success nothing is missing, and nothing differs" if sealed else ""

@@ -68,13 +68,15 @@ def scan(
     *,
     source_kind: str | None = None,
     despite_damage: bool = False,
+    encoding: str | None = None,
     settings: Site | None = None,
     tell: Listener = nobody,
 ) -> ScanReport:
     """Reads a source and counts what it holds. Changes nothing. `source_kind` says what a path is to be read as,
     whatever it looks like (`files`, or a form of package). A bag or SIARD archive whose checksums of itself do not hold
-    is refused, unless `despite_damage` counts what is there. Raises `SourceGone`, `UsageFault`, `PackageFault`."""
-    with released(source_at(source, settings, kind=source_kind, tell=tell)) as place:
+    is refused, unless `despite_damage` counts what is there. Names in an archive file that are no UTF-8 are read in
+    `encoding`. Raises `SourceGone`, `UsageFault`, `PackageFault`."""
+    with released(source_at(source, settings, kind=source_kind, tell=tell, encoding=encoding)) as place:
         return scan_source(taken(place, despite_damage=despite_damage), tell)
 
 
@@ -90,6 +92,7 @@ def plan(
     accept_loss: Sequence[str] = (),
     take_incomplete: bool = False,
     despite_damage: bool = False,
+    encoding: str | None = None,
     carry: bool = True,
     archive: str | None = None,
     pack: Place | None = None,
@@ -101,7 +104,8 @@ def plan(
     """Reads, maps, checks and cuts; freezes the plan in the folder `run`, with plan.html beside it. Sends nothing.
 
     `source` is a path, a URL, a name, or a source itself; `source_kind` says what a path is to be read as, whatever it
-    looks like (`files`, or a form of package). `recipe` is a file or a value; without one the source's own
+    looks like (`files`, or a form of package); names in an archive file that are no UTF-8 are read in
+    `encoding`. `recipe` is a file or a value; without one the source's own
     is used. Codes are judged by the archive's own lists where `archive` names one (which must then answer), or where
     the settings name one that answers.
 
@@ -122,9 +126,8 @@ def plan(
     if trust_key is not None or airgap.is_bundle(source):
         return airgap.received(source, folder, trust_key, here, tell)
     accepted = known_elements(accept_loss)
-    wish = _Wish(
-        recipe, hash_contents, since, strict, archive, accepted, take_incomplete, source_kind, carry, despite_damage
-    )
+    wish = _Wish(recipe, hash_contents, since, strict, archive, accepted, take_incomplete)
+    wish = replace(wish, source_kind=source_kind, carry=carry, despite_damage=despite_damage, encoding=encoding)
     if pack is None:
         return _plan(source, folder, wish, here, tell)
     signer = airgap.signer(here, seal_key)
@@ -153,11 +156,12 @@ class _Wish:
     source_kind: str | None = None
     carry: bool = True
     despite_damage: bool = False
+    encoding: str | None = None
 
 
 def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, tell: Listener) -> PlanResult:
     where = destination(here.config, here.environment)
-    found = source_at(source, here, where.name, wish.source_kind, tell)
+    found = source_at(source, here, where.name, wish.source_kind, tell, encoding=wish.encoding)
     place = continuity.of_that_archive(found, partial(identity_there, where, tell), tell)
     settled(place, folder.path)
     tell(Event("target", {"archive": where.name}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from noarkit.events import Listener, nobody
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.load.receiving import is_received
+from noarkit.safe.archive_names import named_encoding
+from noarkit.safe.unpack import LIMITS
 from noarkit.site import Place, Site, site
 from noarkit.sources.connector import find_connection, names_connection, reopen_connection, standing
 from noarkit.sources.opening import open_source as find_source
@@ -35,9 +38,12 @@ def source_at(
     archive: str | None = None,
     kind: str | None = None,
     tell: Listener = nobody,
+    *,
+    encoding: str | None = None,
 ) -> Source:
     """The source that is meant: one given, a connection (read from its marks for that archive), or a place, which
-    `kind` says what to read as."""
+    `kind` says what to read as. Names in its archive file that are no UTF-8 are read in `encoding`."""
+    limits = replace(LIMITS, encoding=named_encoding(encoding))
     if not isinstance(source, str | Path):
         if not hasattr(source, "identity"):
             raise UsageFault(
@@ -51,7 +57,7 @@ def source_at(
         found = find_connection(where, here.config, here.environment, now)
         if found is not None:
             return standing.from_marks(found, archive)
-    found_there = find_source(where, kind, tell)
+    found_there = find_source(where, kind, tell, limits)
     return found_there if here is None else keyed(found_there, here.config.connections)
 
 

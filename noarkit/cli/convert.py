@@ -10,10 +10,11 @@ from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
-from noarkit.extract.convert import TARGETS
+from noarkit.extract.convert import TARGETS, Converted
 from noarkit.extract.databases import DATABASES
 from noarkit.extract.renamed import names_path, set_aside_path
 from noarkit.sources.opening import PLACES
+from noarkit.words.texts import Texts
 
 _SHOWN = 20
 
@@ -25,6 +26,7 @@ _SHOWN = 20
 @option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
 @option("--source-kind", type=click.Choice(tuple(PLACES)))
 @option("--despite-damage", is_flag=True)
+@option("--encoding", metavar="NAME")
 @option("--strict", is_flag=True)
 def convert_command(
     session: Session,
@@ -35,6 +37,7 @@ def convert_command(
     package: Path | None,
     source_kind: str | None,
     despite_damage: bool,
+    encoding: str | None,
     strict: bool,
 ) -> int:
     """Converts, and says what was made."""
@@ -46,11 +49,33 @@ def convert_command(
             package=package,
             source_kind=source_kind,
             despite_damage=despite_damage,
+            encoding=encoding,
             strict=strict,
             settings=settings(session, None),
             tell=work.tell,
         )
-    told = session.texts
+    session.face.result(
+        "converted",
+        "\n".join(_lines(session.texts, made, form)),
+        package=str(made.package),
+        form=form,
+        source_form=made.source_form,
+        files=made.files,
+        bytes=made.bytes,
+        resumed=made.resumed,
+        set_aside=made.set_aside,
+        renamed=made.renamed,
+        as_text=len(made.as_text),
+        empty_folders=made.empty_folders,
+        untold_events=made.untold_events,
+        unread=list(made.unread),
+    )
+    session.face.count(bytes=made.bytes, set_aside=made.set_aside)
+    return ItemNotAFile.exit_code if made.set_aside else 0
+
+
+def _lines(told: Texts, made: Converted, form: str) -> list[str]:
+    """What was made, and what a person should know of it."""
     source_form = told.say(f"form.{made.source_form}")
     count = {"size": told.size(made.bytes), "source": source_form}
     holds = "convert.database" if form in DATABASES else "convert.holds"
@@ -81,21 +106,4 @@ def convert_command(
         lines.append(told.say("convert.unread", count=len(made.unread), names=", ".join(made.unread[:_SHOWN])))
     if form != "sqlite":
         lines.append(told.say("convert.next", path=made.package))
-    session.face.result(
-        "converted",
-        "\n".join(lines),
-        package=str(made.package),
-        form=form,
-        source_form=made.source_form,
-        files=made.files,
-        bytes=made.bytes,
-        resumed=made.resumed,
-        set_aside=made.set_aside,
-        renamed=made.renamed,
-        as_text=len(made.as_text),
-        empty_folders=made.empty_folders,
-        untold_events=made.untold_events,
-        unread=list(made.unread),
-    )
-    session.face.count(bytes=made.bytes, set_aside=made.set_aside)
-    return ItemNotAFile.exit_code if made.set_aside else 0
+    return lines

@@ -50,6 +50,7 @@ class Planning:
     take_incomplete: bool = False
     despite_damage: bool = False
     source_kind: str | None = None
+    encoding: str | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -60,6 +61,7 @@ class Planning:
             "--take-incomplete": self.take_incomplete,
             "--despite-damage": self.despite_damage,
             "--source-kind": self.source_kind is not None,
+            "--encoding": self.encoding is not None,
         }
         return tuple(name for name, given in told.items() if given)
 
@@ -89,6 +91,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @option("--accept-loss", metavar="FIELD", multiple=True)
 @option("--take-incomplete", is_flag=True)
 @option("--despite-damage", is_flag=True)
+@option("--encoding", metavar="NAME")
 @option("--dry-run", is_flag=True)
 @option("--write-back", metavar="FIELD")
 @option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
@@ -103,6 +106,7 @@ def ingest_command(
     accept_loss: tuple[str, ...],
     take_incomplete: bool,
     despite_damage: bool,
+    encoding: str | None,
     dry_run: bool,
     write_back: str | None,
     trust_key: tuple[Path, ...],
@@ -110,7 +114,7 @@ def ingest_command(
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
     how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
-    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind)
+    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind, encoding)
     with working(session, drains=True) as work:
         if trust_key or is_bundle(place):
             folder = _brought(work, place, output, planning, trust_key)
@@ -225,6 +229,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         accept_loss=planning.accept_loss,
         take_incomplete=planning.take_incomplete,
         despite_damage=planning.despite_damage,
+        encoding=planning.encoding,
         settings=settings(work.session, how.archive),
         tell=told,
     )

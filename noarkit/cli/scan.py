@@ -21,13 +21,17 @@ _MOST_LINES = 12
 @click.argument("source", metavar="SOURCE")
 @option("--source-kind", type=click.Choice(tuple(PLACES)))
 @option("--despite-damage", is_flag=True)
-def scan_command(session: Session, source: str, *, source_kind: str | None, despite_damage: bool) -> int:
+@option("--encoding", metavar="NAME")
+def scan_command(
+    session: Session, source: str, *, source_kind: str | None, despite_damage: bool, encoding: str | None
+) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
         report = journeys.scan(
             source,
             source_kind=source_kind,
             despite_damage=despite_damage,
+            encoding=encoding,
             settings=settings(session, None),
             tell=work.tell,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ import click
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.report.validated import REPORT_FORMATS, write_validation
+from noarkit.safe.archive_names import named_encoding
+from noarkit.safe.unpack import LIMITS
 from noarkit.validate import Report, validate
 from noarkit.validate.bagit.second import Opinion
 from noarkit.validate.second import agrees, disagreement, second_opinion
@@ -24,6 +27,7 @@ _FOLDER = click.Path(path_type=Path)
 @option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
 @option("--second-opinion", "second", is_flag=True)
 @option("--second-opinion-command", "second_command", metavar="COMMAND", default="")
+@option("--encoding", metavar="NAME")
 @option("--schemas", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
 def validate_command(
     session: Session,
@@ -33,6 +37,7 @@ def validate_command(
     output: Path | None,
     second: bool,
     second_command: str,
+    encoding: str | None,
     schemas: Path | None,
 ) -> int:
     """A line for each rule that does not hold, a report where one is asked for; 4 where there are errors."""
@@ -42,7 +47,8 @@ def validate_command(
     target = output or Path(f"{package.resolve().name}-validation.{kind}")
     if kind is not None and target.resolve().is_relative_to(package.resolve()):
         raise UsageFault(what="inside-package", where=str(target))
-    found = validate(package, schemas=schemas, tell=session.face.hear)
+    limits = replace(LIMITS, encoding=named_encoding(encoding))
+    found = validate(package, schemas=schemas, limits=limits, tell=session.face.hear)
     _tell(session, found)
     if second or second_command:
         _tell_second(session, found, second_opinion(found, command=second_command))

@@ -6,37 +6,19 @@ anything else that no part carries is left out, and told.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from noarkit.packages.holding.storage import Storage
 from noarkit.packages.marks import Form
+from noarkit.packages.own_files import has_own_files, is_own_file
 
 Covers = Callable[[str], bool]
 """True for a name, from the root of the package, that a part carries."""
 
-# what each form says of itself, from its root; all below these names is the form's own
-_OWN: Mapping[Form, re.Pattern[str]] = {
-    "eark": re.compile(
-        r"(?:representations/[^/]+/)?(?:mets\.xml|(?:metadata|schemas|documentation)/.+|[^/]+\.xsd)",
-        re.IGNORECASE | re.DOTALL,
-    ),
-    "dias": re.compile(
-        r"(?:dias-mets|dias-premis|log|info|mets|premis|eac|ead)\.(?:xml|xsd)|[^/]+\.xsd"
-        r"|(?:administrative_metadata|descriptive_metadata)/.+",
-        re.IGNORECASE | re.DOTALL,
-    ),
-    "bagit": re.compile(
-        r"(?:bagit|bag-info|package-info|fetch|original-names)\.txt|(?:tag)?manifest-\w+\.txt", re.DOTALL
-    ),
-    "noark5": re.compile(r"$^"),
-}
-
 
 def left_out(form: Form, storage: Storage, carried: Iterable[Covers]) -> Iterator[str]:
     """The names of plain files that nothing carries, and that are none of the form's own."""
-    own = _OWN.get(form)
-    if own is None:
+    if not has_own_files(form):
         return
     covering = tuple(carried)
 
@@ -45,7 +27,7 @@ def left_out(form: Form, storage: Storage, carried: Iterable[Covers]) -> Iterato
 
     for stored in storage.files():
         name = stored.name
-        if stored.odd or own.fullmatch(name) or carries(name):
+        if stored.odd or is_own_file(form, name) or carries(name):
             continue
         sealed = name.removesuffix(".xml") + ".tar"  # a DIAS description lies beside the package that it seals
         if name.endswith(".xml") and carries(sealed):

@@ -24,8 +24,7 @@ from noarkit.extract.left_out import left_out
 from noarkit.extract.naming import Naming
 from noarkit.extract.package_files import Facts, Names, files_in, no_facts
 from noarkit.extract.stated import Layer, Statement, statement_of
-from noarkit.packages.bagit.names import read_names
-from noarkit.packages.bagit.read import declaration
+from noarkit.packages.bagit.read import declaration, read_names
 from noarkit.packages.bagit.spec import PAYLOAD, Declared
 from noarkit.packages.dias.held import open_held
 from noarkit.packages.dias.located import locate

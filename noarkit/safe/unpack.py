@@ -31,6 +31,7 @@ from typing import BinaryIO, Literal, NoReturn, Protocol
 from noarkit.errors import PackageFault, TooLarge, UnsafeMember
 from noarkit.events import Event, Listener, nobody
 from noarkit.safe import zipped
+from noarkit.safe.archive_names import tar_name, zip_name
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.disk import room_in
@@ -62,13 +63,15 @@ _BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class UnpackLimits:
-    """How much an honest archive file may hold; the ratio, more than deflate can reach, counts beyond `free_bytes`."""
+    """How much an honest archive file may hold; the ratio, more than deflate can reach, counts beyond `free_bytes`.
+    Names in it that are no UTF-8 are read in `encoding`, where one is given."""
 
     members: int = 5_000_000
     total_bytes: int = 2**44
     ratio: int = 1_100
     free_bytes: int = 1024 * 1024 * 1024
     nesting: int = 3
+    encoding: str = ""
 
 
 LIMITS = UnpackLimits()
@@ -122,6 +125,7 @@ class _Meter:
     def __init__(self, where: str, packed_bytes: int, limits: UnpackLimits) -> None:
         self._where = where
         self._limits = limits
+        self.encoding = limits.encoding
         self._members = 0
         self._bytes = 0
         by_ratio = packed_bytes * limits.ratio + limits.free_bytes
@@ -266,7 +270,7 @@ def _zip_members(path: Path, meter: _Meter, twins: bool, tell: Listener) -> Iter
                 in_order = False
                 zipped.refuse_overlaps(contents)
             end = zipped.end_of(entry)
-            parts = checked_parts(entry.name)
+            parts = checked_parts(_zip_name(entry, meter.encoding))
             if number % _TELL_EVERY == 0:
                 tell(Event("members_listed", {"members": number, "of": count}))
             if entry.name.endswith("/"):
@@ -278,14 +282,18 @@ def _zip_members(path: Path, meter: _Meter, twins: bool, tell: Listener) -> Iter
             member = Member(parts, entry.size_bytes, None, None, entry.packing, entry.name)
             yield member, Content(_Later(contents, member), member)
         if names.may_repeat():
-            _refuse_repeated(file, twins)
+            _refuse_repeated(file, twins, meter.encoding)
 
 
-def _refuse_repeated(file: BinaryIO, twins: bool) -> None:
+def _zip_name(entry: zipped.Entry, encoding: str) -> str:
+    return entry.name if entry.is_utf8 else zip_name(entry.name, encoding)
+
+
+def _refuse_repeated(file: BinaryIO, twins: bool, encoding: str) -> None:
     """Says which name stands twice, where one does."""
     with Names(twins=twins) as names:
         for entry in zipped.entries(file):
-            names.add(checked_parts(entry.name), "folder" if entry.is_folder else "file")
+            names.add(checked_parts(_zip_name(entry, encoding)), "folder" if entry.is_folder else "file")
 
 
 class _Later:
@@ -329,7 +337,9 @@ def _tar_members(
             archive.members.clear()  # type: ignore[attr-defined]  # the library keeps every header it ever read
             # some writers store a folder as an empty file whose name ends as a folder's does
             folder = info.isdir() or (info.isreg() and info.size == 0 and info.name.endswith("/"))
-            parts = () if folder and info.name in (".", "./", "") else checked_parts(info.name)
+            parts = (
+                () if folder and info.name in (".", "./", "") else checked_parts(tar_name(info.name, meter.encoding))
+            )
             if parts:
                 names.add(parts, "folder" if folder else "file")
             if folder:

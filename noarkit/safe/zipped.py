@@ -48,6 +48,7 @@ class Entry(NamedTuple):
     mode: int
     encrypted: bool
     packing: Packing
+    is_utf8: bool = True
 
     @property
     def is_folder(self) -> bool:
@@ -175,7 +176,9 @@ def _entry(held: bytes, at: int) -> tuple[Entry, int]:
         size, packed, place = _large(held[named : named + extra], size, packed, place)
         if max(size, packed, place) > _MOST_BYTES:
             raise zipfile.BadZipFile(f"{name!r} says that it is larger than anything can be")
-    return Entry(name, size, mode >> 16, flags & 1 == 1, Packing(place, method, packed, crc)), end
+    return Entry(
+        name, size, mode >> 16, flags & 1 == 1, Packing(place, method, packed, crc), flags & _UTF8_FLAG != 0
+    ), end
 
 
 def _large(extra: bytes, *values: int) -> tuple[int, int, int]:

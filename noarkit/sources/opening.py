@@ -20,7 +20,7 @@ from noarkit.packages.forms import look
 from noarkit.packages.holding.storage import Below, FolderStorage, open_storage
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.paths import nothing_at
-from noarkit.safe.unpack import LIMITS, form_of, members
+from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
 from noarkit.sources.bag import KIND as BAG
 from noarkit.sources.bag import BagSource
 from noarkit.sources.database import KIND as DATABASE
@@ -34,7 +34,7 @@ from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like
 from noarkit.sources.files.names import path_of
 from noarkit.sources.package import DEFAULT_ZONE, ExtractSource, find_extract
 from noarkit.sources.package import KIND as EXTRACT
-from noarkit.sources.port import DESPITE_DAMAGE, OpenSource, Source, SourceIdentity
+from noarkit.sources.port import DESPITE_DAMAGE, OpenSource, Source, SourceIdentity, limits_of
 from noarkit.sources.reader import find_reader, reopen_reader
 from noarkit.sources.sealed import no_plain_source
 from noarkit.sources.siard import KIND as SIARD
@@ -84,26 +84,33 @@ def file_finder(wanted: FilePolicy = _AS_IT_STANDS) -> Finder:
     return find
 
 
-def open_source(where: str, kind: str | None = None, tell: Listener = nobody) -> Source:
+def open_source(where: str, kind: str | None = None, tell: Listener = nobody, limits: UnpackLimits = LIMITS) -> Source:
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
     what a reader that somebody registered finds there (`mine:PLACE`). A sealed bundle is none: `UsageFault`.
 
-    `kind`, one of `PLACES`, says what a path is to be read as, whatever it looks like: files, or a package of a form.
+    `limits` say how an archive file is read. `kind`, one of `PLACES`, says what a path is to be read as, whatever it
+    looks like: files, or a package of a form.
     """
     no_plain_source(where)
     if kind is not None:
-        return opener([partial(_find_kind, kind)])(where)
-    return opener([find_database, partial(find_package, tell=tell), _find_extract_below, find_reader, file_finder()])(
-        where
-    )
+        return opener([partial(_find_kind, kind, limits=limits)])(where)
+    return opener(
+        [
+            find_database,
+            partial(find_package, tell=tell, limits=limits),
+            _find_extract_below,
+            find_reader,
+            file_finder(),
+        ]
+    )(where)
 
 
-def _find_kind(kind: str, where: str) -> Source | None:
+def _find_kind(kind: str, where: str, limits: UnpackLimits = LIMITS) -> Source | None:
     """What a path is when read as this kind. Raises `UsageFault` where it cannot be."""
     path = Path(where)
     if not path.exists():
         return None
-    found = PLACES[kind](where) if kind in PLACES else None
+    found = PLACES[kind](where, limits) if kind in PLACES else None
     if found is None:
         raise UsageFault(what="not-this-kind", where=where, do=kind)
     return found
@@ -121,9 +128,10 @@ def reopen(identity: SourceIdentity) -> Source:
         return reopen_eark(identity)
     if identity.kind == BAG:
         despite = identity.settings.get(DESPITE_DAMAGE) is True
-        return _there(BagSource(Path(identity.where), despite=despite), identity)
+        bag = BagSource(Path(identity.where), despite=despite, limits=limits_of(identity))
+        return _there(bag, identity)
     if identity.kind == DIAS:
-        return _there(DiasSource(Path(identity.where)), identity)
+        return _there(DiasSource(Path(identity.where), limits_of(identity)), identity)
     if identity.kind != "files":
         return reopen_reader(identity)
     root = Path(os.fsdecode(b"/" + path_of(identity.where.strip("/")) if identity.where.strip("/") else b"/"))
@@ -134,7 +142,7 @@ def reopen(identity: SourceIdentity) -> Source:
     return FileTree(root, FilePolicy(**settings))  # type: ignore[arg-type]  # as its own settings() told them
 
 
-def find_package(where: str, depth: int = 0, tell: Listener = nobody) -> Source | None:
+def find_package(where: str, depth: int = 0, tell: Listener = nobody, limits: UnpackLimits = LIMITS) -> Source | None:
     """The package at a path, in a folder or archive file, by the form that it has; None for plain files.
 
     What lies in a bag goes on to the reader of its form; `depth` says in how many bags it lies. Raises what `safe`
@@ -146,7 +154,7 @@ def find_package(where: str, depth: int = 0, tell: Listener = nobody) -> Source 
     if not os.path.lexists(path):
         return None
     try:
-        found = look(path, tell=tell)
+        found = look(path, limits, tell=tell)
     except OSError:
         return None  # it is told by who reads it
     except PackageFault:
@@ -154,13 +162,13 @@ def find_package(where: str, depth: int = 0, tell: Listener = nobody) -> Source 
             raise  # it would be one file, and nobody would be told of those it holds
         return None  # one file that is packed, like any other
     if found.form == "bagit":
-        return _in_bag(found.root, depth, tell)
+        return _in_bag(found.root, depth, tell, limits)
     if found.form == "siard":
         return find_siard(where)
     if found.form == "dias":
-        return find_dias(where)
+        return find_dias(where, limits)
     if found.form == "eark":
-        return find_eark(str(found.root), found)
+        return find_eark(str(found.root), found, limits)
     return find_extract(where, found) if found.form == "noark5" else None
 
 
@@ -179,13 +187,13 @@ def _holds_files(path: Path) -> bool:
         return False
 
 
-def _in_bag(path: Path, depth: int, tell: Listener = nobody) -> Source:
+def _in_bag(path: Path, depth: int, tell: Listener = nobody, limits: UnpackLimits = LIMITS) -> Source:
     """What lies in a bag."""
     if path.is_dir():
         inner = path / PAYLOAD
         held = find_package(str(inner), depth + 1) if inner.is_dir() else None
         return held or BagSource(path)
-    storage = open_storage(path, twins=True, tell=tell)
+    storage = open_storage(path, limits, twins=True, tell=tell)
     if isinstance(storage, FolderStorage):
         return BagSource(path)
     try:
@@ -194,7 +202,7 @@ def _in_bag(path: Path, depth: int, tell: Listener = nobody) -> Source:
         storage.close()
         raise
     if not holds:
-        return BagSource(path, storage)
+        return BagSource(path, storage, limits=limits)
     storage.close()
     return ExtractSource(path)
 
@@ -230,12 +238,12 @@ def _is_mail(path: Path) -> bool:
     return looks_like_mailbox(head) or (ext == "eml" and looks_like_mail(head, ext))
 
 
-PLACES: Mapping[str, Finder] = {
-    "files": file_finder(),
-    "noark5": find_extract,
-    "eark": find_eark,
+PLACES: Mapping[str, Callable[[str, UnpackLimits], Source | None]] = {
+    "files": lambda where, _: file_finder()(where),
+    "noark5": lambda where, _: find_extract(where),
+    "eark": lambda where, limits: find_eark(where, None, limits),
     "dias": find_dias,
-    "bagit": lambda where: _in_bag(Path(where), 0),
-    "siard": find_siard,
+    "bagit": lambda where, limits: _in_bag(Path(where), 0, limits=limits),
+    "siard": lambda where, _: find_siard(where),
 }
 """What a path can be said to be, whatever it looks like, and what reads it then."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from noarkit.errors import SourceAway, SourceDenied, SourceGone
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,20 @@ class Settling(Protocol):
         ...
 
 
+ENCODING = "encoding"
+"""The setting of a source whose archive file has names in another encoding than UTF-8."""
 DESPITE_DAMAGE = "despite_damage"
 """The setting of a source that is taken as it is."""
+
+
+def encoding_setting(limits: UnpackLimits) -> dict[str, object]:
+    """How names of an archive file are read, as a setting of a source; nothing where that is the rule."""
+    return {ENCODING: limits.encoding} if limits.encoding else {}
+
+
+def limits_of(identity: SourceIdentity) -> UnpackLimits:
+    """How an archive file is read, by the settings of a source."""
+    return replace(LIMITS, encoding=str(identity.settings.get(ENCODING, "")))
 
 
 @runtime_checkable

@@ -22,7 +22,7 @@ from typing import Self
 from noarkit.errors import HostileInput, PackageFault, UnsafePath
 from noarkit.events import Listener, nobody
 from noarkit.packages.bagit.inventory import Inventory
-from noarkit.packages.bagit.names import read_names
+from noarkit.packages.bagit.names import ORIGINAL_NAMES
 from noarkit.packages.bagit.spec import (
     DECLARATION,
     FETCH,
@@ -44,6 +44,7 @@ from noarkit.packages.bagit.spec import (
 from noarkit.packages.holding.names import OriginalNames
 from noarkit.packages.holding.storage import Storage, Stored, open_storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable, buffered
+from noarkit.safe.portable import is_portable_name_of
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits, listed
 
 _MOST_DECLARATION = 4096
@@ -326,6 +327,21 @@ def fetch_lines(storage: Storage, declared: Declared) -> Iterator[Hole | Wrong]:
             yield from read_fetch(lines, declared)
     except FileNotFoundError:
         return
+
+
+def read_names(storage: Storage, declared: Declared) -> Iterator[tuple[str, str]]:
+    """What the tag file tells, where there is one: paths below `data/` with the keys of their original paths.
+
+    A line that does not follow the rule by which names are made is nothing that we wrote, and tells nothing.
+    """
+    try:
+        with tag_lines(storage, ORIGINAL_NAMES, declared) as lines:
+            for _, line in lines:
+                name, _, key = line.rstrip("\r\n").partition("\t")
+                if key and is_portable_name_of(key, name):
+                    yield name, key
+    except (FileNotFoundError, PackageFault):
+        return  # a tag file that cannot be read tells nothing; its checksum is the validator's
 
 
 def payload_files(storage: Storage) -> Iterator[Stored]:

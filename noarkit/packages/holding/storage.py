@@ -16,7 +16,9 @@ from typing import Protocol
 from noarkit.errors import PackageFault, UnsafeMember
 from noarkit.events import Listener, nobody
 from noarkit.packages.holding.digests import stamp_of
+from noarkit.safe.archive_names import guessed_encoding
 from noarkit.safe.digest import Readable
+from noarkit.safe.keys import key_of
 from noarkit.safe.paths import open_inside
 from noarkit.safe.scratch import scratch
 from noarkit.safe.tree import walk_tree
@@ -303,5 +305,7 @@ def _as_text(name: str) -> str:
     try:
         os.fsencode(name).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UnsafeMember(where=name, why="not-utf-8") from error
+        raise UnsafeMember(
+            where=key_of(os.fsencode(name)), why="name-not-utf-8", guess=guessed_encoding(name)
+        ) from error
     return name

@@ -43,7 +43,7 @@ def open_packed(path: Path) -> Storage:
     try:
         storage = open_storage(path, top=False)
     except UnsafeMember as fault:
-        if fault.data.get("why") != "not-utf-8":
+        if fault.data.get("why") != "name-not-utf-8":
             raise
         return open_held(path)
     if extract_in(storage) is not None or form_of(path) == "zip":

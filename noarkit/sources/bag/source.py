@@ -28,13 +28,21 @@ from noarkit.packages.forms import look
 from noarkit.packages.holding.digests import stamp_of
 from noarkit.packages.holding.located import Located, LocatedStream
 from noarkit.packages.holding.storage import ArchiveStorage, open_storage
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.bag.description import descriptions, whole_of
 from noarkit.sources.bag.streams import FileBytes
 from noarkit.sources.descriptions import with_descriptions
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
 from noarkit.sources.plain import PlainFile, PlainRecords, opened_below
-from noarkit.sources.port import DESPITE_DAMAGE, ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.port import (
+    DESPITE_DAMAGE,
+    ContentStream,
+    SourceIdentity,
+    SourceItem,
+    SourceRecord,
+    encoding_setting,
+)
 from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
 
@@ -55,24 +63,33 @@ def find_bag(where: str) -> BagSource | None:
 class BagSource:
     """The payload of a bag. `opened` is the archive file it lies in, where it was judged just now."""
 
-    def __init__(self, path: Path, opened: ArchiveStorage | None = None, *, despite: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        opened: ArchiveStorage | None = None,
+        *,
+        despite: bool = False,
+        limits: UnpackLimits = LIMITS,
+    ) -> None:
         self.path = path.absolute()
+        self._limits = limits
         self._despite = despite
         self._opened = opened
         self._unused = weakref.finalize(self, opened.close) if opened is not None else None
         self._located = Located(self.path)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.path, self._despite)
+        return _rebuilt, (self.path, self._despite, self._limits)
 
     @property
     def identity(self) -> SourceIdentity:
         """Kind `bag`, and where it lies."""
-        return SourceIdentity(KIND, str(self.path), {DESPITE_DAMAGE: True} if self._despite else {})
+        damaged = {DESPITE_DAMAGE: True} if self._despite else {}
+        return SourceIdentity(KIND, str(self.path), {**damaged, **encoding_setting(self._limits)})
 
     def despite_damage(self) -> BagSource:
         """The same bag, taken as it is."""
-        return BagSource(self.path, despite=True)
+        return BagSource(self.path, despite=True, limits=self._limits)
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every file that the manifests list, by name. Raises `SourceGone`, and `PackageFault` for what is no bag,
@@ -96,7 +113,7 @@ class BagSource:
     def default_recipe(self) -> str:
         """That of a file tree: one record with one document and one version for every file; and one for each document
         that describes the bag."""
-        storage = self._opened or open_storage(self.path)
+        storage = self._opened or open_storage(self.path, self._limits, twins=True)
         try:
             whole = whole_of(bag_info(storage))
         finally:
@@ -112,7 +129,10 @@ class BagSource:
     def _records(self, tell: Listener) -> Iterator[SourceItem]:
         if not self.path.exists():
             raise SourceGone(where=str(self.path), why="ENOENT")
-        with open_bag(self.path, storage=self._still_open(), tell=tell) as bag, closing(bag.original_names()) as names:
+        with (
+            open_bag(self.path, limits=self._limits, storage=self._still_open(), tell=tell) as bag,
+            closing(bag.original_names()) as names,
+        ):
             if not self._despite:
                 for name in contradicted(bag):
                     raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
@@ -144,8 +164,8 @@ class BagSource:
         return f"{KIND}:{where}"
 
 
-def _rebuilt(path: Path, despite: bool) -> BagSource:
-    return BagSource(path, despite=despite)
+def _rebuilt(path: Path, despite: bool, limits: UnpackLimits) -> BagSource:
+    return BagSource(path, despite=despite, limits=limits)
 
 
 def _item(entry: BagEntry, bag: Bag, records: PlainRecords, told: str) -> SourceItem:

@@ -29,6 +29,7 @@ from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import DiasPackage, open_dias
 from noarkit.packages.holding.located import Located, LocatedStream
 from noarkit.packages.holding.names import original_name
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.descriptions import with_descriptions
 from noarkit.sources.dias.description import BESIDE, described_key, description_item, sealing_item, whole_of
 from noarkit.sources.files.default import default_recipe
@@ -36,7 +37,7 @@ from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import opened
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.plain import PlainFile, PlainRecords
-from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord, encoding_setting
 from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
 
@@ -49,7 +50,7 @@ _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
 
 
-def find_dias(where: str) -> Source | None:
+def find_dias(where: str, limits: UnpackLimits = LIMITS) -> Source | None:
     """The extract in a package, or its content; None where there is no package. Raises what `safe` refuses, and
     `PackageFault` for a package that cannot be read, or where several lie in one folder."""
     path = Path(where)
@@ -62,17 +63,18 @@ def find_dias(where: str) -> Source | None:
     if not located.is_tar:
         extract = located.place / spec.CONTENT
         return ExtractSource(extract) if (located.place / _STRUCTURE).is_file() else DiasSource(located.place)
-    with open_dias(located.place, whole=False) as package:
+    with open_dias(located.place, limits=limits, whole=False) as package:
         if located.description is None and package.size_of(spec.METS) is None:
             return None  # a tar of something else
         plain = package.storage.member(_STRUCTURE) is None
-    return DiasSource(located.place) if plain else ExtractSource(located.place)
+    return DiasSource(located.place, limits) if plain else ExtractSource(located.place)
 
 
 class DiasSource:
     """The files of a package's content; `place` is its tar or its folder."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, limits: UnpackLimits = LIMITS) -> None:
+        self._limits = limits
         self.place = place.absolute()
         self._located = Located(self.place)
         weakref.finalize(self, self._located.close)
@@ -80,13 +82,13 @@ class DiasSource:
     @property
     def identity(self) -> SourceIdentity:
         """Kind `dias`, and where it lies."""
-        return SourceIdentity(KIND, str(self.place))
+        return SourceIdentity(KIND, str(self.place), encoding_setting(self._limits))
 
     def records(self, tell: Listener) -> Iterator[SourceItem]:
         """Every file of the content, by name. Raises `SourceGone`, and `PackageFault` for what cannot be read."""
         if not self.place.exists():
             raise SourceGone(where=str(self.place), why="ENOENT")
-        with open_dias(self.place, whole=False) as package:
+        with open_dias(self.place, limits=self._limits, whole=False) as package:
             records = _records_of(package, self.place)
             yield from _descriptions(package, records)
             for count, entry in enumerate(package.entries(), start=1):
@@ -120,7 +122,7 @@ class DiasSource:
     def default_recipe(self) -> str:
         """That of a file tree: one record with one document and one version for every file; and one for each document
         that describes the package."""
-        with open_dias(self.place, whole=False) as package:
+        with open_dias(self.place, limits=self._limits, whole=False) as package:
             whole = whole_of(package.header)
         return with_descriptions(default_recipe(KIND, self._system(), self._label()), whole)
 
@@ -130,12 +132,12 @@ class DiasSource:
         return propose(observe(seen), source_kind=KIND, external_system=self._system())
 
     def _label(self) -> str:
-        with open_dias(self.place, whole=False) as package:
+        with open_dias(self.place, limits=self._limits, whole=False) as package:
             return package.header.label or spec.uuid_in(package.header.object_id) or self.place.stem
 
     def _system(self) -> str:
         """A package is known by its UUID, wherever it lies."""
-        with open_dias(self.place, whole=False) as package:
+        with open_dias(self.place, limits=self._limits, whole=False) as package:
             uuid = spec.uuid_in(package.header.object_id)
         return f"{KIND}:{uuid or hashlib.sha256(str(self.place).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
 

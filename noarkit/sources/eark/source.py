@@ -32,6 +32,7 @@ from noarkit.packages.eark.read import EarkPackage, Part, is_eark, open_eark
 from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.storage import open_storage
 from noarkit.packages.noark5.spec import STRUCTURE
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.database.documents import read_terms
 from noarkit.sources.descriptions import with_descriptions
 from noarkit.sources.eark.description import DESCRIPTION, description_record, descriptions, unlisted_entry
@@ -51,7 +52,17 @@ from noarkit.sources.eark.titles import Titles
 from noarkit.sources.files.default import basic_string
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
-from noarkit.sources.port import DESPITE_DAMAGE, ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.port import (
+    DESPITE_DAMAGE,
+    ENCODING,
+    ContentStream,
+    Source,
+    SourceIdentity,
+    SourceItem,
+    SourceRecord,
+    encoding_setting,
+    limits_of,
+)
 from noarkit.sources.recipe.proposal import observe, propose
 
 KIND = "eark"
@@ -63,7 +74,7 @@ _LONGEST_SYSTEM = 200
 _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{STRUCTURE}\.xml")
 
 
-def find_eark(where: str, found: Found | None = None) -> Source | None:
+def find_eark(where: str, found: Found | None = None, limits: UnpackLimits = LIMITS) -> Source | None:
     """The package in a folder, zip or tar, or the Noark 5 extract in it; None where there is none.
 
     `found` is what a look at the path told. Raises what `safe` refuses.
@@ -74,9 +85,9 @@ def find_eark(where: str, found: Found | None = None) -> Source | None:
     found = found or (look(path) if path.is_file() else None)
     if found is None or found.form != "eark" or found.packed is None:
         return None
-    with closing(open_storage(path)) as storage:
+    with closing(open_storage(path, limits)) as storage:
         holds = any(_EXTRACT.fullmatch(stored.name) for stored in storage.files())
-    return ExtractSource(path) if holds else EarkSource(path)
+    return ExtractSource(path) if holds else EarkSource(path, limits)
 
 
 def reopen_eark(identity: SourceIdentity) -> EarkSource:
@@ -84,7 +95,7 @@ def reopen_eark(identity: SourceIdentity) -> EarkSource:
     path = Path(identity.where)
     if not path.exists():
         raise SourceGone(where=identity.where, why="ENOENT")
-    source = EarkSource(path).fitted(identity.settings)
+    source = EarkSource(path, limits_of(identity)).fitted(identity.settings)
     return source.despite_damage() if identity.settings.get(DESPITE_DAMAGE) is True else source
 
 
@@ -109,7 +120,8 @@ class _Reading:
 class EarkSource:
     """A package at `path`: its folder, or its archive file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
+        self._limits = limits
         self.path = path.absolute()
         self._files = PackageFiles(self.path)
         self._tables: PackedTables | None = None
@@ -119,13 +131,15 @@ class EarkSource:
     def identity(self) -> SourceIdentity:
         """Kind `eark`, the place, and which tables of a SIARD archive in it are read."""
         settings = self._tables.settings() if self._tables is not None else {}
-        return SourceIdentity(KIND, str(self.path), {**settings, **({DESPITE_DAMAGE: True} if self._despite else {})})
+        damaged = {DESPITE_DAMAGE: True} if self._despite else {}
+        return SourceIdentity(KIND, str(self.path), {**settings, **damaged, **encoding_setting(self._limits)})
 
     def fitted(self, terms: Mapping[str, object]) -> EarkSource:
         """The same package, with the tables of the SIARD archive that a recipe's `[source]` names."""
-        given = {name: value for name, value in terms.items() if name not in ("kind", TERM, SHAPES, DESPITE_DAMAGE)}
+        known = ("kind", TERM, SHAPES, DESPITE_DAMAGE, ENCODING)
+        given = {name: value for name, value in terms.items() if name not in known}
         name, shapes = terms.get(TERM), terms.get(SHAPES)
-        source = EarkSource(self.path)
+        source = EarkSource(self.path, self._limits)
         if isinstance(name, str) and name:
             read_terms(given)  # what is none is told before anything is read
             source._tables = PackedTables(self.path, name, given, shapes if isinstance(shapes, Mapping) else None)
@@ -198,7 +212,7 @@ class EarkSource:
     def _opened(self) -> EarkPackage:
         if not self.path.exists():
             raise SourceGone(where=str(self.path), why="ENOENT")
-        return open_eark(self.path)
+        return open_eark(self.path, self._limits)
 
     def _records(self) -> Iterator[SourceItem]:
         with self._opened() as package, closing(Titles()) as titles, closing(SeenInDatabase()) as seen:
