@@ -31,6 +31,12 @@ _OWN: Mapping[Form, re.Pattern[str]] = {
 }
 
 
+def is_own(form: Form, name: str) -> bool:
+    """True for what a form says of itself, by its name from the root of the package."""
+    own = _OWN.get(form)
+    return own is not None and own.fullmatch(name) is not None
+
+
 def left_out(form: Form, storage: Storage, carried: Iterable[Covers]) -> Iterator[str]:
     """The names of plain files that nothing carries, and that are none of the form's own."""
     own = _OWN.get(form)

@@ -19,7 +19,7 @@ from typing import Literal
 
 from noarkit.errors import PackageFault, TooLarge, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.left_out import left_out
+from noarkit.extract.left_out import is_own, left_out
 from noarkit.extract.package_files import Facts, files_in, no_facts
 from noarkit.extract.stated import Layer, Statement, statement_of
 from noarkit.packages.bagit.spec import PAYLOAD
@@ -115,9 +115,16 @@ def payload_of(path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobod
         parts = tuple(_knowing(part, layers[-1].storage, statement.facts) for part in parts)
         whole = _part("", "files", _wrapped(found, path, storage))
         covering = [partial(part.covers, storage.where) for part in parts]
-        aside = dict.fromkeys(left_out(found.form, storage, covering), NOT_CARRIED)
+        owning = [partial(_says_itself, layer, storage.where) for layer in layers[1:]]
+        aside = dict.fromkeys(left_out(found.form, storage, [*covering, *owning]), NOT_CARRIED)
         empty = tuple(name for name in _empty_folders(storage) if any(covers(f"{name}/-") for covers in covering))
         yield Payload(found.form, found.root.name, parts, whole, statement, aside, empty)
+
+
+def _says_itself(layer: Layer, root: str, name: str) -> bool:
+    """True for a file that a package in the package at `root` says of itself: it goes along as a document."""
+    full, above = f"{root}/{name}", f"{layer.storage.where}/"
+    return full.startswith(above) and is_own(layer.form, full.removeprefix(above))
 
 
 def _knowing(part: Part, root: Storage, facts: Facts) -> Part:
