@@ -5,6 +5,7 @@ What the form has no element for goes along as a document of the source, or as a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,6 +41,9 @@ _CONTENT_TYPES = {
     "siard": ("citssiard_v1_0", "", "Databases"),
     "files": ("OTHER", "", "Mixed"),
 }
+_MEDIA_TYPE = re.compile(
+    r"(?:application|audio|font|image|message|model|multipart|text|video)/[a-z0-9][\w.+-]*", re.IGNORECASE
+)
 _DIAS_FOLDERS = {"documentation": "documentation", "other": "other", "schema": "schemas"}
 _OWN_OF_DIAS = ("ead.", "eac-cpf")
 
@@ -215,7 +219,7 @@ def _eark_file(file: File, known: FileFacts | None) -> EarkFile:
         source,
         size,
         stamp,
-        media_type=known.media_type,
+        media_type=known.media_type if _MEDIA_TYPE.fullmatch(known.media_type) else "",
         puid=known.puid,
         format_name=known.format_name,
         format_version=known.format_version,

@@ -37,6 +37,7 @@ from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stor
 from noarkit.packages.marks import Form
 from noarkit.packages.metadata.model import FileFacts
 from noarkit.packages.noark5.held import extract_in
+from noarkit.packages.own_files import is_own_file
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
 from noarkit.safe.keys import key_of, path_of
@@ -156,9 +157,16 @@ def payload_of(
         own = _names(opening.names("bagit", storage)) if found.form == "bagit" else _AS_THEY_ARE
         whole = _part("", "files", _wrapped(found, path, storage), names=own)
         covering = [partial(part.covers, storage.where) for part in parts]
-        aside = dict.fromkeys(left_out(found.form, storage, covering), NOT_CARRIED)
+        owning = [partial(_says_itself, layer, storage.where) for layer in layers[1:]]
+        aside = dict.fromkeys(left_out(found.form, storage, [*covering, *owning]), NOT_CARRIED)
         empty = tuple(name for name in _empty_folders(storage) if any(covers(f"{name}/-") for covers in covering))
         yield Payload(found.form, found.root.name, parts, whole, statement, aside, empty)
+
+
+def _says_itself(layer: Layer, root: str, name: str) -> bool:
+    """True for a file that a package in the package at `root` says of itself: it goes along as a document."""
+    full, above = f"{root}/{name}", f"{layer.storage.where}/"
+    return full.startswith(above) and is_own_file(layer.form, full.removeprefix(above))
 
 
 def _knowing(part: Part, root: Storage, facts: Facts) -> Part:

@@ -188,9 +188,13 @@ def own_documents(package: Path) -> Iterator[tuple[str, bytes]]:
     found = list(documents(package))
     bag = any(name == "bagit.txt" for name, _ in found)
     if bag:
-        yield from ((name, content) for name, content in found if (package / name).is_file())
+        yield from ((name, content) for name, content in found if _is_tag(package, name))
     else:
         yield from found
+
+
+def _is_tag(package: Path, name: str) -> bool:
+    return (package / name).is_file() if package.is_dir() else not name.startswith("data/")
 
 
 def _header_of_mets(root: etree._Element, found: dict[str, list[str]]) -> None:

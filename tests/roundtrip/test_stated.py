@@ -5,9 +5,12 @@ Everything is read by lxml and as plain text, not by the readers that the conver
 
 from __future__ import annotations
 
+import json
 import os
+import sqlite3
 import tarfile
 import zipfile
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -16,6 +19,7 @@ import pytest
 from lxml import etree
 
 from noarkit.deliveries import convert
+from noarkit.events import Event
 from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
 from noarkit.validate import validate
 from noarkit.words.texts import texts as words_of
@@ -255,3 +259,40 @@ def test_the_official_schemas_have_nothing_against_what_was_carried(
         if form.startswith("dias"):
             beside = next(at.glob("*.xml")).read_bytes()
             assert dias.errors("submission", beside) == []
+
+
+@pytest.mark.parametrize(
+    ("form", "tail"), [("eark-sip", ".zip"), ("eark-aip", ""), ("dias-sip", ""), ("bagit", ".tar")]
+)
+def test_a_conversion_that_goes_on_keeps_the_identifier_of_its_start(tmp_path: Path, form: str, tail: str) -> None:
+    class Stopped(Exception):
+        """The process ended here."""
+
+    told: list[str] = []
+
+    def stop(event: Event, /) -> None:
+        if event.name == "package_files":
+            raise Stopped
+
+    (tmp_path / "mapper").mkdir()
+    for number in range(2_000):
+        (tmp_path / "mapper" / f"{number:05}.txt").write_text(str(number))
+    target = tmp_path / f"ut{tail}"
+    with pytest.raises(Stopped):
+        convert(tmp_path / "mapper", target, form=form, tell=stop)
+    for state in tmp_path.glob(".noarkit-*/**/state.db"):
+        with closing(sqlite3.connect(state)) as db:
+            told += [
+                value for (value,) in db.execute("SELECT value FROM job WHERE key IN ('eark-object-id', 'bag-id')")
+            ]
+    for start in tmp_path.glob(".noarkit-*/start.json"):
+        told.append("UUID:" + json.loads(start.read_text())["uuid"])
+    made = convert(tmp_path / "mapper", target, form=form)
+    own = header(made.package)
+    assert (own.get("OBJID") or own["External-Identifier"])[0] == told[0]
+
+
+def test_what_an_inner_package_says_of_itself_is_not_called_lost(tmp_path: Path, sources: dict[str, Path]) -> None:
+    bag = convert(sources["eark"], tmp_path / "bag", form="bagit").package
+    assert convert(bag, tmp_path / "out", form="eark-dip").set_aside == 0
+    assert not list(tmp_path.glob("*.csv"))

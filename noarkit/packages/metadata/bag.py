@@ -58,6 +58,8 @@ _OF_ROLE = MappingProxyType({role: word for word, role in _PARTIES.items()})
 _SYSTEMS: Mapping[str, str] = MappingProxyType({"Source-System": "system", "Archive-System": "archive_system"})
 _RECORD, _AGENT, _NOTE = "Alternative-Identifier", "Other-Agent", "Other-Agent-Note"
 _RESERVED = frozenset({"Source-Organization", "Contact-Name", "Contact-Phone", "Contact-Email"})
+_KNOWN = _RESERVED | _SINGLE.keys() | _MANY.keys() | {IDENTIFIER, _RECORD, _AGENT, _NOTE}
+_GROUPS = tuple(f"{word}-" for word in (*_PARTIES, *_SYSTEMS))
 _STROKE = " | "
 
 
@@ -83,7 +85,9 @@ class _Reading:
         self._reserved: dict[str, str] = {}
 
     def take(self, label: str, value: str) -> None:
-        """One entry."""
+        """One entry; labels mean the same in capitals and small letters."""
+        spelt = "-".join(word.capitalize() for word in label.split("-"))
+        label = spelt if spelt in _KNOWN or spelt.startswith(_GROUPS) else label
         word, _, last = label.partition("-")
         system = next((name for name in _SYSTEMS if label.startswith(f"{name}-")), "")
         if label == IDENTIFIER and "identifier" not in self._told:
@@ -96,8 +100,8 @@ class _Reading:
             return
         elif system:
             self._take_system(_SYSTEMS[system], label.removeprefix(f"{system}-"), value)
-        elif label in _RESERVED:
-            self._reserved.setdefault(label, value)
+        elif label in _RESERVED and label not in self._reserved:
+            self._reserved[label] = value
         else:
             self._take_other(label, value)
 

@@ -121,10 +121,12 @@ def _role_of(agent: Agent) -> str:
 
 
 def _party(agent: Agent) -> Party:
-    code = next((text for text, kind in agent.notes if kind == IDENTIFICATION), "")
     rest = list(agent.notes)
-    if code:
-        rest.remove((code, IDENTIFICATION))
+    # the only note of a body is its code, whether it says so or not
+    coded = next((note for note in rest if note[1] == IDENTIFICATION), rest[0] if len(rest) == 1 else None)
+    code = coded[0] if coded is not None else ""
+    if coded is not None:
+        rest.remove(coded)
     return Party(agent.name, code, notes=tuple(text for text, _ in rest if text), individual=agent.type == "INDIVIDUAL")
 
 
