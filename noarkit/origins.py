@@ -15,7 +15,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.load.receiving import is_received
 from noarkit.site import Place, Site, site
-from noarkit.sources.connector import find_connection, names_connection, reopen_connection, standing
+from noarkit.sources.connector import find_connection, is_connection_name, reopen_connection, standing
 from noarkit.sources.opening import open_source as find_source
 from noarkit.sources.opening import reopen
 from noarkit.sources.port import Settling, Source, SourceIdentity, keyed
@@ -45,7 +45,7 @@ def source_at(
             )
         return source
     where = os.fspath(source)
-    if kind is None and names_connection(where):
+    if kind is None and is_connection_name(where):
         here = here or site()
         now = datetime.fromtimestamp(here.now_s(), UTC)
         found = find_connection(where, here.config, here.environment, now)
@@ -67,7 +67,7 @@ def source_of(folder: RunFolder) -> SourceIdentity:
 def same_source(folder: RunFolder, source: Place) -> None:
     """Raises `UsageFault` where a run was planned from another source than this."""
     named = os.fspath(source) if isinstance(source, str | Path) else ""
-    where = named if names_connection(named) else source_at(source, None).identity.where
+    where = named if is_connection_name(named) else source_at(source, None).identity.where
     if source_of(folder).where != where:
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
 

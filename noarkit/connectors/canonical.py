@@ -28,12 +28,12 @@ _SECRET_NAMES = re.compile(
 )
 
 
-def parse(body: bytes, where: str) -> object:
+def parse(body: bytes, location: str) -> object:
     """The JSON value in an answer; a byte-order mark is let pass. Raises `ServiceStrange`."""
     try:
         return json.loads(body.decode("utf-8-sig"), parse_float=Decimal, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise ServiceStrange(where=where, why="not-json") from error
+        raise ServiceStrange(where=location, why="not-json") from error
 
 
 def canonical(value: object) -> bytes:
@@ -53,29 +53,29 @@ def without_secrets(value: object, names: Iterable[str] = ()) -> object:
     return _clean(value, frozenset(name.casefold() for name in names), 0)
 
 
-def redacted(text: str, key: bytes) -> str:
+def redact(text: str, key: bytes) -> str:
     """A stand-in for a short secret: the same for the same text, and not to be guessed without `key`."""
     return f"[REDACTED sha256:{hmac.new(key, text.encode('utf-8', 'surrogatepass'), hashlib.sha256).hexdigest()[:32]}]"
 
 
-def _clean(found: object, known: frozenset[str], depth: int) -> object:
-    if type(found) in _PLAIN:
-        return found
+def _clean(value: object, secret_names: frozenset[str], depth: int) -> object:
+    if type(value) in _PLAIN:
+        return value
     if depth > MAX_DEPTH:
         return REMOVED
-    if isinstance(found, Mapping):
+    if isinstance(value, Mapping):
         return {
-            name: REMOVED if inner and _is_secret(str(name), known) else _clean(inner, known, depth + 1)
-            for name, inner in found.items()
+            name: REMOVED if inner and _is_secret(str(name), secret_names) else _clean(inner, secret_names, depth + 1)
+            for name, inner in value.items()
         }
-    if isinstance(found, Sequence) and not isinstance(found, str | bytes):
-        return [_clean(inner, known, depth + 1) for inner in found]
-    return found
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_clean(inner, secret_names, depth + 1) for inner in value]
+    return value
 
 
 @lru_cache(4_096)
-def _is_secret(name: str, known: frozenset[str]) -> bool:
-    return name.casefold() in known or _SECRET_NAMES.match(name) is not None
+def _is_secret(name: str, secret_names: frozenset[str]) -> bool:
+    return name.casefold() in secret_names or _SECRET_NAMES.match(name) is not None
 
 
 def _refuse(name: str) -> object:
@@ -87,7 +87,7 @@ def _write(value: object, pieces: list[str], depth: int) -> None:
         raise ServiceStrange(why="too-deep")
     kind = type(value)
     if kind in _PLAIN:
-        pieces.append(_told(value))
+        pieces.append(_format_scalar(value))
     elif isinstance(value, Mapping):
         _write_members(value, pieces, depth)
     elif isinstance(value, Sequence) and not isinstance(value, str):
@@ -98,7 +98,7 @@ def _write(value: object, pieces: list[str], depth: int) -> None:
             _write(inner, pieces, depth + 1)
         pieces.append("]")
     else:
-        pieces.append(_told(value))
+        pieces.append(_format_scalar(value))
 
 
 def _write_members(value: Mapping[str, object], pieces: list[str], depth: int) -> None:
@@ -116,7 +116,7 @@ def _write_members(value: Mapping[str, object], pieces: list[str], depth: int) -
     pieces.append("{}" if sign == "{" else "}")
 
 
-def _told(value: object) -> str:
+def _format_scalar(value: object) -> str:
     """A value without parts."""
     if isinstance(value, str):
         return _quoted(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Shapes = Mapping[str, Mapping[str, str]]
-How = Literal["added", "removed", "retyped"]
+ChangeKind = Literal["added", "removed", "retyped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Change:
 
     stream: str
     field: str
-    how: How
+    kind: ChangeKind
 
 
 def drift(before: Shapes, now: Shapes) -> Iterator[Change]:

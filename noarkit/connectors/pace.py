@@ -22,7 +22,7 @@ from typing import Protocol
 
 from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
 
-_TOLD_FROM_S = 5.0
+_REPORT_WAIT_FROM_S = 5.0
 _LONGEST_CALL_S = 300.0
 _CLOCKS_DIFFER_S = 1.0
 _A_SWEEP = 256
@@ -50,7 +50,7 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Turn:
     """What a log says: how long to wait, or the ticket of a call that may go."""
 
     wait_s: float
@@ -60,11 +60,11 @@ class Answered:
 class Log(Protocol):
     """What was sent, oldest first, of one credential."""
 
-    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
+    def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
         """Notes a call now where every window has room; else answers how long to wait."""
         ...
 
-    def done(self, ticket: int, now_s: float) -> None:
+    def finish(self, ticket: int, now_s: float) -> None:
         """The answer to a call came."""
         ...
 
@@ -83,38 +83,38 @@ class Pace:
         clock: Clock | None = None,
         *,
         longest_wait_s: float = 1_000.0,
-        told: Callable[[float], None] | None = None,
+        on_wait: Callable[[float], None] | None = None,
     ) -> None:
         judge_rates(rates)
         self._rates = tuple(rates)
         self._log = log or MemoryLog()
         self._clock = clock or Clock()
         self._longest_wait_s = longest_wait_s
-        self._told = told
+        self._told = on_wait
 
     @contextmanager
-    def call(self, where: str) -> Iterator[None]:
+    def call(self, location: str) -> Iterator[None]:
         """Waits until a call may be sent; the block sends it. Raises `ServiceBusy` for too long a wait."""
-        ticket = self._wait(where)
+        ticket = self._wait(location)
         try:
             yield
         finally:
-            self._log.done(ticket, self._clock.now_s())
+            self._log.finish(ticket, self._clock.now_s())
 
-    def _wait(self, where: str) -> int:
+    def _wait(self, location: str) -> int:
         spent_s = 0.0
         while True:
-            found = self._log.take(self._rates, self._clock.now_s())
-            if found.wait_s <= 0:
-                return found.ticket
-            spent_s += found.wait_s
+            turn = self._log.take(self._rates, self._clock.now_s())
+            if turn.wait_s <= 0:
+                return turn.ticket
+            spent_s += turn.wait_s
             if spent_s > self._longest_wait_s:
-                raise ServiceBusy(where=where, retry_after_s=round(found.wait_s))
-            if found.wait_s >= _TOLD_FROM_S and self._told is not None:
-                self._told(found.wait_s)
-            self._clock.sleep_s(found.wait_s)
+                raise ServiceBusy(where=location, retry_after_s=round(turn.wait_s))
+            if turn.wait_s >= _REPORT_WAIT_FROM_S and self._told is not None:
+                self._told(turn.wait_s)
+            self._clock.sleep_s(turn.wait_s)
 
-    def penalty(self, wait_s: float) -> None:
+    def hold_back(self, wait_s: float) -> None:
         """The service asked us to wait: nobody asks again before."""
         self._log.hold(self._clock.now_s() + wait_s)
 
@@ -136,24 +136,24 @@ class MemoryLog:
         self._held_s = 0.0
         self._lock = threading.Lock()
 
-    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
+    def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
         """Room in every window, or the wait for it."""
         with self._lock:
             if self._held_s > now_s:
-                return Answered(self._held_s - now_s)
+                return Turn(self._held_s - now_s)
             if not rates:
-                return Answered(0.0)
+                return Turn(0.0)
             if len(self._done) >= _A_SWEEP and self._next % _A_SWEEP == 0:
                 span_s = max(rate.seconds for rate in rates)
                 del self._done[: bisect_right(self._done, now_s - span_s)]
             wait_s = _wait_s(self._newest, len(self._under_way), rates, now_s)
             if wait_s > 0:
-                return Answered(wait_s)
+                return Turn(wait_s)
             self._next += 1
             self._under_way.add(self._next)
-            return Answered(0.0, self._next)
+            return Turn(0.0, self._next)
 
-    def done(self, ticket: int, now_s: float) -> None:
+    def finish(self, ticket: int, now_s: float) -> None:
         """It was counted by now."""
         with self._lock:
             if ticket in self._under_way:
@@ -183,24 +183,24 @@ class SharedLog:
         self._opened = (0, 0)
         self._takes = 0
 
-    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
+    def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
         """Room in every window, or the wait for it, decided in one transaction."""
         with self._transaction() as db:
-            held_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
-            if held_s > now_s:
-                return Answered(held_s - now_s)
-            if held_s:
+            hold_until_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
+            if hold_until_s > now_s:
+                return Turn(hold_until_s - now_s)
+            if hold_until_s:
                 db.execute("DELETE FROM held")
             if not rates:
-                return Answered(0.0)
+                return Turn(0.0)
             self._tidy(db, max(rate.seconds for rate in rates), now_s)
-            (under_way,) = db.execute("SELECT count(*) FROM under_way").fetchone()
-            wait_s = _wait_s(lambda place: _newest(db, place), under_way, rates, now_s)
+            (in_flight,) = db.execute("SELECT count(*) FROM under_way").fetchone()
+            wait_s = _wait_s(lambda place: _newest(db, place), in_flight, rates, now_s)
             if wait_s > 0:
-                return Answered(wait_s)
-            return Answered(0.0, int(db.execute("INSERT INTO under_way (sent) VALUES (?)", (now_s,)).lastrowid or 0))
+                return Turn(wait_s)
+            return Turn(0.0, int(db.execute("INSERT INTO under_way (sent) VALUES (?)", (now_s,)).lastrowid or 0))
 
-    def done(self, ticket: int, now_s: float) -> None:
+    def finish(self, ticket: int, now_s: float) -> None:
         """It was counted by now."""
         if ticket:
             with self._transaction() as db:
@@ -214,10 +214,12 @@ class SharedLog:
 
     def _tidy(self, db: sqlite3.Connection, span_s: float, now_s: float) -> None:
         """What a process that died had under way, and what a clock put back says, must not hold us for ever."""
-        lost = db.execute("DELETE FROM under_way WHERE sent < ? OR sent > ? RETURNING sent", _alive(now_s)).fetchall()
-        for (sent,) in lost:
-            if sent <= now_s:
-                _note(db, sent)
+        expired = db.execute(
+            "DELETE FROM under_way WHERE sent < ? OR sent > ? RETURNING sent", _alive(now_s)
+        ).fetchall()
+        for (sent_s,) in expired:
+            if sent_s <= now_s:
+                _note(db, sent_s)
         last = _newest(db, 1)
         if last is not None and last > now_s + _CLOCKS_DIFFER_S:
             db.execute("DELETE FROM counted WHERE at > ?", (now_s + _CLOCKS_DIFFER_S,))
@@ -228,7 +230,7 @@ class SharedLog:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
-            db = self._opened_here()
+            db = self._current_db()
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -237,12 +239,12 @@ class SharedLog:
                 raise
             db.execute("COMMIT")
 
-    def _opened_here(self) -> sqlite3.Connection:
+    def _current_db(self) -> sqlite3.Connection:
         """The file, opened by this process, and the one that lies there now."""
         with suppress(FileNotFoundError):
             if self._db is not None and self._opened == (os.getpid(), self._path.stat().st_ino):
                 return self._db
-        self._db, self._opened = _opened(self._path), (os.getpid(), self._path.stat().st_ino)
+        self._db, self._opened = _open_log(self._path), (os.getpid(), self._path.stat().st_ino)
         weakref.finalize(self, self._db.close)
         return self._db
 
@@ -257,27 +259,27 @@ class Allowance:
         self.spent = 0
         self.remaining: int | None = None
 
-    def spend(self, where: str, cost: int) -> None:
+    def spend(self, location: str, cost: int) -> None:
         """Counts what a call costs. Raises `AllowanceSpent` where that is more than is left for us."""
         with self._lock:
             if self._most is not None and self.spent + cost > self._most:
-                raise AllowanceSpent(where=where, why="our-limit", spent=self.spent)
+                raise AllowanceSpent(where=location, why="our-limit", spent=self.spent)
             if self._floor is not None and self.remaining is not None and self.remaining - cost < self._floor:
-                raise AllowanceSpent(where=where, why="allowance-floor", remaining=self.remaining)
+                raise AllowanceSpent(where=location, why="allowance-floor", remaining=self.remaining)
             self.spent += cost
 
-    def told(self, remaining: int) -> None:
+    def update(self, remaining: int) -> None:
         """The service says how much is left."""
         with self._lock:
             self.remaining = remaining
 
 
-def _wait_s(newest: Callable[[int], float | None], under_way: int, rates: Sequence[Rate], now_s: float) -> float:
+def _wait_s(newest: Callable[[int], float | None], in_flight: int, rates: Sequence[Rate], now_s: float) -> float:
     """How long until one more call fits in every window. `newest(1)` is when the last answer came, `newest(2)` the one
     before it; calls under way count as sent now."""
     wait_s = 0.0
     for rate in rates:
-        room = rate.calls - under_way
+        room = rate.calls - in_flight
         # the one that has to be out of the window first
         at = now_s if room <= 0 else newest(room)
         if at is not None and at > now_s - rate.seconds:
@@ -286,7 +288,7 @@ def _wait_s(newest: Callable[[int], float | None], under_way: int, rates: Sequen
     return wait_s
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_log(path: Path) -> sqlite3.Connection:
     """The file, its tables made by one process alone: changing how it is written wants it for itself."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -302,8 +304,8 @@ def _opened(path: Path) -> sqlite3.Connection:
 def _newest(db: sqlite3.Connection, place: int) -> float | None:
     """When the answer came that is the last but so many."""
     query = "SELECT at FROM counted WHERE number = (SELECT max(number) FROM counted) + 1 - ?"
-    found = db.execute(query, (place,)).fetchone()
-    return None if found is None else float(found[0])
+    row = db.execute(query, (place,)).fetchone()
+    return None if row is None else float(row[0])
 
 
 def _note(db: sqlite3.Connection, at: float) -> None:

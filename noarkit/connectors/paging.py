@@ -26,42 +26,42 @@ class Page:
     total: int | None = None
 
 
-def pages(ask: Callable[[str | None], Page], where: str, *, first: str | None = None) -> Iterator[Page]:
+def pages(ask: Callable[[str | None], Page], location: str, *, first: str | None = None) -> Iterator[Page]:
     """Every page from `first` on. Raises `ServiceStrange` for a list that leads in a circle or does not get on."""
-    seen: set[str] = set()
+    seen_cursors: set[str] = set()
     cursor = first
     for _ in range(MOST_PAGES):
         page = ask(cursor)
         yield page
         if page.next is None:
             return
-        if page.next == cursor or page.next in seen:
-            raise ServiceStrange(where=where, why="page-again")
-        seen.add(page.next)
+        if page.next == cursor or page.next in seen_cursors:
+            raise ServiceStrange(where=location, why="page-again")
+        seen_cursors.add(page.next)
         cursor = page.next
-    raise ServiceStrange(where=where, why="no-end")
+    raise ServiceStrange(where=location, why="no-end")
 
 
-def rows(found: Iterable[Page], key: Callable[[Row], str], where: str, *, exact: bool = False) -> Iterator[Row]:
+def rows(source: Iterable[Page], key: Callable[[Row], str], location: str, *, exact: bool = False) -> Iterator[Row]:
     """Every row once. A page with a next one and nothing new does not get on: `ServiceStrange`.
 
     With `exact`, fewer different rows than the service's own last total are `ServiceStrange` too.
     """
     total: int | None = None
-    with Seen() as seen:
+    with KeySet() as seen_keys:
         idle = 0
-        for page in found:
+        for page in source:
             total = page.total if page.total is not None else total
-            fresh = [row for row in page.rows if seen.first(key(row))]
+            fresh = [row for row in page.rows if seen_keys.add(key(row))]
             yield from fresh
             idle = 0 if fresh else idle + 1
             if page.next is not None and idle > 1:
-                raise ServiceStrange(where=where, why="page-again")
-        if exact and total is not None and seen.count < total:
-            raise ServiceStrange(where=where, why="list-incomplete", found=seen.count, total=total)
+                raise ServiceStrange(where=location, why="page-again")
+        if exact and total is not None and seen_keys.count < total:
+            raise ServiceStrange(where=location, why="list-incomplete", found=seen_keys.count, total=total)
 
 
-class Seen:
+class KeySet:
     """Which keys were met: in memory while they are few, else in a file of the system's own."""
 
     def __init__(self) -> None:
@@ -69,14 +69,14 @@ class Seen:
         self._many: sqlite3.Connection | None = None
         self.count = 0
 
-    def first(self, key: str) -> bool:
+    def add(self, key: str) -> bool:
         """True where the key was not met before."""
         if self._many is None:
             if key in self._few:
                 return False
             self._few.add(key)
             if len(self._few) > _FEW:
-                self._many = _moved(self._few)
+                self._many = _move_to_table(self._few)
         elif self._many.execute("INSERT OR IGNORE INTO seen VALUES (?)", (key,)).rowcount == 0:
             return False
         self.count += 1
@@ -100,7 +100,7 @@ class Seen:
         self.close()
 
 
-def _moved(few: set[str]) -> sqlite3.Connection:
+def _move_to_table(few: set[str]) -> sqlite3.Connection:
     """The keys of a set in a table; the set is empty afterwards."""
     many = scratch(8 * 1_024)
     many.execute("CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID")

@@ -26,13 +26,13 @@ class Window:
     since: datetime | None
     until: datetime
     sweep: bool = False
-    hinted: frozenset[str] = frozenset()
+    hinted_ids: frozenset[str] = frozenset()
     keys_only: bool = False
     again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class GeneratedDocument:
     """A document made of what was listed: a snapshot, a letter put together again, a note. Its bytes are known now.
 
     `title` and `created` are what a person knows it by; recipes see them as `record.papers[item.index]`.
@@ -67,42 +67,42 @@ class Item:
     key: str
     fields: Mapping[str, object]
     modified: datetime | None = None
-    made: tuple[Made, ...] = ()
+    generated: tuple[GeneratedDocument, ...] = ()
     contents: tuple[Content, ...] = ()
     kind: str = ""
-    made_first: bool = True
+    generated_first: bool = True
     papers: Mapping[str, Paper] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class NotFetched:
+class FetchFailure:
     """What could not be had, and why, in one word: an archive must be able to say what it did not get."""
 
     stream: str
     key: str
-    why: str
+    reason: str
     data: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
+class Deletion:
     """What the service says it has deleted. The archive keeps it; the event is told."""
 
     stream: str
     key: str
-    when: datetime | None
+    deleted_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Omission:
     """What was met and is not to be archived, or not yet, and why, in one word: it is counted and listed."""
 
     stream: str
     key: str
-    why: str
+    reason: str
 
 
-ServiceItem = Item | NotFetched | Deleted | LeftOut
+ServiceItem = Item | FetchFailure | Deletion | Omission
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Service(Protocol):
         """What can be read, parents first."""
         ...
 
-    def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
+    def items(self, stream: Stream, window: Window, emit: Listener) -> Iterator[ServiceItem]:
         """Every item of a stream once, oldest change first where the service can. Raises a ServiceFault."""
         ...
 
@@ -166,27 +166,27 @@ class Service(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenBack:
+class WriteBackResult:
     """What became of one value that was to be written into a record: written, the same already, or refused and why."""
 
     stream: str
     id: str
     state: Literal["written", "same", "refused"]
-    why: str = ""
+    reason: str = ""
 
 
 @runtime_checkable
 class Writable(Protocol):
     """A service whose records take a value from us, where that was asked for."""
 
-    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WrittenBack]:
+    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WriteBackResult]:
         """Writes values by record id into a field; one that has its value already is left alone, for each change
         there is another version here. May be repeated. Raises a ServiceFault."""
         ...
 
 
 @runtime_checkable
-class Shaped(Protocol):
+class FieldShapes(Protocol):
     """A service that tells which fields its streams have: a change of them between runs is kept and told."""
 
     def shapes(self) -> Mapping[str, Mapping[str, str]]:
@@ -195,7 +195,7 @@ class Shaped(Protocol):
 
 
 @runtime_checkable
-class Revisiting(Protocol):
+class Revisitable(Protocol):
     """A service of which some things are not ready when they are met, and are asked for anew by the next run."""
 
     def again(self) -> Mapping[str, Sequence[str]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import quote, quote_plus
 
 HIDDEN = "***"
-MAX_TOLD = 300
+MAX_LENGTH = 300
 _SHORTEST = 6
 _LOOKS_SECRET = re.compile(
     r"(?i)\b(?:bearer|basic|[a-z]+-oauthtoken)\s+[A-Za-z0-9._~+/=-]{8,}|whsec_[A-Za-z0-9+/=]+|"
@@ -53,8 +53,8 @@ class Scrubber:
     def clean(self, text: str) -> str:
         """The text without any of them, on one line, cut to what a person reads."""
         text = self.hide(text)
-        shown = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-        return shown if len(shown) <= MAX_TOLD else shown[: MAX_TOLD - 1] + "…"
+        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+        return line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"
 
     def holds(self, text: str) -> bool:
         """True where a secret stands in the text."""

@@ -53,7 +53,7 @@ class Request:
         return self.method in ("GET", "HEAD") if self.repeatable is None else self.repeatable
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """How it is told: without what follows the path, which may hold what is nobody's business."""
         return f"{self.method} {urlsplit(self.url).path}"
 
@@ -65,17 +65,17 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     body: bytes
-    where: str
+    label: str
 
     def json(self) -> object:
         """The JSON value. Raises `ServiceStrange`."""
-        return parse(self.body, self.where)
+        return parse(self.body, self.label)
 
     def members(self) -> Mapping[str, object]:
         """The JSON object. Raises `ServiceStrange`."""
         value = self.json()
         if not isinstance(value, Mapping):
-            raise ServiceStrange(where=self.where, why="not-an-object")
+            raise ServiceStrange(where=self.label, why="not-an-object")
         return value
 
     def retry_after_s(self, now_s: float) -> float | None:
@@ -99,10 +99,10 @@ class Proxy:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WireSettings:
     """How a service is reached: who may be asked, whom TLS trusts, through which proxy, how long we wait."""
 
-    where: str
+    label: str
     policy: UrlPolicy
     tls: ssl.SSLContext | None = None
     proxy: Proxy | None = None
@@ -124,10 +124,10 @@ class Line:
 class Wire:
     """Connections to one service. Safe for threads; belongs to the process that made it."""
 
-    def __init__(self, line: Line, scrubber: Scrubber) -> None:
-        self.line = line
+    def __init__(self, line: WireSettings, scrubber: Scrubber) -> None:
+        self.settings = line
         self.scrubber = scrubber
-        self._ways = _Ways(line)
+        self._ways = _Transports(line)
         timeout = httpx.Timeout(line.answer_timeout_s, connect=line.connect_timeout_s)
         self._extensions = {"timeout": timeout.as_dict()}
 
@@ -137,9 +137,9 @@ class Wire:
             body = bytearray()
             for block in answer.iter_bytes():
                 body += block
-                if len(body) > self.line.max_answer_bytes:
-                    raise TooLarge(where=self.line.where, why="total-bytes")
-            return Answer(answer.status_code, names(answer), bytes(body), f"{self.line.where} {request.shown}")
+                if len(body) > self.settings.max_answer_bytes:
+                    raise TooLarge(where=self.settings.label, why="total-bytes")
+            return Answer(answer.status_code, header_map(answer), bytes(body), f"{self.settings.label} {request.label}")
 
     @contextmanager
     def stream(self, request: Request, own_host: str = "") -> Iterator[httpx.Response]:
@@ -153,7 +153,7 @@ class Wire:
                 target = str(answer.url.join(answer.headers.get("location", "")))
             keeps = bool(own_host) and urlsplit(target).netloc == own_host
             request = Request("GET", target, headers=request.headers if keeps else {})
-        raise ServiceStrange(where=self.line.where, why="redirects")
+        raise ServiceStrange(where=self.settings.label, why="redirects")
 
     def close(self) -> None:
         """Ends all connections."""
@@ -162,48 +162,50 @@ class Wire:
     @contextmanager
     def _answer(self, request: Request) -> Iterator[httpx.Response]:
         """Sent by the transport itself: what a client would put between, cookies above all, is not wanted here."""
-        self.line.check(request.url)
+        self.settings.check(request.url)
         headers = {**_HEADERS, **request.headers}
         if request.media_type:
             headers["Content-Type"] = request.media_type
-        asked = httpx.Request(
+        http_request = httpx.Request(
             request.method, _url(request), headers=headers, content=request.body, extensions=self._extensions
         )
-        with self._translating(request):
-            answer = self._ways.handle_request(asked)
-            answer.request = asked
+        with self._translate_faults(request):
+            answer = self._ways.handle_request(http_request)
+            answer.request = http_request
             try:
                 yield answer
             finally:
                 answer.close()
 
     @contextmanager
-    def _translating(self, request: Request) -> Iterator[None]:
-        where = f"{self.line.where} {request.shown}"
+    def _translate_faults(self, request: Request) -> Iterator[None]:
+        location = f"{self.settings.label} {request.label}"
         try:
             yield
         except NoarkitError:
             raise
         except httpx.ConnectTimeout as error:
-            raise ServiceAway(where=where, why="connect-timeout", sent=False) from error
+            raise ServiceAway(where=location, why="connect-timeout", sent=False) from error
         except httpx.ConnectError as error:
-            why = "no-connection" if self.line.proxy_to(request.url) is None else "proxy-no-answer"
-            raise trust_fault(where, error) or ServiceAway(where=where, why=why, sent=False) from error
+            reason = "no-connection" if self.settings.proxy_to(request.url) is None else "proxy-no-answer"
+            raise trust_fault(location, error) or ServiceAway(where=location, why=reason, sent=False) from error
         except httpx.ProxyError as error:
-            raise proxy_fault(where, str(error), named=bool(self.line.proxy and self.line.proxy.user)) from error
+            raise proxy_fault(
+                location, str(error), has_user=bool(self.settings.proxy and self.settings.proxy.user)
+            ) from error
         except httpx.PoolTimeout as error:
-            raise ServiceAway(where=where, why="no-free-connection", sent=False) from error
+            raise ServiceAway(where=location, why="no-free-connection", sent=False) from error
         except httpx.TimeoutException as error:
-            raise ServiceAway(where=where, why="timeout", sent=True) from error
+            raise ServiceAway(where=location, why="timeout", sent=True) from error
         except httpx.HTTPError as error:
-            distrust = trust_fault(where, error)
-            raise distrust or ServiceAway(where=where, why="broke-off", sent=True) from error
+            distrust = trust_fault(location, error)
+            raise distrust or ServiceAway(where=location, why="broke-off", sent=True) from error
 
 
-class _Ways(httpx.BaseTransport):
+class _Transports(httpx.BaseTransport):
     """Straight to a host, or through the proxy where there is one for it."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: WireSettings) -> None:
         self._line = line
         self._direct = self._transport(None)
         self._through = None if line.proxy is None else self._transport(line.proxy)
@@ -232,22 +234,24 @@ class _Ways(httpx.BaseTransport):
         )
 
 
-def proxy_fault(where: str, said: str, *, named: bool) -> NoarkitError:
+def proxy_fault(location: str, message: str, *, has_user: bool) -> NoarkitError:
     """What the word of a proxy means that did not let us through; `said` begins with its status."""
-    status = said.partition(" ")[0]
+    status = message.partition(" ")[0]
     if status == str(_PROXY_DENIES):
-        return ProxyDenied(where=where, status=_PROXY_DENIES, why="proxy-refuses-name" if named else "proxy-wants-name")
+        return ProxyDenied(
+            where=location, status=_PROXY_DENIES, why="proxy-refuses-name" if has_user else "proxy-wants-name"
+        )
     if status.startswith("4"):
-        return ProxyDenied(where=where, status=int(status), why="proxy-forbids")
-    return ServiceAway(where=where, why="proxy-cannot-reach", sent=False)
+        return ProxyDenied(where=location, status=int(status), why="proxy-forbids")
+    return ServiceAway(where=location, why="proxy-cannot-reach", sent=False)
 
 
-def trust_fault(where: str, error: BaseException) -> TrustFault | None:
+def trust_fault(location: str, error: BaseException) -> TrustFault | None:
     """The fault of trust behind what broke a connection; None where it broke for another reason."""
     for cause in causes(error, hidden=True):
         if isinstance(cause, ssl.SSLError):
-            why = why_not_trusted(cause)
-            return TrustFault(host=where, **told(why)) if is_about_trust(cause) or why == "not-tls" else None
+            reason = why_not_trusted(cause)
+            return TrustFault(host=location, **told(reason)) if is_about_trust(cause) or reason == "not-tls" else None
     return None
 
 
@@ -266,16 +270,16 @@ def retry_after_s(value: str, now_s: float) -> float | None:
     return wait_s if 0 <= wait_s < 1e9 else None
 
 
-def names(answer: httpx.Response) -> dict[str, str]:
+def header_map(answer: httpx.Response) -> dict[str, str]:
     """The headers of an answer, their names in small letters."""
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for raw_name, raw_value in answer.headers.raw:
-        name, value = raw_name.decode("latin-1").lower(), _decoded(raw_value)
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
+        name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
 
 
-def _decoded(value: bytes) -> str:
+def _decode_header(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:

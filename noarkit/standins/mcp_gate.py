@@ -20,7 +20,7 @@ BEARER = "Bearer "
 _INVALID = 'Bearer error="invalid_token"'
 # what the gate asks of its stand-in: the answer to a call that meets trouble, by its path, and to one not let in
 Trouble = Callable[[str], Response | None]
-Turning = Callable[[str, Mapping[str, str], str], Response | None]  # by its path, its headers and its query
+Gatekeeper = Callable[[str, Mapping[str, str], str], Response | None]  # by its path, its headers and its query
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +28,19 @@ class Gate:
     """Servers by their paths, for whoever is not turned away."""
 
     trouble: Trouble
-    turned_away: Turning
+    gatekeeper: Gatekeeper
     servers: Mapping[str, MCPServer]
 
     def routes(self) -> Sequence[BaseRoute]:
         """A route for each server."""
-        found: list[BaseRoute] = []
+        routes: list[BaseRoute] = []
         for path, server in self.servers.items():
             inner = server.streamable_http_app(streamable_http_path=path, json_response=True)
-            found += [Route(path, _Guarded(route.app, self)) for route in inner.routes if isinstance(route, Route)]
-        return found
+            routes += [Route(path, _GuardedApp(route.app, self)) for route in inner.routes if isinstance(route, Route)]
+        return routes
 
     @contextlib.asynccontextmanager
-    async def running(self, app: Starlette) -> AsyncIterator[None]:
+    async def run_servers(self, app: Starlette) -> AsyncIterator[None]:
         """All servers, for as long as the stand-in runs."""
         async with contextlib.AsyncExitStack() as stack:
             for server in self.servers.values():
@@ -53,30 +53,30 @@ class Gate:
         if trouble is not None:
             return trouble
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        return self.turned_away(scope["path"], headers, scope.get("query_string", b"").decode("latin-1"))
+        return self.gatekeeper(scope["path"], headers, scope.get("query_string", b"").decode("latin-1"))
 
 
-def keyed(
+def make_key_gatekeeper(
     key: str,
-    known: Callable[[str], bool],
+    is_known: Callable[[str], bool],
     challenge: Callable[[str], str] = lambda path: _INVALID,
-) -> Turning:
+) -> Gatekeeper:
     """Lets in whoever has the key of the address and a bearer's token that is good; others are told by a `challenge`
     where tokens are had."""
 
-    def turned_away(path: str, headers: Mapping[str, str], query: str) -> Response | None:
-        shown = parse_qs(query).get("key", [""])[0]
-        if not hmac.compare_digest(shown.encode(), key.encode()):
+    def refuse(path: str, headers: Mapping[str, str], query: str) -> Response | None:
+        key_shown = parse_qs(query).get("key", [""])[0]
+        if not hmac.compare_digest(key_shown.encode(), key.encode()):
             return JSONResponse({"error": "not found"}, 404)
         token = headers.get("authorization", "")
-        if not token.startswith(BEARER) or not known(token.removeprefix(BEARER)):
+        if not token.startswith(BEARER) or not is_known(token.removeprefix(BEARER)):
             return JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": challenge(path)})
         return None
 
-    return turned_away
+    return refuse
 
 
-class _Guarded:
+class _GuardedApp:
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
         self._app = app
         self._gate = gate

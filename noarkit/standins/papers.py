@@ -12,8 +12,8 @@ Paper = tuple[str, str, Callable[[str], bytes]]
 
 def pdf(text: str) -> bytes:
     """One page of PDF 1.4 with a line of text."""
-    shown = text.encode("latin-1", "replace").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
-    stream = b"BT /F1 12 Tf 56 760 Td (" + shown + b") Tj ET"
+    escaped = text.encode("latin-1", "replace").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
+    stream = b"BT /F1 12 Tf 56 760 Td (" + escaped + b") Tj ET"
     parts = (
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -21,15 +21,15 @@ def pdf(text: str) -> bytes:
         b"<</Length %d>>stream\n%b\nendstream" % (len(stream), stream),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
     )
-    made = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+    content = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
     places = []
     for number, part in enumerate(parts, 1):
-        places.append(len(made))
-        made += b"%d 0 obj%b\nendobj\n" % (number, part)
-    table = len(made)
-    made += b"xref\n0 6\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places)
-    made += b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % table
-    return bytes(made)
+        places.append(len(content))
+        content += b"%d 0 obj%b\nendobj\n" % (number, part)
+    table = len(content)
+    content += b"xref\n0 6\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places)
+    content += b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % table
+    return bytes(content)
 
 
 def png(text: str) -> bytes:

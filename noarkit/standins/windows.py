@@ -27,12 +27,12 @@ class Windows:
             self.calls += 1
             wait = 0.0
             for place, (calls, span) in enumerate(self._windows):
-                asked, let_in = self._asked[place], self._let_in[place]
-                asked.append(now)
-                for sent in (asked, let_in):
-                    while sent and sent[0] <= now - span:
-                        sent.popleft()
-                self.most[place] = max(self.most[place], len(asked))
+                asked_at, let_in = self._asked[place], self._let_in[place]
+                asked_at.append(now)
+                for times in (asked_at, let_in):
+                    while times and times[0] <= now - span:
+                        times.popleft()
+                self.most[place] = max(self.most[place], len(asked_at))
                 if len(let_in) >= calls:
                     wait = max(wait, let_in[len(let_in) - calls] + span - now)
             if wait > 0:
@@ -42,6 +42,6 @@ class Windows:
                 let_in.append(now)
             return 0.0
 
-    def told(self) -> dict[str, object]:
+    def summary(self) -> dict[str, object]:
         """What was counted."""
         return {"calls": self.calls, "refused": self.refused, "most": self.most, "windows": list(self._windows)}

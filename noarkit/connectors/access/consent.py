@@ -50,7 +50,7 @@ class Consent:
     verifier: str
 
 
-def begin(ask: Ask) -> Consent:
+def begin_consent(ask: Ask) -> Consent:
     """Makes the address a person must visit."""
     verifier = secrets.token_urlsafe(64)
     state = secrets.token_urlsafe(32)
@@ -69,28 +69,28 @@ def begin(ask: Ask) -> Consent:
     return Consent(f"{ask.auth_url}?{urlencode(query)}", redirect, state, verifier)
 
 
-def code_of(pasted: str, consent: Consent) -> str:
+def code_of(pasted_url: str, consent: Consent) -> str:
     """The code in the address that a browser ended at, or in its query alone. Raises `ConsentNeeded`, `UsageFault`."""
-    text = pasted.strip()
+    text = pasted_url.strip()
     if not text or len(text) > _LONGEST_PASTE:
         raise UsageFault(what="bad-value", where="code")
     query = urlsplit(text).query if "://" in text or text.startswith("/") else text
-    found = parse_qs(query.lstrip("?"))
-    told = {name: values[0] for name, values in found.items()}
-    if not hmac.compare_digest(told.get("state", "").encode(), consent.state.encode()):
+    parameters = parse_qs(query.lstrip("?"))
+    answer = {name: values[0] for name, values in parameters.items()}
+    if not hmac.compare_digest(answer.get("state", "").encode(), consent.state.encode()):
         raise ConsentNeeded(why="wrong-state")
-    if told.get("error"):
+    if answer.get("error"):
         raise ConsentNeeded(why="consent-refused")
-    if not told.get("code"):
+    if not answer.get("code"):
         raise ConsentNeeded(why="no-code")
-    return told["code"]
+    return answer["code"]
 
 
 def wait_for_code(consent: Consent, timeout_s: float) -> str:
     """Listens where the browser comes back to, on this machine alone. Raises `ConsentNeeded` where it does not."""
-    where = urlsplit(consent.redirect_url)
+    address = urlsplit(consent.redirect_url)
     try:
-        server = _Returning((where.hostname or "127.0.0.1", where.port or 80), consent)
+        server = _CallbackServer((address.hostname or "127.0.0.1", address.port or 80), consent)
     except OSError as error:
         raise UsageFault(what="port-taken", where=consent.redirect_url) from error
     with server:
@@ -106,11 +106,11 @@ def wait_for_code(consent: Consent, timeout_s: float) -> str:
     return server.code
 
 
-class _Returning(HTTPServer):
+class _CallbackServer(HTTPServer):
     """Waits for one visit that bears our state; any other is turned away."""
 
     def __init__(self, place: tuple[str, int], consent: Consent) -> None:
-        super().__init__(place, _Visit)
+        super().__init__(place, _CallbackHandler)
         self.consent = consent
         self.code = ""
         self.fault: ConsentNeeded | None = None
@@ -122,11 +122,11 @@ class _Returning(HTTPServer):
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
 
-class _Visit(BaseHTTPRequestHandler):
+class _CallbackHandler(BaseHTTPRequestHandler):
     timeout = 10
 
     def do_GET(self) -> None:
-        server = cast(_Returning, self.server)  # it made us
+        server = cast(_CallbackServer, self.server)  # it made us
         try:
             if urlsplit(self.path).path != (urlsplit(server.consent.redirect_url).path or "/"):
                 raise ConsentNeeded(why="wrong-state")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from noarkit.connectors.access.consent import Ask, Consent, begin
-from noarkit.connectors.access.keep import Grant, Keep
+from noarkit.connectors.access.consent import Ask, Consent, begin_consent
+from noarkit.connectors.access.grant_store import Grant, GrantStore
 from noarkit.connectors.access.oauth import TokenService
 from noarkit.connectors.wire import Wire
 
@@ -16,19 +16,19 @@ class Login:
 
     ask: Ask
     tokens: TokenService
-    keep: Keep
+    grant_store: GrantStore
     origin: str
     wire: Wire
 
     def begin(self) -> Consent:
         """The address to visit."""
-        return begin(self.ask)
+        return begin_consent(self.ask)
 
     def finish(self, consent: Consent, code: str) -> Grant:
         """Exchanges the code and keeps the grant, on disk before anybody uses it. Raises what the service says."""
-        with self.keep.alone():
+        with self.grant_store.locked():
             grant = replace(self.tokens.exchange(code, consent.redirect_url, consent.verifier), origin=self.origin)
-            self.keep.save(grant)
+            self.grant_store.save(grant)
         return grant
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ asking           what a person asks for in the service's own words
 """
 
 from noarkit.connectors.appsec.access import open_login
-from noarkit.connectors.appsec.asking import carry_out
+from noarkit.connectors.appsec.commands import run_command
 from noarkit.connectors.appsec.service import AppSec, open_service
 
-__all__ = ["AppSec", "carry_out", "open_login", "open_service"]
+__all__ = ["AppSec", "open_login", "open_service", "run_command"]

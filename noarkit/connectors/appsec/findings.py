@@ -25,11 +25,11 @@ class Page:
     total: int
 
 
-def all_findings(ask: Callable[[int, int], Page], limit: int, where: str) -> list[Finding]:
+def all_findings(ask: Callable[[int, int], Page], limit: int, location: str) -> list[Finding]:
     """Every finding, in an order of our own. Raises `ServiceStrange` where that these are all cannot be proven."""
     for attempt in range(_TRIES):
         try:
-            return sorted(_once(ask, limit, where), key=_order)
+            return sorted(_once(ask, limit, location), key=_order)
         except ServiceStrange as fault:
             if fault.data.get("why") != "list-incomplete" or attempt == _TRIES - 1:
                 raise
@@ -39,44 +39,44 @@ def all_findings(ask: Callable[[int, int], Page], limit: int, where: str) -> lis
 def key_of(finding: Finding) -> tuple[str, ...]:
     """What a finding is known by in its scan: its own id repeats where a weakness is in several packages."""
     data = finding.get("data")
-    known = data if isinstance(data, Mapping) else {}
+    details = data if isinstance(data, Mapping) else {}
     names = ("packageIdentifier", "resultHash", "filename", "fileName", "line", "packageName", "packageVersion")
     return (
         str(finding.get("type")),
         str(finding.get("similarityId")),
-        *(str(known[name]) if known.get(name) is not None else "" for name in names),
+        *(str(details[name]) if details.get(name) is not None else "" for name in names),
     )
 
 
-def _once(ask: Callable[[int, int], Page], limit: int, where: str) -> list[Finding]:
+def _once(ask: Callable[[int, int], Page], limit: int, location: str) -> list[Finding]:
     first = ask(0, limit)
-    found, total = list(first.rows), first.total
-    if len(found) == total:
-        return found
-    step = len(found)  # the service may give fewer than were asked for
+    findings, total = list(first.rows), first.total
+    if len(findings) == total:
+        return findings
+    step = len(findings)  # the service may give fewer than were asked for
     if not step or step > total:
-        raise _incomplete(where, step, total)
-    seen = {fingerprint(row) for row in found}
+        raise _incomplete(location, step, total)
+    fingerprints = {fingerprint(row) for row in findings}
     second = ask(1, step)
-    by_rows = any(fingerprint(row) in seen for row in second.rows)
+    by_rows = any(fingerprint(row) in fingerprints for row in second.rows)
     page, offset = (ask(step, step), step) if by_rows else (second, 1)
     while True:
         marks = {fingerprint(row) for row in page.rows}
-        if not marks or marks & seen or page.total != total:
-            raise _incomplete(where, len(found), page.total)
-        seen |= marks
-        found += page.rows
-        if len(found) >= total:
+        if not marks or marks & fingerprints or page.total != total:
+            raise _incomplete(location, len(findings), page.total)
+        fingerprints |= marks
+        findings += page.rows
+        if len(findings) >= total:
             break
         offset += len(page.rows) if by_rows else 1
         page = ask(offset, step)
-    if len(found) != total:
-        raise _incomplete(where, len(found), total)
-    return found
+    if len(findings) != total:
+        raise _incomplete(location, len(findings), total)
+    return findings
 
 
-def _incomplete(where: str, found: int, total: int) -> ServiceStrange:
-    return ServiceStrange(where=where, why="list-incomplete", found=found, total=total)
+def _incomplete(location: str, count: int, total: int) -> ServiceStrange:
+    return ServiceStrange(where=location, why="list-incomplete", found=count, total=total)
 
 
 def _order(finding: Finding) -> tuple[tuple[str, ...], bytes]:

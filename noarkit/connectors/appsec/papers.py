@@ -20,13 +20,13 @@ from noarkit.connectors.pace import Clock
 from noarkit.connectors.wire import Request
 from noarkit.errors import ItemUnreadable, ServiceRefused
 
-KEPT_S = 40 * 86_400.0
+RETENTION_S = 40 * 86_400.0
 _SECTIONS = ("scan-information", "results-overview", "scan-results", "categories", "vulnerability-details")
 _BLOCK = 1 << 18
-_NOTHING = "no results"
+_NO_RESULTS = "no results"
 _MOST_REFUSALS = 24
 _NOT_YET = frozenset({404})
-_EVALUATING = frozenset({"evaluating", "pending", "running"})
+_EVALUATING_STATES = frozenset({"evaluating", "pending", "running"})
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -42,7 +42,7 @@ class Shelf:
             db.execute("CREATE TABLE IF NOT EXISTS waiting (scan TEXT PRIMARY KEY, seen REAL)")
             db.execute("CREATE TABLE IF NOT EXISTS redaction (key BLOB)")
             db.execute("CREATE TABLE IF NOT EXISTS decided (finding TEXT PRIMARY KEY, seen REAL)")
-            db.execute("DELETE FROM paper WHERE made < ?", (now_s() - KEPT_S,))
+            db.execute("DELETE FROM paper WHERE made < ?", (now_s() - RETENTION_S,))
 
     def paper(self, name: str, make: Callable[[], bytes]) -> bytes:
         """The bytes kept under a name, made now where there are none."""
@@ -69,20 +69,20 @@ class Shelf:
         with self._open() as db:
             db.execute("INSERT OR IGNORE INTO waiting VALUES (?, ?)", (scan, self._now_s()))
 
-    def waiting(self, for_s: float) -> list[str]:
+    def waiting_scans(self, for_s: float) -> list[str]:
         """Scans that had not ended when they were met first. They stay known after their end, for another archive may
         not have them yet, until the service itself forgets them."""
         with self._open() as db:
             db.execute("DELETE FROM waiting WHERE seen < ?", (self._now_s() - for_s,))
             return [str(scan) for (scan,) in db.execute("SELECT scan FROM waiting ORDER BY scan")]
 
-    def met_decided(self, *findings: str) -> None:
+    def note_decided(self, *findings: str) -> None:
         """Findings that were decided about: they are asked about again though somebody takes the decision back."""
         with self._open() as db:
             rows = [(finding, self._now_s()) for finding in findings]
             db.executemany("INSERT OR IGNORE INTO decided VALUES (?, ?)", rows)
 
-    def were_decided(self) -> set[str]:
+    def decided_findings(self) -> set[str]:
         """The findings that were ever decided about."""
         with self._open() as db:
             return {str(finding) for (finding,) in db.execute("SELECT finding FROM decided")}
@@ -119,8 +119,8 @@ class Papers:
             "reportType": "cli",
         }
         job = str(self._calls.write("POST", "/api/reports/v2", body, repeatable=True).get("reportId"))
-        for told in self._asked(f"/api/reports/{job}", (("returnUrl", "true"),), f"report of {scan}"):
-            status = str(told.get("status")).casefold()
+        for state in self._poll_job(f"/api/reports/{job}", (("returnUrl", "true"),), f"report of {scan}"):
+            status = str(state.get("status")).casefold()
             if status == "completed":
                 return self._bytes(f"/api/reports/{job}/download")
             if status == "failed":
@@ -130,22 +130,22 @@ class Papers:
     def evaluation(self, project: str, scan: str) -> Mapping[str, object] | None:
         """How a scan stands by the policies, once that is found out; empty where it has none, None where we may
         not know. Raises `ItemUnreadable` where it takes too long."""
-        begun_s = self._clock.now_s()
-        while self._clock.now_s() - begun_s <= self._most_s:
-            told = self._calls.evaluation(project, scan)
-            if told is None or str(told.get("status")).casefold() not in _EVALUATING:
-                return told
+        started_s = self._clock.now_s()
+        while self._clock.now_s() - started_s <= self._most_s:
+            evaluation = self._calls.evaluation(project, scan)
+            if evaluation is None or str(evaluation.get("status")).casefold() not in _EVALUATING_STATES:
+                return evaluation
             self._clock.sleep_s(self._poll_s)
         raise ItemUnreadable(key=f"policies of {scan}", why="job-too-long")
 
     def materials(self, scan: str) -> bytes | None:
         """The bill of materials of a scan; None where there is nothing in it. Raises `ItemUnreadable`."""
-        job = self._ordered(scan)
+        job = self._order_export(scan)
         if job is None:
             return None
         path = "/api/sca/export/requests"
-        for told in self._asked(path, (("exportId", job), ("returnUrl", "true")), f"export of {scan}"):
-            status = str(told.get("exportStatus")).casefold()
+        for state in self._poll_job(path, (("exportId", job), ("returnUrl", "true")), f"export of {scan}"):
+            status = str(state.get("exportStatus")).casefold()
             if status == "completed":
                 data = self._bytes(f"{path}/{job}/download").removeprefix(_BOM)
                 parse(data, f"export of {scan}")
@@ -154,24 +154,24 @@ class Papers:
                 break
         raise ItemUnreadable(key=scan, why="export-failed")
 
-    def _ordered(self, scan: str) -> str | None:
+    def _order_export(self, scan: str) -> str | None:
         """The export's id. Just after a scan the service may refuse it for a while."""
         body = {"ScanID": scan, "FileFormat": "CycloneDxJson", "ExportParameters": {}}
         for attempt in range(_MOST_REFUSALS):
             try:
                 return str(self._calls.write("POST", "/api/sca/export/requests", body, repeatable=True)["exportId"])
             except ServiceRefused as fault:
-                if _NOTHING in str(fault.data.get("why")).casefold():
+                if _NO_RESULTS in str(fault.data.get("why")).casefold():
                     return None
                 if fault.data.get("status") != 400 or attempt == _MOST_REFUSALS - 1:
                     raise
                 self._clock.sleep_s(self._poll_s)
         raise AssertionError("unreachable")
 
-    def _asked(self, path: str, params: tuple[tuple[str, str], ...], key: str) -> Iterator[Mapping[str, object]]:
+    def _poll_job(self, path: str, params: tuple[tuple[str, str], ...], key: str) -> Iterator[Mapping[str, object]]:
         """What the service says of a job, again and again. Ends when it took too long."""
-        begun_s = self._clock.now_s()
-        while self._clock.now_s() - begun_s <= self._most_s:
+        started_s = self._clock.now_s()
+        while self._clock.now_s() - started_s <= self._most_s:
             answer = self._calls.ask("GET", path, params, accepts=_NOT_YET)
             yield {} if answer.status in _NOT_YET else answer.members()
             self._clock.sleep_s(self._poll_s)

@@ -131,9 +131,9 @@ def _object(value: object, name: str, place: str, depth: int) -> Iterator[tuple[
         yield place, "not-an-object"
         return
     kind = KINDS[name]
-    known = {*kind.needs, *kind.may, *kind.parts, *kind.lists, *kind.one_of, *kind.texts, *kind.least, *kind.guids,
+    allowed = {*kind.needs, *kind.may, *kind.parts, *kind.lists, *kind.one_of, *kind.texts, *kind.least, *kind.guids,
              *kind.flags, "properties"}  # fmt: skip
-    for member in value.keys() - known:
+    for member in value.keys() - allowed:
         yield f"{place}/{member}", "unknown-member"
     for member in kind.needs:
         if member not in value:
@@ -152,8 +152,8 @@ def _member(kind: Kind, member: str, inner: object, at: tuple[str, int]) -> Iter
         if not isinstance(inner, list):
             yield place, "not-a-list"
             return
-        for number, one in enumerate(inner):
-            yield from _object(one, kind.lists[member], f"{place}/{number}", depth + 1)
+        for number, item in enumerate(inner):
+            yield from _object(item, kind.lists[member], f"{place}/{number}", depth + 1)
     elif not _is_good(kind, member, inner):
         yield place, "bad-value"
 
@@ -171,5 +171,5 @@ def _is_good(kind: Kind, member: str, inner: object) -> bool:
     if member in kind.flags:
         return isinstance(inner, bool)
     if member == "redactionTokens":
-        return isinstance(inner, list) and len({str(one) for one in inner}) == len(inner)
+        return isinstance(inner, list) and len({str(item) for item in inner}) == len(inner)
     return member != "properties" or isinstance(inner, Mapping)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from noarkit.connectors.paging import Row
 
-ENDED = frozenset({"completed", "failed", "canceled"})
+ENDED_STATES = frozenset({"completed", "failed", "canceled"})
 WITH_FINDINGS = frozenset({"completed", "partial"})
 UNDER_WAY = frozenset({"queued", "running"})
 FORGOTTEN_AFTER = timedelta(days=90)
@@ -35,10 +35,10 @@ def has_ended(scan: Row) -> bool:
     """True for a scan that will not change any more: one whose scanners have partly failed may still run."""
     status = str(scan.get("status")).casefold()
     if status != "partial":
-        return status in ENDED
+        return status in ENDED_STATES
     details = scan.get("statusDetails")
-    told = [one for one in details if isinstance(one, Mapping)] if isinstance(details, list) else []
-    return all(str(one.get("status")).casefold() not in UNDER_WAY for one in told)
+    parts = [part for part in details if isinstance(part, Mapping)] if isinstance(details, list) else []
+    return all(str(part.get("status")).casefold() not in UNDER_WAY for part in parts)
 
 
 def moment(value: object) -> datetime | None:

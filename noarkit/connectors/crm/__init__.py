@@ -11,8 +11,8 @@ channels   notifications: channels that are kept alive
 asking     what a person asks for in words
 """
 
-from noarkit.connectors.crm.asking import carry_out
 from noarkit.connectors.crm.channels import renew_webhooks
+from noarkit.connectors.crm.commands import run_command
 from noarkit.connectors.crm.service import Crm, open_login, open_service
 
-__all__ = ["Crm", "carry_out", "open_login", "open_service", "renew_webhooks"]
+__all__ = ["Crm", "open_login", "open_service", "renew_webhooks", "run_command"]

@@ -17,7 +17,7 @@ from noarkit.connectors.paging import Page, Row
 from noarkit.connectors.wire import Answer, Request
 from noarkit.errors import ItemVanished, NoarkitError, ServiceBusy, ServiceDenied, ServiceRefused, ServiceStrange
 
-NOTHING = 204
+NO_CONTENT = 204
 PER_PAGE = 200
 _HEAVY = 3
 _EXPIRED = "EXPIRED_VALUE"
@@ -36,10 +36,10 @@ class Calls:
 
     def organisation(self) -> Mapping[str, object]:
         """Who the organisation is."""
-        found = self._rows(self.get("/org"), "org")
-        if not found:
-            raise ServiceStrange(where=self.client.wire.line.where, why="not-an-object")
-        return found[0]
+        organisations = self._rows(self.get("/org"), "org")
+        if not organisations:
+            raise ServiceStrange(where=self.client.wire.settings.label, why="not-an-object")
+        return organisations[0]
 
     def modules(self) -> Sequence[Row]:
         """Every module there is."""
@@ -53,12 +53,12 @@ class Calls:
     def count(self, module: str) -> int | None:
         """How many records a module has; None where this user may read them but not have them counted."""
         try:
-            found = self.get(f"/{module}/actions/count").members().get("count")
+            count = self.get(f"/{module}/actions/count").members().get("count")
         except ServiceDenied as fault:
             if fault.data.get("code_there") not in _NOT_COUNTED:
                 raise
             return None
-        return int(str(found)) if str(found).isdigit() else None
+        return int(str(count)) if str(count).isdigit() else None
 
     def page(
         self, path: str, fields: Sequence[str], cursor: str | None, order: Literal["asc", "desc"] | None = "asc"
@@ -83,41 +83,41 @@ class Calls:
             name, _, value = cursor.partition("=")
             params = [*params, (name, value)]
         headers = {} if since is None else {"If-Modified-Since": since.isoformat(timespec="seconds")}
-        asked = Request("GET", self.client.url(f"{self._root}{path}"), tuple(params), headers)
-        answer = self.client.ask(asked)
-        if answer.status in (NOTHING, 304):
+        request = Request("GET", self.client.url(f"{self._root}{path}"), tuple(params), headers)
+        answer = self.client.ask(request)
+        if answer.status in (NO_CONTENT, 304):
             return Page((), None)
         members = answer.members()
-        return Page(self._rows(answer, "data"), _next(members.get("info"), cursor, answer.where))
+        return Page(self._rows(answer, "data"), _next(members.get("info"), cursor, answer.label))
 
     def record(self, module: str, record_id: str) -> Row | None:
         """One record, whole; None where it is not there."""
-        found = self._rows(self.get(f"/{module}/{record_id}"), "data")
-        return found[0] if found else None
+        records = self._rows(self.get(f"/{module}/{record_id}"), "data")
+        return records[0] if records else None
 
     def query(self, text: str, rows: int) -> Sequence[Row]:
         """The rows of a query, which costs by how many it asks for."""
         body = orjson.dumps({"select_query": text})
         cost = _cost_of_query(rows)
         url = self.client.url(f"{self._root}/coql")
-        asked = Request("POST", url, body=body, media_type="application/json", repeatable=True, cost=cost)
-        return self._rows(self.client.ask(asked), "data")
+        request = Request("POST", url, body=body, media_type="application/json", repeatable=True, cost=cost)
+        return self._rows(self.client.ask(request), "data")
 
     def emails(self, module: str, record_id: str, owner: str, index: str | None) -> Page:
         """Ten emails of a record, as its owner sees them."""
         params = (("owner_id", owner), *((("index", index),) if index else ()))
         answer = self.get(f"/{module}/{record_id}/Emails", *params)
-        if answer.status == NOTHING:
+        if answer.status == NO_CONTENT:
             return Page((), None)
         info = answer.members().get("info")
         more = isinstance(info, Mapping) and info.get("more_records")
-        following = str(info["next_index"]) if more and isinstance(info, Mapping) and info.get("next_index") else None
-        return Page(self._rows(answer, "Emails"), following)
+        next_index = str(info["next_index"]) if more and isinstance(info, Mapping) and info.get("next_index") else None
+        return Page(self._rows(answer, "Emails"), next_index)
 
     def email(self, module: str, record_id: str, owner: str, message_id: str) -> Row | None:
         """An email with its body; None where this user may not see it."""
-        found = self._rows(self.get(f"/{module}/{record_id}/Emails/{message_id}", ("owner_id", owner)), "Emails")
-        return found[0] if found else None
+        emails = self._rows(self.get(f"/{module}/{record_id}/Emails/{message_id}", ("owner_id", owner)), "Emails")
+        return emails[0] if emails else None
 
     def begin_bulk(self, module: str, fields: Sequence[str], token: str | None) -> str:
         """Asks for a table of records; the id of the job."""
@@ -126,20 +126,20 @@ class Calls:
         body = orjson.dumps({"query": query})
         url = self.client.url(f"{self._bulk}/read")
         # a job that was asked for twice reads twice and changes nothing
-        asked = Request("POST", url, body=body, media_type="application/json", repeatable=True)
-        found = self._rows(self.client.ask(asked), "data")
-        details = found[0].get("details") if found else None
+        request = Request("POST", url, body=body, media_type="application/json", repeatable=True)
+        jobs = self._rows(self.client.ask(request), "data")
+        details = jobs[0].get("details") if jobs else None
         if not isinstance(details, Mapping) or not details.get("id"):
-            raise ServiceStrange(where=self.client.wire.line.where, why="not-an-object")
+            raise ServiceStrange(where=self.client.wire.settings.label, why="not-an-object")
         return str(details["id"])
 
     def bulk_state(self, job: str) -> Row:
         """How far a job is."""
         answer = self.client.ask(Request("GET", self.client.url(f"{self._bulk}/read/{job}")))
-        found = self._rows(answer, "data")
-        if not found:
-            raise ServiceStrange(where=answer.where, why="not-an-object")
-        return found[0]
+        states = self._rows(answer, "data")
+        if not states:
+            raise ServiceStrange(where=answer.label, why="not-an-object")
+        return states[0]
 
     @contextmanager
     def bulk_result(self, job: str) -> Iterator[httpx.Response]:
@@ -150,13 +150,13 @@ class Calls:
     @contextmanager
     def download(self, path: str, key: str, *params: tuple[str, str]) -> Iterator[httpx.Response]:
         """The bytes of a file. No content where bytes should be is `ItemVanished`."""
-        asked = Request("GET", self.client.url(f"{self._root}{path}"), params, {"Accept": "*/*"})
-        with self.client.download(asked) as reply:
+        request = Request("GET", self.client.url(f"{self._root}{path}"), params, {"Accept": "*/*"})
+        with self.client.download(request) as reply:
             yield reply
 
     def write(self, method: str, path: str, body: object, *, repeatable: bool) -> Answer:
         """A call that changes records. Its answer may be mixed (207): every element must be read."""
-        asked = Request(
+        request = Request(
             "PUT" if method == "PUT" else "POST",
             self.client.url(f"{self._root}{path}"),
             body=orjson.dumps(body),
@@ -165,7 +165,7 @@ class Calls:
             cost=_cost_of(body),
             accepts=frozenset({400}),
         )
-        return self.client.ask(asked)
+        return self.client.ask(request)
 
     def delete(self, path: str, *params: tuple[str, str]) -> Answer:
         """A deletion; what is gone already is told as a result, so that it may be asked twice."""
@@ -177,12 +177,12 @@ class Calls:
         return self.client.ask(Request("GET", self.client.url(f"{self._root}{path}"), params))
 
     def _rows(self, answer: Answer, name: str) -> Sequence[Row]:
-        if answer.status == NOTHING:
+        if answer.status == NO_CONTENT:
             return ()
-        found = answer.members().get(name)
-        if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
-            raise ServiceStrange(where=answer.where, why="not-an-object")
-        return found
+        rows = answer.members().get(name)
+        if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+            raise ServiceStrange(where=answer.label, why="not-an-object")
+        return rows
 
 
 def code_of(answer: Answer) -> str:
@@ -200,20 +200,20 @@ def code_of(answer: Answer) -> str:
     return ""
 
 
-def _code(told: object) -> str:
+def _code(value: object) -> str:
     """A code as the service spells them; whatever else stands there is none, and is never repeated."""
-    return told if isinstance(told, str) and _CODE.fullmatch(told) else ""
+    return value if isinstance(value, str) and _CODE.fullmatch(value) else ""
 
 
 def judge(answer: Answer) -> NoarkitError | None:
     """The fault of a refusal: by status first, by code second; an unknown code is final."""
     code = code_of(answer)
     if answer.status in (401, 403) and code not in ("INVALID_TOKEN", ""):
-        return ServiceDenied(where=answer.where, status=answer.status, why=code, code_there=code)
+        return ServiceDenied(where=answer.label, status=answer.status, why=code, code_there=code)
     if answer.status == 401:
-        return ServiceDenied(where=answer.where, status=401, why="token-or-region", code_there=code)
+        return ServiceDenied(where=answer.label, status=401, why="token-or-region", code_there=code)
     if answer.status == 400 and code:
-        return ServiceRefused(where=answer.where, status=400, why=code, code_there=code)
+        return ServiceRefused(where=answer.label, status=400, why=code, code_there=code)
     return None
 
 
@@ -227,17 +227,17 @@ def is_expired(fault: NoarkitError) -> bool:
     return isinstance(fault, ServiceRefused) and fault.data.get("code_there") == _EXPIRED
 
 
-def vanished(key: str) -> ItemVanished:
+def vanished_fault(key: str) -> ItemVanished:
     """What a download is that has no content."""
     return ItemVanished(key=key, why="not-there")
 
 
-def busy(where: str) -> ServiceBusy:
+def busy_fault(location: str) -> ServiceBusy:
     """What a job is that does not come to its end."""
-    return ServiceBusy(where=where)
+    return ServiceBusy(where=location)
 
 
-def _next(info: object, cursor: str | None, where: str) -> str | None:
+def _next(info: object, cursor: str | None, location: str) -> str | None:
     """Where the list goes on. More records without a way to them is a fault, never an end."""
     if not isinstance(info, Mapping) or not info.get("more_records"):
         return None
@@ -246,7 +246,7 @@ def _next(info: object, cursor: str | None, where: str) -> str | None:
         return f"page_token={token}"
     page = int(cursor.removeprefix("page=")) if cursor and cursor.startswith("page=") else 1
     if (page + 1) * PER_PAGE > 2_000:
-        raise ServiceStrange(where=where, why="list-incomplete")
+        raise ServiceStrange(where=location, why="list-incomplete")
     return f"page={page + 1}"
 
 

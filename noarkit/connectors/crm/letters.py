@@ -18,9 +18,9 @@ _MAILBOX = re.compile(r"""[^\s<>()\[\],:;@"\\]+@[A-Za-z0-9.-]+""", re.ASCII)
 _NEEDS_NOTHING = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: |$))*", re.ASCII)
 
 
-def letter(email: Mapping[str, object]) -> bytes:
+def build_letter(email: Mapping[str, object]) -> bytes:
     """The message. Its attachments are documents of their own and stand by name only."""
-    when = moment(email)
+    sent_at = moment(email)
     kind = "html" if str(email.get("mail_format") or "").casefold() == "html" else "plain"
     heads = [
         f"{MARK}: from the fields of a service, not the original message",
@@ -28,14 +28,14 @@ def letter(email: Mapping[str, object]) -> bytes:
         f"Message-ID: <{quote(plain(email.get('message_id')), safe='')}@reconstructed.invalid>",
     ]
     for name in ("from", "to", "cc"):
-        shown = [at for one in people(email.get(name)) if (at := address(one))]
-        if shown:
-            heads.append(f"{name.capitalize()}: " + ",\r\n ".join(shown))
-    if when is not None:
-        heads.append(f"Date: {format_datetime(when)}")
+        addresses = [at for person in people(email.get(name)) if (at := address(person))]
+        if addresses:
+            heads.append(f"{name.capitalize()}: " + ",\r\n ".join(addresses))
+    if sent_at is not None:
+        heads.append(f"Date: {format_datetime(sent_at)}")
     for enclosure in enclosures(email):
-        told = plain(f"{enclosure.get('name') or ''} ({enclosure.get('size')} bytes)")
-        heads.append(f"X-Attachment: {_text(told)}")
+        attachment = plain(f"{enclosure.get('name') or ''} ({enclosure.get('size')} bytes)")
+        heads.append(f"X-Attachment: {_text(attachment)}")
     # base64 keeps every sign as it was, whatever its lines are like
     heads += ["MIME-Version: 1.0", f'Content-Type: text/{kind}; charset="utf-8"', "Content-Transfer-Encoding: base64"]
     content = str(email.get("content") or "").encode("utf-8", "backslashreplace")
@@ -56,14 +56,18 @@ def moment(email: Mapping[str, object]) -> datetime | None:
 
 def people(value: object) -> Sequence[Mapping[str, object]]:
     """One or several correspondents."""
-    found = value if isinstance(value, list) else [value]
-    return [one for one in found if isinstance(one, Mapping)]
+    values = value if isinstance(value, list) else [value]
+    return [person for person in values if isinstance(person, Mapping)]
 
 
 def enclosures(email: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     """What hangs on it."""
-    found = email.get("attachments")
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    attachments = email.get("attachments")
+    return (
+        [enclosure for enclosure in attachments if isinstance(enclosure, Mapping)]
+        if isinstance(attachments, list)
+        else []
+    )
 
 
 def address(person: Mapping[str, object]) -> str:
@@ -72,8 +76,8 @@ def address(person: Mapping[str, object]) -> str:
     name, at = plain(person.get("user_name")), plain(person.get("email"))
     if _MAILBOX.fullmatch(at) and at.isascii():
         return f"{_phrase(name)} <{at}>" if name else at
-    told = f"{name} <{at}>" if name and at else name or at
-    return f"{_phrase(told)} :;" if told else ""
+    text = f"{name} <{at}>" if name and at else name or at
+    return f"{_phrase(text)} :;" if text else ""
 
 
 def plain(value: object) -> str:
@@ -85,7 +89,7 @@ def plain(value: object) -> str:
 def _text(value: str) -> str:
     """A header's text: as it is where it is plain words, else in encoded words."""
     if not _NEEDS_NOTHING.fullmatch(value):
-        return _encoded(value)
+        return _encode_words(value)
     lines = [""]
     for word in value.split(" "):
         if len(lines[-1]) + len(word) > _LINE:
@@ -97,13 +101,13 @@ def _text(value: str) -> str:
 def _phrase(value: str) -> str:
     """A name before an address: bare, in quotes, or in encoded words."""
     if not _NEEDS_NOTHING.fullmatch(value):
-        return _encoded(value)
+        return _encode_words(value)
     if _WORDS.fullmatch(value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _encoded(value: str) -> str:
+def _encode_words(value: str) -> str:
     return "\r\n ".join(f"=?utf-8?b?{b64encode(piece.encode()).decode()}?=" for piece in _pieces(value))
 
 

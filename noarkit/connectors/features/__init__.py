@@ -9,6 +9,6 @@ consent       how the tools for assistants are let in
 """
 
 from noarkit.connectors.features.service import Features, open_login, open_service
-from noarkit.connectors.features.writing import carry_out_words as carry_out
+from noarkit.connectors.features.writing import run_command
 
-__all__ = ["Features", "carry_out", "open_login", "open_service"]
+__all__ = ["Features", "open_login", "open_service", "run_command"]

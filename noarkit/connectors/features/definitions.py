@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
-from noarkit.connectors.canonical import REMOVED, canonical, fingerprint, parse, redacted, without_secrets
+from noarkit.connectors.canonical import REMOVED, canonical, fingerprint, parse, redact, without_secrets
 from noarkit.connectors.paging import Row
 from noarkit.errors import ServiceStrange
 
@@ -18,7 +18,7 @@ SINGULAR = {
     "metrics": "metric",
 }  # fmt: skip
 _PEOPLE = frozenset({"targetvalue", "overrides", "ids", "passinguserids", "failinguserids", "useroverrides"})
-_LISTED_PEOPLE = frozenset({"ids", "id_list", "idlist"})
+_PEOPLE_LISTS = frozenset({"ids", "id_list", "idlist"})
 _MEMBER = re.compile(r"""["']?([A-Za-z_$][\w$-]*)["']?\s*:""")
 _MONTHS = {
     name: number
@@ -31,37 +31,37 @@ _TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2}) GMT([+-])(\d{2}):?(\d{2})(?: .*)?",
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class Redaction:
     """What is left out, and by which key people are named instead."""
 
     volatile: frozenset[str]
     drop: tuple[str, ...] = ()
     pseudonym_key: bytes = b""
 
-    def kept(self, told: Row) -> Mapping[str, object]:
+    def apply(self, row: Row) -> Mapping[str, object]:
         """What is archived of it."""
-        clean = without_secrets({name: told[name] for name in told if name not in self.volatile}, self.drop)
-        found = dict(clean) if isinstance(clean, Mapping) else {}
-        if str(told.get("type")).endswith("id_list"):
-            found = {name: value for name, value in found.items() if name.casefold() not in _LISTED_PEOPLE}
-        hidden = self._hidden(found, people=False)
-        return hidden if isinstance(hidden, Mapping) else {}
+        clean = without_secrets({name: row[name] for name in row if name not in self.volatile}, self.drop)
+        members = dict(clean) if isinstance(clean, Mapping) else {}
+        if str(row.get("type")).endswith("id_list"):
+            members = {name: value for name, value in members.items() if name.casefold() not in _PEOPLE_LISTS}
+        redacted = self._hide(members, people=False)
+        return redacted if isinstance(redacted, Mapping) else {}
 
-    def _hidden(self, value: object, *, people: bool) -> object:
+    def _hide(self, value: object, *, people: bool) -> object:
         if isinstance(value, Mapping):
             return {
-                name: self._hidden(inner, people=people or str(name).casefold() in _PEOPLE)
+                name: self._hide(inner, people=people or str(name).casefold() in _PEOPLE)
                 for name, inner in value.items()
             }
         if isinstance(value, Sequence) and not isinstance(value, str):
-            return [self._hidden(inner, people=people) for inner in value]
+            return [self._hide(inner, people=people) for inner in value]
         if not isinstance(value, str):
             return value
         if people and self.pseudonym_key:
-            return redacted(value, self.pseudonym_key)
-        return self._written(value)
+            return redact(value, self.pseudonym_key)
+        return self._redact_text(value)
 
-    def _written(self, text: str) -> str:
+    def _redact_text(self, text: str) -> str:
         """JSON, or what is nearly that, as a text: the same holds inside it. What cannot be taken apart goes whole."""
         if not text.lstrip().startswith(("{", "[")):
             return text
@@ -73,7 +73,7 @@ class Manner:
             inner = parse(text.encode("utf-8", "surrogatepass"), "")
         except ServiceStrange:
             return REMOVED
-        return canonical(self._hidden(without_secrets(inner, self.drop), people=False)).decode()
+        return canonical(self._hide(without_secrets(inner, self.drop), people=False)).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class State:
     id: str
     tail: str
     data: Mapping[str, object]
-    changed: datetime | None
+    changed_at: datetime | None
 
     @property
     def document(self) -> bytes:
@@ -92,22 +92,22 @@ class State:
         return canonical(self.data)
 
 
-def state(kind: str, told: Row, manner: Manner) -> State:
+def state_of(kind: str, row: Row, redaction: Redaction) -> State:
     """The state that a definition is in. Its version names it, else when it was changed, else its own bytes."""
-    data = manner.kept(told)
-    changed, version = moment(told.get("lastModifiedTime")), told.get("version")
+    data = redaction.apply(row)
+    changed_at, version = moment(row.get("lastModifiedTime")), row.get("version")
     if isinstance(version, int) and not isinstance(version, bool):
         tail = f"v{version}"
-    elif changed is not None:
-        tail = str(told["lastModifiedTime"])
+    elif changed_at is not None:
+        tail = str(row["lastModifiedTime"])
     else:
         tail = fingerprint(data)[:16]
-    return State(kind, ident(told), tail, data, changed)
+    return State(kind, ident(row), tail, data, changed_at)
 
 
-def ident(told: Row) -> str:
+def ident(row: Row) -> str:
     """The id of a definition; some are known by their name alone."""
-    return str(told["id"] if told.get("id") is not None else told.get("name"))
+    return str(row["id"] if row.get("id") is not None else row.get("name"))
 
 
 def moment(value: object) -> datetime | None:
@@ -140,4 +140,4 @@ def names(value: object) -> list[str]:
     """A list of texts that may be told as one text."""
     if isinstance(value, str):
         return [value] if value else []
-    return [str(one) for one in value if isinstance(one, str | int)] if isinstance(value, Iterable) else []
+    return [str(item) for item in value if isinstance(item, str | int)] if isinstance(value, Iterable) else []

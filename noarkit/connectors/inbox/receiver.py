@@ -26,7 +26,7 @@ MAX_BODY_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class InboxEndpoint:
     """Where messages of one connection come in: a path that nobody guesses where the service signs nothing."""
 
     connection: str
@@ -35,7 +35,7 @@ class Door:
 
 
 def receiver(
-    doors: Mapping[str, Door], inbox: Inbox, tell: Listener = nobody, now_s: Callable[[], float] = time.time
+    doors: Mapping[str, InboxEndpoint], inbox: Inbox, emit: Listener = nobody, now_s: Callable[[], float] = time.time
 ) -> Starlette:
     """The application; `doors` by path."""
 
@@ -49,23 +49,23 @@ def receiver(
         headers = {name.casefold(): value for name, value in request.headers.items()}
         return await run_in_threadpool(_answer, door, headers, body)
 
-    def _answer(door: Door, headers: Mapping[str, str], body: bytes) -> Response:
+    def _answer(door: InboxEndpoint, headers: Mapping[str, str], body: bytes) -> Response:
         service = door.connection.partition(":")[0]
         code = hints.verification(body) if door.seal.scheme == "stamped" else ""
         if code:
             return JSONResponse({"verification_code": code})
         proof = prove(door.seal, headers, body, now_s())
-        if proof.why:
-            tell(Event("webhook_refused", {"connection": door.connection, "why": proof.why}))
+        if proof.reason:
+            emit(Event("webhook_refused", {"connection": door.connection, "why": proof.reason}))
             return Response(status_code=401)
         event, ids = hints.read(service, headers, body)
         try:
-            fresh = inbox.put(door.connection, proof.id, event, ids, now_s())
+            fresh = inbox.add(door.connection, proof.id, event, ids, now_s())
         except JournalFault as fault:
-            tell(Event("webhook_lost", {"connection": door.connection, "why": str(fault.data.get("why"))}))
+            emit(Event("webhook_lost", {"connection": door.connection, "why": str(fault.data.get("why"))}))
             return Response(status_code=503, headers={"Retry-After": "60"})
-        told = {"connection": door.connection, "event": event, "ids": len(ids), "fresh": fresh}
-        tell(Event("webhook_taken", told))
+        payload = {"connection": door.connection, "event": event, "ids": len(ids), "fresh": fresh}
+        emit(Event("webhook_taken", payload))
         return Response(status_code=204)
 
     return Starlette(routes=[Route("/{rest:path}", take, methods=["POST"])])
@@ -73,12 +73,12 @@ def receiver(
 
 async def _body(request: Request) -> bytes | None:
     """The raw bytes; None for more than a message has, or one that broke off."""
-    found = bytearray()
+    content = bytearray()
     try:
         async for block in request.stream():
-            found += block
-            if len(found) > MAX_BODY_BYTES:
+            content += block
+            if len(content) > MAX_BODY_BYTES:
                 return None
     except ClientDisconnect:
         return None
-    return bytes(found)
+    return bytes(content)

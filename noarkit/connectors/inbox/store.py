@@ -11,13 +11,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.connectors.marks import Hints
 from noarkit.connectors.settings import user_state
+from noarkit.connectors.watermarks import Hints
 from noarkit.errors import JournalFault
 
-KEPT_S = 7 * 86_400.0
+RETENTION_S = 7 * 86_400.0
 MOST = 1_000_000
-MOST_NAMED = 100_000  # ids that one run asks for by hint; what is beyond them comes with the next sweep
+MAX_HINTED_IDS = 100_000  # ids that one run asks for by hint; what is beyond them comes with the next sweep
 _NAMED = (
     "SELECT DISTINCT each.value FROM message, json_each(message.ids) AS each"
     " WHERE connection = ? AND NOT taken ORDER BY 1 LIMIT ?"
@@ -57,7 +57,7 @@ class Inbox:
             " taken INTEGER NOT NULL DEFAULT 0, UNIQUE (connection, id))"
         )
 
-    def put(self, connection: str, message_id: str, event: str, ids: tuple[str, ...], now_s: float) -> bool:
+    def add(self, connection: str, message_id: str, event: str, ids: tuple[str, ...], now_s: float) -> bool:
         """Keeps a message; False for one that came before. Raises `JournalFault` where it cannot be kept, or the inbox
         is full: the service will send it again."""
         try:
@@ -65,10 +65,10 @@ class Inbox:
                 if self._db.execute("SELECT count(*) FROM message WHERE NOT taken").fetchone()[0] >= MOST:
                     raise JournalFault(where="inbox", why="full")
                 row = (connection, message_id, event, json.dumps(ids), now_s)
-                found = self._db.execute(
+                cursor = self._db.execute(
                     "INSERT OR IGNORE INTO message (connection, id, event, ids, received) VALUES (?, ?, ?, ?, ?)", row
                 )
-                return found.rowcount > 0
+                return cursor.rowcount > 0
         except sqlite3.Error as error:
             raise JournalFault(where="inbox", why=type(error).__name__) from error
 
@@ -77,10 +77,10 @@ class Inbox:
         query = "SELECT number, event, ids, received FROM message WHERE connection = ? AND NOT taken ORDER BY number"
         with self._lock:
             rows = self._db.execute(query, (connection,)).fetchall()
-        for number, event, ids, received in rows:
-            yield Hint(number, connection, event, tuple(json.loads(ids)), received)
+        for number, event, ids, received_s in rows:
+            yield Hint(number, connection, event, tuple(json.loads(ids)), received_s)
 
-    def waiting(self, connection: str) -> Hints | None:
+    def waiting_hints(self, connection: str) -> Hints | None:
         """What waits for a connection, counted by event; None where nothing does."""
         query = (
             "SELECT event, count(*), max(number), min(received) FROM message"
@@ -88,20 +88,20 @@ class Inbox:
         )
         with self._lock:
             rows = self._db.execute(query, (connection,)).fetchall()
-            named = self._db.execute(_NAMED, (connection, MOST_NAMED)).fetchall() if rows else []
+            id_rows = self._db.execute(_NAMED, (connection, MAX_HINTED_IDS)).fetchall() if rows else []
         if not rows:
             return None
         events = {str(event): int(count) for event, count, _, _ in rows}
-        ids = tuple(str(one) for (one,) in named)
+        ids = tuple(str(hinted_id) for (hinted_id,) in id_rows)
         return Hints(max(row[2] for row in rows), min(row[3] for row in rows), events, ids)
 
     def take(self, connection: str, up_to: int, now_s: float) -> int:
         """What these told is archived; says how many. Those that are too old to come again are forgotten."""
         with self._lock:
             query = "UPDATE message SET taken = 1 WHERE connection = ? AND number <= ? AND NOT taken"
-            found = self._db.execute(query, (connection, up_to))
-            self._db.execute("DELETE FROM message WHERE taken AND received < ?", (now_s - KEPT_S,))
-            return found.rowcount
+            cursor = self._db.execute(query, (connection, up_to))
+            self._db.execute("DELETE FROM message WHERE taken AND received < ?", (now_s - RETENTION_S,))
+            return cursor.rowcount
 
     def counts(self) -> Mapping[str, int]:
         """How many messages wait, by connection."""
@@ -119,19 +119,19 @@ def inbox_place(environment: Mapping[str, str]) -> Path:
     return user_state(environment) / "inbox.db"
 
 
-def waiting(environment: Mapping[str, str], connection: str) -> Hints | None:
+def waiting_hints(environment: Mapping[str, str], connection: str) -> Hints | None:
     """What waits in the inbox for a connection; None where nothing does. Raises `JournalFault` for a broken inbox."""
     path = inbox_place(environment)
     if not path.is_file():
         return None
     try:
         with closing(Inbox(path)) as inbox:
-            return inbox.waiting(connection)
+            return inbox.waiting_hints(connection)
     except sqlite3.Error as error:
         raise JournalFault(where=str(path), why=type(error).__name__) from error
 
 
-def take(environment: Mapping[str, str], connection: str, hints: Hints, now_s: float) -> int:
+def take_hints(environment: Mapping[str, str], connection: str, hints: Hints, now_s: float) -> int:
     """What these hints told is archived; says how many were still waiting. Raises `JournalFault`."""
     path = inbox_place(environment)
     if not path.is_file():

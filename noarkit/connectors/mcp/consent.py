@@ -20,11 +20,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from noarkit.connectors.access.consent import Ask, with_port
-from noarkit.connectors.access.keep import Keep
+from noarkit.connectors.access.credentials import Renewal, Style, TokenCredential, make_refresher, origin_of
+from noarkit.connectors.access.grant_store import GrantStore
 from noarkit.connectors.access.login import Login
-from noarkit.connectors.access.oauth import Registered, TokenService
-from noarkit.connectors.access.tokens import Renewal, Style, TokenPass, origin_of, refreshed
-from noarkit.connectors.mcp.doors import Door
+from noarkit.connectors.access.oauth import ClientRegistration, TokenService
+from noarkit.connectors.mcp.tool_servers import ToolServer
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
@@ -52,45 +52,47 @@ class OwnConsent:
     """The consent to the tool servers of a connection; the first of them says who grants it."""
 
     to: Connection
-    doors: Sequence[Door]
+    doors: Sequence[ToolServer]
 
     @property
-    def keep(self) -> Keep:
+    def grant_store(self) -> GrantStore:
         """Where what was granted is kept."""
-        return Keep(self.to.state_file("mcp-grant.json"))
+        return GrantStore(self.to.state_file("mcp-grant.json"))
 
     def login(self, clock: Clock) -> Login:
         """Asks the server who grants, and registers there. Raises a ServiceFault, `UnsafeUrl` for a granting host that
         is neither the server's own nor named under `hosts`."""
         door, scrubber = self.doors[0], Scrubber()
-        scrubber.learn(door.address.reveal())
-        wire = open_wire(self.to, [door.address.reveal()], scrubber)
+        scrubber.learn(door.url.reveal())
+        wire = open_wire(self.to, [door.url.reveal()], scrubber)
         try:
-            with _telling_nothing(door):
+            with _hide_address(door):
                 resource, scopes, authority = _authority(wire, door)
                 redirect = with_port(self.to.text("redirect_url", _BACK))
-                client = Client(_registered(wire, authority, redirect), _url(authority, "token_endpoint"), resource)
+                client = Client(
+                    _register_client(wire, authority, redirect), _url(authority, "token_endpoint"), resource
+                )
                 auth_url = _url(authority, "authorization_endpoint")
                 for url in (auth_url, client.token_url):
-                    wire.line.check(url)
+                    wire.settings.check(url)
         except BaseException:
             wire.close()
             raise
         write_text(self._place(), json.dumps(asdict(client)), mode=0o600)
-        wanted = self.to.texts("mcp_scopes", scopes)
-        ask = Ask(auth_url, client.client_id, redirect, wanted, more=_resource(client))
-        return Login(ask, _tokens(wire, client, clock), self.keep, self._origin(client), wire)
+        wanted_scopes = self.to.texts("mcp_scopes", scopes)
+        ask = Ask(auth_url, client.client_id, redirect, wanted_scopes, more=_resource(client))
+        return Login(ask, _tokens(wire, client, clock), self.grant_store, self._origin(client), wire)
 
     @contextmanager
-    def key(self, scrubber: Scrubber, clock: Clock, style: Style) -> Iterator[TokenPass]:
+    def credential(self, scrubber: Scrubber, clock: Clock, style: Style) -> Iterator[TokenCredential]:
         """What shows who we are. Raises `ConsentNeeded` where nobody agreed yet, and so does its use."""
         client = self._client()
         if client is None:
-            raise ConsentNeeded(where=f"{self.to.where} --mcp", why="no-consent")
-        wire = open_wire(self.to, [self.doors[0].address.reveal(), client.token_url], scrubber)
-        renew = refreshed(_tokens(wire, client, clock).refresh, None, f"{self.to.where} --mcp")
+            raise ConsentNeeded(where=f"{self.to.full_name} --mcp", why="no-consent")
+        wire = open_wire(self.to, [self.doors[0].url.reveal(), client.token_url], scrubber)
+        renew = make_refresher(_tokens(wire, client, clock).refresh, None, f"{self.to.full_name} --mcp")
         with closing(wire):
-            yield TokenPass(Renewal(renew, clock.now_s, self._origin(client)), self.keep, scrubber, style)
+            yield TokenCredential(Renewal(renew, clock.now_s, self._origin(client)), self.grant_store, scrubber, style)
 
     def _place(self) -> Path:
         return self.to.state_file("mcp-client.json")
@@ -104,27 +106,27 @@ class OwnConsent:
             raise SecretFault(where=str(self._place()), why="not-a-grant") from error
 
     def _origin(self, client: Client) -> str:
-        return origin_of(self.doors[0].address, client.token_url, client.client_id)
+        return origin_of(self.doors[0].url, client.token_url, client.client_id)
 
 
-def _authority(wire: Wire, door: Door) -> tuple[str, tuple[str, ...], Mapping[str, object]]:
+def _authority(wire: Wire, door: ToolServer) -> tuple[str, tuple[str, ...], Mapping[str, object]]:
     """The resource that a tool server is, the scopes it takes, and what whoever grants for it says of itself."""
-    address = urlsplit(door.address.reveal())
+    address = urlsplit(door.url.reveal())
     base = f"{address.scheme}://{address.netloc}"
-    refused = wire.send(Request("GET", door.address.reveal(), headers={"Accept": "text/event-stream"}))
-    named = _METADATA.search(refused.headers.get("www-authenticate", ""))
-    places = [named[1]] if named else [f"{base}{_RESOURCE}{address.path.rstrip('/')}", f"{base}{_RESOURCE}"]
-    told = _first(wire, places)
-    servers, scopes = told.get("authorization_servers"), told.get("scopes_supported")
+    refusal = wire.send(Request("GET", door.url.reveal(), headers={"Accept": "text/event-stream"}))
+    metadata = _METADATA.search(refusal.headers.get("www-authenticate", ""))
+    places = [metadata[1]] if metadata else [f"{base}{_RESOURCE}{address.path.rstrip('/')}", f"{base}{_RESOURCE}"]
+    members = _first(wire, places)
+    servers, scopes = members.get("authorization_servers"), members.get("scopes_supported")
     server = str(servers[0]) if isinstance(servers, list) and servers else base
     split = urlsplit(server)
     root, path = f"{split.scheme}://{split.netloc}", split.path.rstrip("/")
     authority = _first(wire, [f"{root}{_AUTHORITY}{path}", f"{root}{path}/.well-known/openid-configuration"])
     methods = authority.get("code_challenge_methods_supported", ["S256"])
     if not isinstance(methods, list) or "S256" not in methods:
-        raise ServiceStrange(where=door.where, why="no-pkce")
-    known = tuple(str(scope) for scope in scopes) if isinstance(scopes, list) else ()
-    return str(told.get("resource") or ""), known, authority
+        raise ServiceStrange(where=door.label, why="no-pkce")
+    scope_names = tuple(str(scope) for scope in scopes) if isinstance(scopes, list) else ()
+    return str(members.get("resource") or ""), scope_names, authority
 
 
 def _first(wire: Wire, places: Sequence[str]) -> Mapping[str, object]:
@@ -136,8 +138,8 @@ def _first(wire: Wire, places: Sequence[str]) -> Mapping[str, object]:
     return {}
 
 
-def _registered(wire: Wire, authority: Mapping[str, object], redirect: str) -> str:
-    told = {
+def _register_client(wire: Wire, authority: Mapping[str, object], redirect: str) -> str:
+    request_body = {
         "client_name": "noarkit",
         "redirect_uris": [redirect],
         "grant_types": ["authorization_code", "refresh_token"],
@@ -145,23 +147,23 @@ def _registered(wire: Wire, authority: Mapping[str, object], redirect: str) -> s
         "token_endpoint_auth_method": "none",
     }
     url = _url(authority, "registration_endpoint")
-    answer: Answer = wire.send(Request("POST", url, body=json.dumps(told).encode(), media_type=_JSON))
+    answer: Answer = wire.send(Request("POST", url, body=json.dumps(request_body).encode(), media_type=_JSON))
     client_id = answer.members().get("client_id") if answer.status in (200, 201) else None
     if not isinstance(client_id, str) or not client_id:
-        raise ServiceStrange(where=answer.where, status=answer.status, why="not-registered")
+        raise ServiceStrange(where=answer.label, status=answer.status, why="not-registered")
     return client_id
 
 
 def _url(authority: Mapping[str, object], name: str) -> str:
-    found = authority.get(name)
-    if not isinstance(found, str) or not found:
+    url = authority.get(name)
+    if not isinstance(url, str) or not url:
         raise ServiceStrange(why="nobody-grants", member=name)
-    return found
+    return url
 
 
 def _tokens(wire: Wire, client: Client, clock: Clock) -> TokenService:
-    registered = Registered(client.token_url, client.client_id, None, "none", more=_resource(client))
-    return TokenService(wire, registered, clock.now_s)
+    registration = ClientRegistration(client.token_url, client.client_id, None, "none", more=_resource(client))
+    return TokenService(wire, registration, clock.now_s)
 
 
 def _resource(client: Client) -> tuple[tuple[str, str], ...]:
@@ -169,11 +171,11 @@ def _resource(client: Client) -> tuple[tuple[str, str], ...]:
 
 
 @contextmanager
-def _telling_nothing(door: Door) -> Iterator[None]:
+def _hide_address(door: ToolServer) -> Iterator[None]:
     """Faults name the door, never an address that may bear its key."""
     try:
         yield
     except ServiceFault as fault:
-        raise type(fault)(**{**fault.data, "where": door.where}) from None
+        raise type(fault)(**{**fault.data, "where": door.label}) from None
     except NoarkitError as fault:
-        raise type(fault)(where=door.where, why=fault.data.get("why")) from None
+        raise type(fault)(where=door.label, why=fault.data.get("why")) from None

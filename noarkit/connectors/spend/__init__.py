@@ -9,7 +9,7 @@ writing    registers and subscriptions that are changed on request
 asking     what a person asks for in words
 """
 
-from noarkit.connectors.spend.asking import carry_out
+from noarkit.connectors.spend.commands import run_command
 from noarkit.connectors.spend.service import Spend, open_login, open_service
 
-__all__ = ["Spend", "carry_out", "open_login", "open_service"]
+__all__ = ["Spend", "open_login", "open_service", "run_command"]

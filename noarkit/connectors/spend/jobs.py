@@ -15,13 +15,13 @@ _WAITS_S = (1.0, 2.0, 5.0, 10.0, 15.0)
 def wait_for(calls: Calls, version: int, job: str) -> Row:
     """A job once it has ended, asked for again and again. Raises `ServiceBusy` for one that does not end."""
     clock = calls.client.clock
-    begun_s, asked = clock.now_s(), 0
+    started_s, polls = clock.now_s(), 0
     while True:
-        found = calls.job(version, job)
-        if str(found.get("status")) in ENDED:
-            return found
-        wait_s = _WAITS_S[min(asked, len(_WAITS_S) - 1)]
-        if clock.now_s() - begun_s + wait_s > LONGEST_S:
+        state = calls.job(version, job)
+        if str(state.get("status")) in ENDED:
+            return state
+        wait_s = _WAITS_S[min(polls, len(_WAITS_S) - 1)]
+        if clock.now_s() - started_s + wait_s > LONGEST_S:
             raise ServiceBusy(where=f"export job {job}")
         clock.sleep_s(wait_s)
-        asked += 1
+        polls += 1

@@ -32,7 +32,7 @@ _EXPONENTS = {
 }
 
 
-def shown(value: object) -> str:
+def format_amount(value: object) -> str:
     """An amount for a person: `1234.50 NOK`.
 
     >>> shown({"currency": "ISK", "minors": 1500}), shown({"currency": "KWD", "minors": -1500})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from noarkit.connectors.spend.calls import PLACES, Calls, part
+from noarkit.connectors.spend.calls import PLACES, Calls, path_part
 from noarkit.errors import UsageFault
 
 CREATED_JOB = "v1.export-job.created"
@@ -32,14 +32,14 @@ _NEVER_ARCHIVED = frozenset({"subscriptions"})
 _NEVER_DELETED = frozenset({"vendors"})
 
 
-def create(calls: Calls, register: str, told: Mapping[str, object]) -> Mapping[str, object]:
+def create(calls: Calls, register: str, values: Mapping[str, object]) -> Mapping[str, object]:
     """Makes one thing of a register; a tag is made under the group that `groupId` names."""
     _check(register)
-    whole = dict(told)
+    whole = dict(values)
     place = _place(register)
     if register == "tags":
         group = str(whole.pop("groupId", ""))
-        place = f"{PLACES['tag-groups']}/{part(group)}/tags"
+        place = f"{PLACES['tag-groups']}/{path_part(group)}/tags"
     if "archived" in _WRITABLE[register]:
         whole.setdefault("archived", False)
     if register in _OF_A_COMPANY and calls.company:
@@ -49,44 +49,51 @@ def create(calls: Calls, register: str, told: Mapping[str, object]) -> Mapping[s
     return calls.write("POST", place, whole)
 
 
-def retrieve(calls: Calls, register: str, one: str) -> Mapping[str, object]:
+def retrieve(calls: Calls, register: str, record_id: str) -> Mapping[str, object]:
     """One thing of a register."""
-    return calls.read(f"{_place(register)}/{part(one)}")
+    return calls.read(f"{_place(register)}/{path_part(record_id)}")
 
 
-def update(calls: Calls, register: str, one: str, told: Mapping[str, object]) -> Mapping[str, object]:
+def update(calls: Calls, register: str, record_id: str, values: Mapping[str, object]) -> Mapping[str, object]:
     """Changes one thing of a register."""
     _check(register)
-    known = retrieve(calls, register, one)
-    kept = {name: known[name] for name in _WRITABLE[register] if known.get(name) is not None}
-    return calls.write("PUT", f"{_place(register)}/{part(one)}", {**kept, **told})
+    current = retrieve(calls, register, record_id)
+    unchanged = {name: current[name] for name in _WRITABLE[register] if current.get(name) is not None}
+    return calls.write("PUT", f"{_place(register)}/{path_part(record_id)}", {**unchanged, **values})
 
 
-def archive(calls: Calls, register: str, one: str) -> Mapping[str, object]:
+def archive(calls: Calls, register: str, record_id: str) -> Mapping[str, object]:
     """Takes one thing of a register out of use; what was booked on it stays readable."""
     _check(register, but_not=_NEVER_ARCHIVED)
     if register != "vendors":
-        return update(calls, register, one, {"archived": True})
-    calls.write("POST", f"{_place(register)}/{part(one)}:archive")
-    return retrieve(calls, register, one)
+        return update(calls, register, record_id, {"archived": True})
+    calls.write("POST", f"{_place(register)}/{path_part(record_id)}:archive")
+    return retrieve(calls, register, record_id)
 
 
-def delete(calls: Calls, register: str, one: str) -> None:
+def delete(calls: Calls, register: str, record_id: str) -> None:
     """Takes one thing of a register away. Raises `UsageFault` for vendors, which are archived instead."""
     _check(register, but_not=_NEVER_DELETED)
-    calls.write("DELETE", f"{_place(register)}/{part(one)}")
+    calls.write("DELETE", f"{_place(register)}/{path_part(record_id)}")
 
 
-def create_tag_group(calls: Calls, name: str, code: str, *, archived: bool = False) -> Mapping[str, object]:
+def create_tag_group(calls: Calls, name: str, code: str, *, is_archived: bool = False) -> Mapping[str, object]:
     """Makes a group of tags."""
-    return create(calls, "tag-groups", {"archived": archived, "code": code, "name": name})
+    return create(calls, "tag-groups", {"archived": is_archived, "code": code, "name": name})
 
 
 def subscribe(calls: Calls, url: str, events: Sequence[str] = (CREATED_JOB,)) -> tuple[str, str]:
     """Asks for webhooks; the id of the subscription and the secret that its messages are signed with."""
-    told = {"endpointUrl": url, "eventTypes": list(events), "status": "ACTIVE", "endpointAuth": {"type": "NONE"}}
-    one = str(create(calls, "subscriptions", told)["id"])
-    return one, str(calls.read(f"{PLACES['subscriptions']}/{part(one)}/secret")["secretKey"])
+    subscription = {
+        "endpointUrl": url,
+        "eventTypes": list(events),
+        "status": "ACTIVE",
+        "endpointAuth": {"type": "NONE"},
+    }
+    subscription_id = str(create(calls, "subscriptions", subscription)["id"])
+    return subscription_id, str(
+        calls.read(f"{PLACES['subscriptions']}/{path_part(subscription_id)}/secret")["secretKey"]
+    )
 
 
 def _check(register: str, but_not: frozenset[str] = frozenset()) -> None:

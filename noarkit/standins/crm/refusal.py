@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from noarkit.standins.calling import Call
+from noarkit.standins.call import Call
 
 LONGEST = 1_024
 
@@ -22,14 +22,14 @@ class Refusal(Exception):
         self.details = details
 
 
-def known_names(call: Call, *names: str) -> None:
+def check_known_names(call: Call, *names: str) -> None:
     """Raises `Refusal` for a parameter that is not published for a call."""
     unknown = sorted(call.query.keys() - set(names))
     if unknown:
         raise Refusal("INVALID_DATA", 400, "unknown parameter", {"param_name": unknown[0]})
 
 
-def needed(call: Call, *names: str) -> None:
+def check_required(call: Call, *names: str) -> None:
     """Raises `Refusal` where a call lacks one of its parameters."""
     missing = next((name for name in names if not call.query.get(name)), None)
     if missing is not None:
@@ -38,7 +38,7 @@ def needed(call: Call, *names: str) -> None:
         )
 
 
-def bounded(call: Call, name: str) -> str:
+def check_length(call: Call, name: str) -> str:
     """A parameter that may be so long and no longer; empty where it is not given. Raises `Refusal`."""
     value = call.query.get(name, "")
     if len(value) > LONGEST:

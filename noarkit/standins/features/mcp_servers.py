@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
-from noarkit.standins.calling import Call
+from noarkit.standins.call import Call
 from noarkit.standins.features.calls import Calls
 from noarkit.standins.features.lists import Refusal
 from noarkit.standins.windows import Windows
@@ -28,9 +28,11 @@ def servers(calls: Calls, windows: Windows, may_write: Callable[[Mapping[str, st
     """The one server; `may_write` judges by the headers of whoever calls."""
     server = MCPServer("features", version="1", log_level="CRITICAL")
     desk = _Desk(calls, windows, may_write)
-    for one, kind in _KINDS.items():
-        server.add_tool(desk.listing(kind), name=f"Get_List_of_{one}s", description="All of them.", annotations=_READS)
-        server.add_tool(desk.showing(kind), name=f"Get_{one}_Details_by_ID", description="One.", annotations=_READS)
+    for title, kind in _KINDS.items():
+        server.add_tool(
+            desk.listing(kind), name=f"Get_List_of_{title}s", description="All of them.", annotations=_READS
+        )
+        server.add_tool(desk.showing(kind), name=f"Get_{title}_Details_by_ID", description="One.", annotations=_READS)
     server.add_tool(desk.audit, name="Get_Audit_Logs", description="Who changed what.", annotations=_READS)
     server.add_tool(desk.create, name="Create_Gate", description="Makes a gate.")
     server.add_tool(desk.read_anything, name="api_read", description="Reads a path of the console.", annotations=_READS)
@@ -46,18 +48,18 @@ class _Desk:
     def listing(self, kind: str) -> Callable[..., Json]:
         """A tool that lists a kind."""
 
-        def listed(page: int = 1, limit: int = 100) -> Json:
+        def list_kind(page: int = 1, limit: int = 100) -> Json:
             return self._asked(f"/{kind}", {"page": [str(page)], "limit": [str(limit)]})
 
-        return listed
+        return list_kind
 
     def showing(self, kind: str) -> Callable[..., Json]:
         """A tool that shows one of a kind."""
 
-        def shown(id: str) -> Json:
+        def show_one(id: str) -> Json:
             return self._asked(f"/{kind}/{id}")
 
-        return shown
+        return show_one
 
     def audit(self, startDate: str = "", endDate: str = "") -> Json:
         """The audit log."""
@@ -84,5 +86,5 @@ class _Desk:
             )
         except Refusal as refusal:
             raise ToolError(f"{refusal.status}: {refusal.message}") from refusal
-        found: Json = json.loads(bytes(answer.body))
-        return found
+        value: Json = json.loads(bytes(answer.body))
+        return value

@@ -47,32 +47,32 @@ class _Desk:
     def search(self, context: Context, text: str = "", limit: int = 20) -> Json:
         """The first expenses whose record holds the text."""
         self._enter()
-        found: list[Json] = []
-        for one in self._store.entry_ids():
-            entry = self._store.entry(one)
+        matches: list[Json] = []
+        for entry_id in self._store.entry_ids():
+            entry = self._store.entry(entry_id)
             if entry is not None and text.casefold() in str(entry).casefold():
-                found.append(dict(entry))
-            if len(found) >= max(1, min(limit, _MOST)):
+                matches.append(dict(entry))
+            if len(matches) >= max(1, min(limit, _MOST)):
                 break
-        return {"expenses": found}
+        return {"expenses": matches}
 
     def retrieve(self, context: Context, id: str) -> Json:
         """One expense."""
         self._enter()
-        return self._one(id)
+        return self._find_entry(id)
 
     def marking(self, state: str) -> Any:  # a function of the library's own making of signatures
         """A tool that marks an expense."""
 
         def mark(context: Context, id: str) -> Json:
             self._enter()
-            entry = {**self._one(id), "expenseState": state}
+            entry = {**self._find_entry(id), "expenseState": state}
             self._store.change(id, entry)
             return entry
 
         return mark
 
-    def _one(self, entry_id: str) -> Json:
+    def _find_entry(self, entry_id: str) -> Json:
         entry = self._store.entry(entry_id)
         if entry is None:
             raise ToolError("NOT_FOUND: there is no such expense")

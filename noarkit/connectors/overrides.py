@@ -25,48 +25,48 @@ Value = str | dict[str, object] | list[dict[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Override:
     """One setting: its key, and its value as a config file has it."""
 
     key: str
     value: Value
 
 
-def read_given(told: Sequence[str]) -> tuple[Given, ...]:
+def read_overrides(assignments: Sequence[str]) -> tuple[Override, ...]:
     """What was given as `KEY=VALUE`. Raises `UsageFault`, and `SecretOnTheLine` for a secret that stands there itself;
     neither repeats what was given."""
-    return tuple(_read(one) for one in told)
+    return tuple(_read_override(assignment) for assignment in assignments)
 
 
-def with_given(to: Connection, given: Sequence[Given]) -> Connection:
+def apply_overrides(connection: Connection, overrides: Sequence[Override]) -> Connection:
     """The connection with these settings before all others."""
-    values: dict[str, object] = dict(to.values)
-    environment = dict(to.environment)
-    for one in given:
-        values[one.key] = one.value
-        environment.pop(to.variable(one.key), None)
-    return replace(to, values=values, environment=environment)
+    values: dict[str, object] = dict(connection.values)
+    environment = dict(connection.environment)
+    for override in overrides:
+        values[override.key] = override.value
+        environment.pop(connection.variable(override.key), None)
+    return replace(connection, values=values, environment=environment)
 
 
-def origins(to: Connection, given: Sequence[Given]) -> Mapping[str, str]:
+def origins(connection: Connection, overrides: Sequence[Override]) -> Mapping[str, str]:
     """Where each setting of a connection comes from: `flag`, `environment` or `file`. `to` is as it was configured."""
-    found = dict.fromkeys(to.values, "file")
-    begin = to.variable("")
-    for name, value in to.environment.items():
+    origin_by_key = dict.fromkeys(connection.values, "file")
+    begin = connection.variable("")
+    for name, value in connection.environment.items():
         if name.startswith(begin) and value:
-            found[name.removeprefix(begin).casefold()] = "environment"
-    return found | dict.fromkeys((one.key for one in given), "flag")
+            origin_by_key[name.removeprefix(begin).casefold()] = "environment"
+    return origin_by_key | dict.fromkeys((override.key for override in overrides), "flag")
 
 
-def _read(told: str) -> Given:
-    name, equals, value = told.partition("=")
+def _read_override(assignment: str) -> Override:
+    name, equals, value = assignment.partition("=")
     key, dot, kind = name.strip().partition(".")
     is_secret = key in SECRET_KEYS
     if not equals or not key or not value.strip() or (dot and (kind not in KINDS or not is_secret)):
         raise UsageFault(what="bad-value", where=f"--set {name.strip()[:60] if equals else ''}".strip(), do=_DO)
     if not is_secret:
-        return Given(key, value.strip())
+        return Override(key, value.strip())
     if not dot:
         raise SecretOnTheLine(where=f"--set {key}")
     source: dict[str, object] = {kind: shlex.split(value) if kind == "command" else value.strip()}
-    return Given(key, [source] if key in _LISTS else source)
+    return Override(key, [source] if key in _LISTS else source)

@@ -27,7 +27,7 @@ _MOST_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class Webhook:
     """One webhook: its id at the service, whereto it sends, what it tells of (and which fields it watches, by kind),
     what proves its messages, and when it ends, if it does."""
 
@@ -50,9 +50,9 @@ class Agreed:
         return (self.secret,) if self.secret_before is None else (self.secret, self.secret_before)
 
 
-def agreed(to: Connection) -> tuple[Agreed, ...]:
+def read_webhooks(connection: Connection) -> tuple[Webhook, ...]:
     """The webhooks of a connection. Raises `SecretFault` for a file that others may read, or that is no such file."""
-    path = _place(to)
+    path = _place(connection)
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -62,34 +62,34 @@ def agreed(to: Connection) -> tuple[Agreed, ...]:
     except FileNotFoundError:
         return ()
     try:
-        return tuple(_read(one) for one in json.loads(content))
+        return tuple(_read(entry) for entry in json.loads(content))
     except (ValueError, KeyError, TypeError, AttributeError):
         # not chained: the fault would repeat what stands there
         raise SecretFault(where=str(path), why="not-a-grant") from None
 
 
-def agree(to: Connection, one: Agreed) -> None:
+def save_webhook(connection: Connection, webhook: Webhook) -> None:
     """Keeps a webhook, in place of the one with its id; it is on disk when this returns."""
-    with _alone(to):
-        _write(to, [*(other for other in agreed(to) if other.id != one.id), one])
+    with _lock(connection):
+        _write(connection, [*(other for other in read_webhooks(connection) if other.id != webhook.id), webhook])
 
 
-def forget(to: Connection, ids: Iterable[str]) -> None:
+def forget_webhooks(connection: Connection, ids: Iterable[str]) -> None:
     """Keeps them no longer."""
-    gone = frozenset(ids)
-    with _alone(to):
-        known = agreed(to)
-        if gone & {one.id for one in known}:
-            _write(to, [one for one in known if one.id not in gone])
+    forgotten = frozenset(ids)
+    with _lock(connection):
+        webhooks = read_webhooks(connection)
+        if forgotten & {webhook.id for webhook in webhooks}:
+            _write(connection, [webhook for webhook in webhooks if webhook.id not in forgotten])
 
 
-def _place(to: Connection) -> Path:
-    return to.state_file("webhooks.json")
+def _place(connection: Connection) -> Path:
+    return connection.state_file("webhooks.json")
 
 
 @contextmanager
-def _alone(to: Connection) -> Iterator[None]:
-    lock = os.open(to.state_file("webhooks.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
+def _lock(connection: Connection) -> Iterator[None]:
+    lock = os.open(connection.state_file("webhooks.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -97,32 +97,32 @@ def _alone(to: Connection) -> Iterator[None]:
         os.close(lock)
 
 
-def _write(to: Connection, found: Iterable[Agreed]) -> None:
-    told = [
+def _write(connection: Connection, webhooks: Iterable[Webhook]) -> None:
+    entries = [
         {
-            "id": one.id,
-            "url": one.url,
-            "events": list(one.events),
-            "secret": one.secret.reveal(),
-            "secret_before": one.secret_before.reveal() if one.secret_before is not None else None,
-            "ends": one.ends.isoformat() if one.ends is not None else None,
-            "fields": {kind: list(names) for kind, names in one.fields.items()},
+            "id": webhook.id,
+            "url": webhook.url,
+            "events": list(webhook.events),
+            "secret": webhook.secret.reveal(),
+            "secret_before": webhook.secret_before.reveal() if webhook.secret_before is not None else None,
+            "ends": webhook.ends.isoformat() if webhook.ends is not None else None,
+            "fields": {kind: list(names) for kind, names in webhook.fields.items()},
         }
-        for one in found
+        for webhook in webhooks
     ]
-    write_bytes(_place(to), json.dumps(told).encode(), mode=_MODE)
+    write_bytes(_place(connection), json.dumps(entries).encode(), mode=_MODE)
 
 
-def _read(told: Mapping[str, object]) -> Agreed:
-    before, ends = told["secret_before"], told["ends"]
-    fields = told["fields"]
-    if not isinstance(fields, Mapping) or not isinstance(told["events"], list):
+def _read(entry: Mapping[str, object]) -> Webhook:
+    before, ends = entry["secret_before"], entry["ends"]
+    fields = entry["fields"]
+    if not isinstance(fields, Mapping) or not isinstance(entry["events"], list):
         raise TypeError("webhook")
-    return Agreed(
-        str(told["id"]),
-        str(told["url"]),
-        tuple(str(event) for event in told["events"]),
-        Secret(str(told["secret"])),
+    return Webhook(
+        str(entry["id"]),
+        str(entry["url"]),
+        tuple(str(event) for event in entry["events"]),
+        Secret(str(entry["secret"])),
         None if before is None else Secret(str(before)),
         None if ends is None else datetime.fromisoformat(str(ends)).astimezone(UTC),
         {str(kind): tuple(str(name) for name in names) for kind, names in fields.items()},

@@ -13,7 +13,7 @@ from noarkit.safe.scratch import scratch
 _FETCHED = 200
 
 
-class Gathered:
+class GroupedRows:
     """Rows by group and key. The last one of a key counts; within a group they come by their order, then their key."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Gathered:
         self._db.execute("CREATE INDEX ordered ON row (grp, place, key)")
         self._db.execute("BEGIN")
 
-    def put(self, group: str, key: str, place: str, row: Row) -> None:
+    def add(self, group: str, key: str, place: str, row: Row) -> None:
         """One row; `place` is what its group is ordered by."""
         self._db.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)", (group, key, place, canonical(row)))
 
@@ -36,10 +36,10 @@ class Gathered:
 
     def rows(self, group: str = "") -> Iterator[Row]:
         """The rows of a group, in their order."""
-        found = self._db.execute("SELECT told FROM row WHERE grp = ? ORDER BY place, key", (group,))
-        while batch := found.fetchmany(_FETCHED):
-            for (told,) in batch:
-                row = parse(told, "gathered")
+        cursor = self._db.execute("SELECT told FROM row WHERE grp = ? ORDER BY place, key", (group,))
+        while batch := cursor.fetchmany(_FETCHED):
+            for (text,) in batch:
+                row = parse(text, "gathered")
                 assert isinstance(row, dict)  # noqa: S101  # it was one when it was put
                 yield row
 

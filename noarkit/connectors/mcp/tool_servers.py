@@ -18,40 +18,40 @@ _LONG = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class ToolServer:
     """One tool server: how it is told, and its address."""
 
-    where: str
-    address: Secret
+    label: str
+    url: Secret
 
     @property
     def policy(self) -> UrlPolicy:
         """What may be asked through it: its own host, no other."""
-        split = urlsplit(self.address.reveal())
+        split = urlsplit(self.url.reveal())
         host = frozenset({split.hostname or ""})
         return UrlPolicy(host, frozenset({split.scheme}), host & LOOPBACK)
 
 
-def doors(to: Connection, scrubber: Scrubber, known: str = "") -> tuple[Door, ...]:
+def tool_servers(connection: Connection, scrubber: Scrubber, known_url: str = "") -> tuple[ToolServer, ...]:
     """The tool servers of a connection, in the order of the config; where none is named, the one at the address that
     is `known` of the service, which is no secret. Raises `ConfigFault`, `SecretFault`."""
-    place = f"connections.{to.service}.{to.name}"
-    one = to.secret("mcp_url")
-    found = (*((one,) if one is not None else ()), *to.secrets("mcp_urls"))
-    if not found and known:
-        return (Door(f"{to.where} mcp 1", Secret(known)),)
-    if not found:
+    place = f"connections.{connection.service}.{connection.name}"
+    single_url = connection.secret("mcp_url")
+    urls = (*((single_url,) if single_url is not None else ()), *connection.secrets("mcp_urls"))
+    if not urls and known_url:
+        return (ToolServer(f"{connection.full_name} mcp 1", Secret(known_url)),)
+    if not urls:
         raise ConfigFault(where=f"{place}.mcp_url", why="not-set")
-    made = []
-    for number, address in enumerate(found, 1):
-        where = f"{to.where} mcp {number}"
-        scrubber.learn(*_telling(address.reveal()))
-        _refuse_strange(to, address.reveal(), f"{place}.mcp ({number})")
-        made.append(Door(where, address))
-    return tuple(made)
+    servers = []
+    for number, address in enumerate(urls, 1):
+        label = f"{connection.full_name} mcp {number}"
+        scrubber.learn(*_secret_parts(address.reveal()))
+        _refuse_strange(connection, address.reveal(), f"{place}.mcp ({number})")
+        servers.append(ToolServer(label, address))
+    return tuple(servers)
 
 
-def _refuse_strange(to: Connection, url: str, place: str) -> None:
+def _refuse_strange(connection: Connection, url: str, place: str) -> None:
     """Raises `ConfigFault`, which never repeats the address."""
     try:
         split = urlsplit(url)
@@ -60,11 +60,11 @@ def _refuse_strange(to: Connection, url: str, place: str) -> None:
         raise ConfigFault(where=place, why="not-an-address") from None
     if split.scheme not in ("http", "https") or not split.hostname or split.username is not None:
         raise ConfigFault(where=place, why="not-an-address")
-    if split.scheme == "http" and split.hostname not in LOOPBACK and not to.flag("plain_http"):
+    if split.scheme == "http" and split.hostname not in LOOPBACK and not connection.flag("plain_http"):
         raise ConfigFault(where=place, why="plain-http")
 
 
-def _telling(url: str) -> Iterable[str]:
+def _secret_parts(url: str) -> Iterable[str]:
     """The parts of an address that tell its secret: all of it, what follows the host, and each long part of that."""
     split = urlsplit(url)
     yield url

@@ -30,7 +30,7 @@ HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class StandinSpec:
     """What a stand-in shall be. `limits` are windows (calls, seconds) that it keeps; none where the tuple is empty.
 
     With `archivable`, at least `records` of what it holds can be archived; else they are what it is mostly made of,
@@ -68,16 +68,16 @@ class Standin(Protocol):
         ...
 
 
-class Kind(Protocol):
+class StandinPackage(Protocol):
     """What the package of a stand-in brings."""
 
-    def standin(self, url: str, wish: Wish) -> Standin:
+    def standin(self, url: str, spec: StandinSpec) -> Standin:
         """The stand-in at an address."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ReadyStandin:
     """A stand-in that is about to answer."""
 
     service: str
@@ -87,12 +87,12 @@ class Ready:
 
 def serve(
     service: str,
-    wish: Wish,
+    spec: StandinSpec,
     *,
     port: int = 0,
     config_out: Path | None = None,
-    ready: Callable[[Ready], None] = lambda ready: None,
-    stopping: threading.Event | None = None,
+    ready: Callable[[ReadyStandin], None] = lambda ready: None,
+    stop_event: threading.Event | None = None,
     around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
 ) -> None:
     """Serves until SIGTERM, SIGINT or `stopping`; `around` may listen to what is asked and answered.
@@ -101,31 +101,33 @@ def serve(
     """
     if service not in SERVICES:
         raise UsageFault(what="bad-value", where=service)
-    kind = cast(Kind, importlib.import_module(f"noarkit.standins.{service}"))  # each of these packages has one
-    with _bound(port) as listener:
+    kind = cast(
+        StandinPackage, importlib.import_module(f"noarkit.standins.{service}")
+    )  # each of these packages has one
+    with _listen(port) as listener:
         url = f"http://{HOST}:{listener.getsockname()[1]}"
-        made = kind.standin(url, wish)
+        standin = kind.standin(url, spec)
         try:
             if config_out is not None:
-                write_config(config_out, service, made)
+                write_config(config_out, service, standin)
             listener.listen(256)
-            ready(Ready(service, url, config_out))
-            _run(around(made.app), listener, stopping)
+            ready(ReadyStandin(service, url, config_out))
+            _run(around(standin.app), listener, stop_event)
         finally:
-            made.close()
+            standin.close()
 
 
-def write_config(path: Path, service: str, made: Standin) -> None:
+def write_config(path: Path, service: str, standin: Standin) -> None:
     """A config with a connection named `standin`; its secrets lie beside it, for their owner alone."""
     folder = path.absolute().parent
     folder.mkdir(parents=True, exist_ok=True)
     lines = [f"[connections.{service}.standin]"]
-    lines += [f"{key} = {_toml(value)}" for key, value in made.settings().items()]
-    for key, secret in made.secrets().items():
+    lines += [f"{key} = {_toml(value)}" for key, value in standin.settings().items()]
+    for key, secret in standin.secrets().items():
         entries = []
-        for number, one in enumerate((secret,) if isinstance(secret, str) else secret):
+        for number, secret_text in enumerate((secret,) if isinstance(secret, str) else secret):
             place = folder / f"{path.stem}-{service}-{key}{number or ''}.secret"
-            write_text(place, one + "\n", mode=0o600)
+            write_text(place, secret_text + "\n", mode=0o600)
             entries.append(f"{{ file = {_toml(str(place))} }}")
         lines.append(f"{key} = " + (entries[0] if isinstance(secret, str) else f"[{', '.join(entries)}]"))
     write_text(path, "\n".join(lines) + "\n", mode=0o600)
@@ -137,12 +139,12 @@ def _toml(value: object) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
     return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 @contextlib.contextmanager
-def _bound(port: int) -> Iterator[socket.socket]:
+def _listen(port: int) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -152,7 +154,7 @@ def _bound(port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None) -> None:
+def _run(app: ASGIApp, listener: socket.socket, stop_event: threading.Event | None) -> None:
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="auto", timeout_keep_alive=5, http=StrictConnection, ws="none"
     )
@@ -164,8 +166,8 @@ def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None
 
     on_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)} if on_main else {}
-    if stopping is not None:
-        threading.Thread(target=_until, args=(stopping, server), daemon=True).start()
+    if stop_event is not None:
+        threading.Thread(target=_wait_until, args=(stop_event, server), daemon=True).start()
     try:
         with contextlib.ExitStack() as stack:
             server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # older ones install their own
@@ -176,6 +178,6 @@ def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None
             signal.signal(number, handler)
 
 
-def _until(stopping: threading.Event, server: uvicorn.Server) -> None:
-    stopping.wait()
+def _wait_until(stop_event: threading.Event, server: uvicorn.Server) -> None:
+    stop_event.wait()
     server.should_exit = True

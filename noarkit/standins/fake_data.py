@@ -10,7 +10,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-GIVEN = [
+GIVEN_NAMES = [
     "Anne",
     "Ola",
     "Kari",
@@ -146,8 +146,8 @@ class Dice:
 
     def number(self, name: str, below: int) -> int:
         """A whole number from 0 to below `below`."""
-        found = hashlib.blake2b(self._key + b"\x1e" + name.encode(), digest_size=8).digest()
-        return int.from_bytes(found, "big") % below
+        digest = hashlib.blake2b(self._key + b"\x1e" + name.encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big") % below
 
     def among(self, name: str, choices: Sequence[T]) -> T:
         """One of several."""
@@ -163,7 +163,7 @@ class Dice:
 
     def person(self, name: str) -> tuple[str, str]:
         """Given and family name."""
-        return self.among(f"{name}.given", GIVEN), self.among(f"{name}.family", FAMILY)
+        return self.among(f"{name}.given", GIVEN_NAMES), self.among(f"{name}.family", FAMILY)
 
     def company(self, name: str) -> str:
         """A company."""
@@ -174,11 +174,12 @@ class Dice:
         """Nine digits whose check digit is right."""
         for attempt in range(100):
             digits = f"{9:d}{self.number(f'{name}{attempt}', 10**7):07d}"
-            rest = (
-                11 - sum(int(one) * weight for one, weight in zip(digits, (3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
+            remainder = (
+                11
+                - sum(int(digit) * weight for digit, weight in zip(digits, (3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
             )
-            if rest < 10 or rest == 11:
-                return f"{digits}{0 if rest == 11 else rest}"
+            if remainder < 10 or remainder == 11:
+                return f"{digits}{0 if remainder == 11 else remainder}"
         return "999999999"
 
     def text(self, name: str, sentences: int) -> str:
@@ -192,7 +193,7 @@ class Dice:
         )
 
 
-def mail_of(given: str, family: str, company: str) -> str:
+def mail_of(given_name: str, family: str, company: str) -> str:
     """An address that fits a person and a company."""
     plain = str.maketrans({"æ": "ae", "ø": "o", "å": "a", "á": "a", " ": "-"})
-    return f"{given}.{family}@{company.rsplit(' ', 1)[0]}.example".casefold().translate(plain)
+    return f"{given_name}.{family}@{company.rsplit(' ', 1)[0]}.example".casefold().translate(plain)

@@ -22,5 +22,5 @@ class Blocks:
         if size < 0:
             whole, self._held = self._held + b"".join(self._blocks), b""
             return whole
-        found, self._held = self._held[:size], self._held[size:]
-        return found
+        data, self._held = self._held[:size], self._held[size:]
+        return data

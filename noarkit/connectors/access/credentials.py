@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from noarkit.connectors.access.keep import Grant, Keep
+from noarkit.connectors.access.grant_store import Grant, GrantStore
 from noarkit.connectors.scrub import Scrubber
 from noarkit.errors import ConsentNeeded, ServiceAway, ServiceBroken
 from noarkit.secrets import Secret
@@ -22,12 +22,12 @@ class Style:
     prefix: str = "Bearer"
     header: str = "Authorization"
 
-    def shown(self, token: str) -> dict[str, str]:
+    def headers(self, token: str) -> dict[str, str]:
         """The header with the token."""
         return {self.header: f"{self.prefix} {token}".strip()}
 
 
-class KeyPass:
+class KeyCredential:
     """A key that never changes: in a header of its own, or as the user's name of Basic with an empty password."""
 
     def __init__(self, key: Secret, scrubber: Scrubber, style: Style, *, basic: bool = False) -> None:
@@ -36,15 +36,15 @@ class KeyPass:
         if basic:
             pair = base64.b64encode(f"{value}:".encode()).decode("ascii")
             scrubber.learn(pair)
-            self._headers = Style("Basic", style.header).shown(pair)
+            self._headers = Style("Basic", style.header).headers(pair)
         else:
-            self._headers = style.shown(value)
+            self._headers = style.headers(value)
 
     def headers(self) -> Mapping[str, str]:
         """The key."""
         return self._headers
 
-    def after_refusal(self, refused: Mapping[str, str]) -> Mapping[str, str] | None:
+    def after_refusal(self, refused_headers: Mapping[str, str]) -> Mapping[str, str] | None:
         """There is no other."""
         return None
 
@@ -61,10 +61,10 @@ class Renewal:
     origin: str = ""
 
 
-class TokenPass:
+class TokenCredential:
     """The current token of a connection. Safe for threads, and for processes that share its keep."""
 
-    def __init__(self, renewal: Renewal, keep: Keep | None, scrubber: Scrubber, style: Style) -> None:
+    def __init__(self, renewal: Renewal, keep: GrantStore | None, scrubber: Scrubber, style: Style) -> None:
         self._renewal = renewal
         self._keep = keep
         self._scrubber = scrubber
@@ -72,49 +72,49 @@ class TokenPass:
         self._lock = threading.Lock()
         self._held: Grant | None = None
 
-    def restyled(self, style: Style) -> TokenPass:
+    def with_style(self, style: Style) -> TokenCredential:
         """The same consent, shown in another way."""
-        return TokenPass(self._renewal, self._keep, self._scrubber, style)
+        return TokenCredential(self._renewal, self._keep, self._scrubber, style)
 
     def headers(self) -> Mapping[str, str]:
         """A token that should be good."""
-        return self._style.shown(self.grant().access_token)
+        return self._style.headers(self.grant().access_token)
 
     def grant(self) -> Grant:
         """The grant in force, renewed a minute before its end."""
-        held = self._held
-        if held is not None and self._is_good(held):
-            return held
-        return self._renewed("")
+        current = self._held
+        if current is not None and self._is_good(current):
+            return current
+        return self._renew("")
 
-    def after_refusal(self, refused: Mapping[str, str]) -> Mapping[str, str] | None:
+    def after_refusal(self, refused_headers: Mapping[str, str]) -> Mapping[str, str] | None:
         """Another token than the refused one: what a neighbour got meanwhile, else a new one."""
-        shown = refused.get(self._style.header, "")
-        token = shown.removeprefix(self._style.prefix).strip()
-        return self._style.shown(self._renewed(token).access_token)
+        refused_value = refused_headers.get(self._style.header, "")
+        token = refused_value.removeprefix(self._style.prefix).strip()
+        return self._style.headers(self._renew(token).access_token)
 
-    def _renewed(self, refused: str) -> Grant:
+    def _renew(self, refused_token: str) -> Grant:
         with self._lock:
-            held = self._held
-            if held is not None and held.access_token != refused and self._is_good(held):
-                return held
+            current = self._held
+            if current is not None and current.access_token != refused_token and self._is_good(current):
+                return current
             if self._keep is None:
-                self._held = self._asked(held)
+                self._held = self._request_grant(current)
                 return self._held
-            with self._keep.alone():
-                kept = self._keep.read()
-                if kept is not None and kept.origin != self._renewal.origin:
-                    kept = None
-                if kept is not None and kept.access_token != refused and self._is_good(kept):
-                    self._scrubber.learn(kept.access_token, kept.refresh_token)
-                    self._held = kept
-                    return kept
-                grant = self._asked(kept or held)
+            with self._keep.locked():
+                stored = self._keep.read()
+                if stored is not None and stored.origin != self._renewal.origin:
+                    stored = None
+                if stored is not None and stored.access_token != refused_token and self._is_good(stored):
+                    self._scrubber.learn(stored.access_token, stored.refresh_token)
+                    self._held = stored
+                    return stored
+                grant = self._request_grant(stored or current)
                 self._keep.save(grant)
             self._held = grant
             return grant
 
-    def _asked(self, last: Grant | None) -> Grant:
+    def _request_grant(self, last: Grant | None) -> Grant:
         if last is not None:
             self._scrubber.learn(last.access_token, last.refresh_token)
         try:
@@ -132,11 +132,13 @@ class TokenPass:
 
 def origin_of(*configured: Secret | str | None) -> str:
     """What a configuration is, so that another can be told from it; nothing of it can be read from this."""
-    told = "\n".join(one.reveal() if isinstance(one, Secret) else one or "" for one in configured)
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = "\n".join(part.reveal() if isinstance(part, Secret) else part or "" for part in configured)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def refreshed(refresh: Callable[[str], Grant], first: Secret | None, where: str) -> Callable[[Grant | None], Grant]:
+def make_refresher(
+    refresh: Callable[[str], Grant], first: Secret | None, location: str
+) -> Callable[[Grant | None], Grant]:
     """Renews by the refresh token that was kept last, else by the one that was configured.
 
     The renewal raises `ConsentNeeded` where there is none.
@@ -145,7 +147,7 @@ def refreshed(refresh: Callable[[str], Grant], first: Secret | None, where: str)
     def renew(last: Grant | None) -> Grant:
         token = (last.refresh_token if last is not None else "") or (first.reveal() if first is not None else "")
         if not token:
-            raise ConsentNeeded(where=where, why="no-consent")
+            raise ConsentNeeded(where=location, why="no-consent")
         return refresh(token)
 
     return renew

@@ -41,7 +41,7 @@ class Grant:
         return f"Grant(ends_at_s={self.ends_at_s})"
 
 
-class Keep:
+class GrantStore:
     """The grant of one connection on disk."""
 
     def __init__(self, path: Path) -> None:
@@ -59,11 +59,11 @@ class Keep:
             return None
         except OSError as error:
             raise SecretFault(where=str(self.path), why="unreadable") from error
-        return _grant(content, str(self.path))
+        return _read_grant(content, str(self.path))
 
     def save(self, grant: Grant) -> None:
         """Replaces what is kept; it is on disk when this returns."""
-        told = {
+        entry = {
             "access_token": grant.access_token,
             "ends_at": grant.ends_at_s,
             "renew_at": grant.renew_at_s,
@@ -73,7 +73,7 @@ class Keep:
             "origin": grant.origin,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_bytes(self.path, json.dumps(told).encode(), mode=_MODE)
+        write_bytes(self.path, json.dumps(entry).encode(), mode=_MODE)
 
     def forget(self) -> bool:
         """Takes away what is kept; False where nothing was."""
@@ -82,7 +82,7 @@ class Keep:
         return was
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """While the block runs no other process renews."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
@@ -93,20 +93,20 @@ class Keep:
             os.close(lock)
 
 
-def _grant(content: bytes, where: str) -> Grant:
+def _read_grant(content: bytes, location: str) -> Grant:
     try:
-        told = json.loads(content)
-        if not isinstance(told, Mapping):
+        entry = json.loads(content)
+        if not isinstance(entry, Mapping):
             raise ValueError
         return Grant(
-            str(told["access_token"]),
-            float(told["ends_at"]),
-            float(told["renew_at"]),
-            str(told.get("refresh_token", "")),
-            str(told.get("api_domain", "")),
-            str(told.get("scope", "")),
-            str(told.get("origin", "")),
+            str(entry["access_token"]),
+            float(entry["ends_at"]),
+            float(entry["renew_at"]),
+            str(entry.get("refresh_token", "")),
+            str(entry.get("api_domain", "")),
+            str(entry.get("scope", "")),
+            str(entry.get("origin", "")),
         )
     except (ValueError, KeyError, TypeError):
         # not chained: the fault would repeat what stands there
-        raise SecretFault(where=where, why="not-a-grant") from None
+        raise SecretFault(where=location, why="not-a-grant") from None

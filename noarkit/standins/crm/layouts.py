@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from noarkit.standins.calling import Call
+from noarkit.standins.call import Call
 from noarkit.standins.crm.data import Store
 from noarkit.standins.crm.refusal import Refusal
 
@@ -16,30 +16,30 @@ Json = dict[str, Any]  # Any: what JSON holds
 
 
 @dataclass(slots=True)
-class Own:
+class Layouts:
     """Layouts, fields and rules: what the REST stand-in does not keep."""
 
     store: Store
-    held: dict[str, dict[str, Json]] = field(default_factory=dict)
+    objects: dict[str, dict[str, Json]] = field(default_factory=dict)
 
     def answer(self, call: Call) -> Response:
         """The answer. Raises `Refusal`."""
-        _, _, kind, *rest = call.path.split("/")
-        held = self.held.setdefault(kind, {})
+        _, _, kind, *remaining = call.path.split("/")
+        objects = self.objects.setdefault(kind, {})
         if call.method == "GET":
-            return JSONResponse({kind: list(held.values())})
+            return JSONResponse({kind: list(objects.values())})
         if call.method == "POST":
-            one = self.store.new_id()
-            held[one] = {**_object(call), "id": one}
-            return JSONResponse({kind: [held[one]]}, 201)
-        if not rest or rest[0] not in held:
+            object_id = self.store.new_id()
+            objects[object_id] = {**_object(call), "id": object_id}
+            return JSONResponse({kind: [objects[object_id]]}, 201)
+        if not remaining or remaining[0] not in objects:
             raise Refusal("INVALID_DATA", 400, "the id given seems to be invalid")
         if call.method == "DELETE":
-            return JSONResponse({kind: [held.pop(rest[0])]})
-        held[rest[0]] |= {name: value for name, value in _object(call).items() if name != "id"}
-        return JSONResponse({kind: [held[rest[0]]]})
+            return JSONResponse({kind: [objects.pop(remaining[0])]})
+        objects[remaining[0]] |= {name: value for name, value in _object(call).items() if name != "id"}
+        return JSONResponse({kind: [objects[remaining[0]]]})
 
 
 def _object(call: Call) -> Json:
-    found = json.loads(call.body)
-    return found if isinstance(found, dict) else {}
+    value = json.loads(call.body)
+    return value if isinstance(value, dict) else {}

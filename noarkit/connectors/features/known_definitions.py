@@ -14,20 +14,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.connectors.paging import Seen
+from noarkit.connectors.paging import KeySet
 
 _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class KnownDefinition:
     """A definition that was listed once. `gone` is when it was first found to be deleted."""
 
     id: str
-    gone: datetime | None
+    deleted_at: datetime | None
 
 
-class Known:
+class KnownDefinitions:
     """The definitions of one project. Shared by processes; each call is a transaction of its own."""
 
     def __init__(self, path: Path, project: str) -> None:
@@ -41,24 +41,24 @@ class Known:
             db.execute("CREATE TABLE IF NOT EXISTS listed (project TEXT, kind TEXT, until REAL)")
 
     @contextmanager
-    def listing(self, kind: str, until: datetime) -> Iterator[Listing]:
+    def begin_listing(self, kind: str, until: datetime) -> Iterator[Listing]:
         """One way through the list of a kind, for a span that ends then."""
         with self._open() as db:
             query = "SELECT coalesce(max(until), 0) FROM listed WHERE project = ? AND kind = ?"
             last = db.execute(query, (self._project, kind)).fetchone()[0]
-        with Seen() as seen:
-            yield Listing(self, kind, until, seen, fresh=until.timestamp() > last)
+        with KeySet() as seen_ids:
+            yield Listing(self, kind, until, seen_ids, is_fresh=until.timestamp() > last)
 
-    def listed(self, kind: str, until: datetime) -> None:
+    def finish_listing(self, kind: str, until: datetime) -> None:
         """The list of a kind was gone through to its end."""
         row = (self._project, kind, until.timestamp())
         with self._open() as db:
             db.execute("DELETE FROM listed WHERE project = ? AND kind = ? AND until <= ?", row)
             db.execute("INSERT INTO listed VALUES (?, ?, ?)", row)
 
-    def there(self, kind: str, met: list[tuple[str, str]]) -> None:
+    def note_present(self, kind: str, entries: list[tuple[str, str]]) -> None:
         """These are there, by id and name."""
-        rows = [(self._project, kind, one, name) for one, name in met]
+        rows = [(self._project, kind, definition_id, name) for definition_id, name in entries]
         query = (
             "INSERT INTO known (project, kind, id, name) VALUES (?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET name = excluded.name, gone = NULL"
@@ -66,46 +66,48 @@ class Known:
         with self._open() as db:
             db.executemany(query, rows)
 
-    def gone(self, kind: str, one: str, when: datetime) -> None:
+    def note_deleted(self, kind: str, definition_id: str, deleted_at: datetime) -> None:
         """It is deleted. When that was found first is what stays."""
         query = (
             "INSERT INTO known (project, kind, id, name, gone) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET gone = coalesce(gone, excluded.gone)"
         )
         with self._open() as db:
-            db.execute(query, (self._project, kind, one, one, when.timestamp()))
+            db.execute(query, (self._project, kind, definition_id, definition_id, deleted_at.timestamp()))
 
-    def all(self, kind: str) -> Iterator[Remembered]:
+    def all(self, kind: str) -> Iterator[KnownDefinition]:
         """Every definition of a kind that was ever listed, in the order of their ids."""
         last = ""
         query = "SELECT id, gone FROM known WHERE project = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?"
         while True:
             with self._open() as db:
                 rows = db.execute(query, (self._project, kind, last, _BATCH)).fetchall()
-            for one, gone in rows:
-                yield Remembered(one, None if gone is None else datetime.fromtimestamp(gone, UTC))
+            for definition_id, deleted_s in rows:
+                yield KnownDefinition(
+                    definition_id, None if deleted_s is None else datetime.fromtimestamp(deleted_s, UTC)
+                )
             if len(rows) < _BATCH:
                 return
             last = rows[-1][0]
 
-    def named(self, kind: str, name: str) -> Remembered | None:
+    def find(self, kind: str, name: str) -> KnownDefinition | None:
         """The definition that an id or a name means; None for one that was never listed."""
         query = "SELECT id, gone FROM known WHERE project = ? AND kind = ? AND ? IN (id, name) ORDER BY id != ? LIMIT 1"
         with self._open() as db:
             row = db.execute(query, (self._project, kind, name, name)).fetchone()
-        return None if row is None else Remembered(row[0], row[1] and datetime.fromtimestamp(row[1], UTC))
+        return None if row is None else KnownDefinition(row[0], row[1] and datetime.fromtimestamp(row[1], UTC))
 
-    def under_review(self, kind: str, one: str, when: datetime) -> None:
+    def note_review(self, kind: str, definition_id: str, reviewed_at: datetime) -> None:
         """A review of it had not come to its end."""
         query = "UPDATE known SET reviewed = max(coalesce(reviewed, 0), ?) WHERE project = ? AND kind = ? AND id = ?"
         with self._open() as db:
-            db.execute(query, (when.timestamp(), self._project, kind, one))
+            db.execute(query, (reviewed_at.timestamp(), self._project, kind, definition_id))
 
-    def reviewed_since(self, kind: str, one: str, since: datetime) -> bool:
+    def reviewed_since(self, kind: str, definition_id: str, since: datetime) -> bool:
         """Whether a review of it had not come to its end then or later."""
         query = "SELECT 1 FROM known WHERE project = ? AND kind = ? AND id = ? AND reviewed >= ?"
         with self._open() as db:
-            return db.execute(query, (self._project, kind, one, since.timestamp())).fetchone() is not None
+            return db.execute(query, (self._project, kind, definition_id, since.timestamp())).fetchone() is not None
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -123,27 +125,27 @@ class Listing:
     """One way through the list of a kind: who was met, and in the end who was not. It is `fresh` where no span that
     ends as late was read before: only then what is missing went within it."""
 
-    def __init__(self, known: Known, kind: str, until: datetime, seen: Seen, *, fresh: bool) -> None:
-        self.fresh = fresh
+    def __init__(self, known: KnownDefinitions, kind: str, until: datetime, seen: KeySet, *, is_fresh: bool) -> None:
+        self.is_fresh = is_fresh
         self._known = known
         self._kind = kind
         self._until = until
         self._seen = seen
-        self._met: list[tuple[str, str]] = []
+        self._entries: list[tuple[str, str]] = []
 
-    def met(self, one: str, name: str) -> None:
+    def add(self, definition_id: str, name: str) -> None:
         """It is there."""
-        if self._seen.first(one):
-            self._met.append((one, name))
-        if len(self._met) >= _BATCH:
+        if self._seen.add(definition_id):
+            self._entries.append((definition_id, name))
+        if len(self._entries) >= _BATCH:
             self._keep()
 
-    def missing(self) -> Iterator[Remembered]:
+    def missing(self) -> Iterator[KnownDefinition]:
         """Who was listed once and is not now. To be asked at the end of the list."""
         self._keep()
-        yield from (one for one in self._known.all(self._kind) if self._seen.first(one.id))
-        self._known.listed(self._kind, self._until)
+        yield from (definition for definition in self._known.all(self._kind) if self._seen.add(definition.id))
+        self._known.finish_listing(self._kind, self._until)
 
     def _keep(self) -> None:
-        self._known.there(self._kind, self._met)
-        self._met = []
+        self._known.note_present(self._kind, self._entries)
+        self._entries = []

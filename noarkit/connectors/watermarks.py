@@ -20,13 +20,13 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Watermark:
     """Where a stream stands: read up to `until`; `again` are keys of things to ask for anew; `swept` is when all that
     its records hold was last looked through, whether or not anything told of a change."""
 
     until: datetime
     again: tuple[str, ...] = ()
-    swept: datetime | None = None
+    swept_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,16 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class Watermarks:
     """The marks of a connection for one archive. `archive` is the archive's identity, empty while it is not known;
     `delivered` says that a receipt told of it, so that it need not stand where it can be asked."""
 
     tenant: str
     archive: str = ""
-    streams: Mapping[str, Mark] = field(default_factory=dict)
+    streams: Mapping[str, Watermark] = field(default_factory=dict)
     shapes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     hints: Hints | None = None
-    delivered: bool = False
+    is_delivered: bool = False
 
     def since(self, stream: str, look_back: timedelta) -> datetime | None:
         """From when a stream is to be read; None for all of it."""
@@ -68,22 +68,24 @@ class Marks:
         return None if mark is None else now - mark.until
 
 
-def read_marks(path: Path) -> Marks | None:
+def read_watermarks(path: Path) -> Watermarks | None:
     """The marks in a file; None where there is none. Raises `ConfigFault` for a file that is none: delete it."""
     try:
-        told = json.loads(path.read_bytes())
-        if told["version"] != VERSION:
+        entry = json.loads(path.read_bytes())
+        if entry["version"] != VERSION:
             return None
-        return Marks(
-            str(told["tenant"]),
-            str(told["archive"]),
+        return Watermarks(
+            str(entry["tenant"]),
+            str(entry["archive"]),
             {
-                name: Mark(moment(mark["until"]), tuple(map(str, mark["again"])), swept_at(mark.get("swept")))
-                for name, mark in told["streams"].items()
+                name: Watermark(
+                    parse_time(mark["until"]), tuple(map(str, mark["again"])), parse_swept_at(mark.get("swept"))
+                )
+                for name, mark in entry["streams"].items()
             },
-            {name: dict(shape) for name, shape in told.get("shapes", {}).items()},
-            _hints(told.get("hints")),
-            told.get("delivered") is True,
+            {name: dict(shape) for name, shape in entry.get("shapes", {}).items()},
+            _read_hints(entry.get("hints")),
+            entry.get("delivered") is True,
         )
     except FileNotFoundError:
         return None
@@ -91,44 +93,44 @@ def read_marks(path: Path) -> Marks | None:
         raise ConfigFault(where=str(path), why="not-marks") from error
 
 
-def write_marks(path: Path, marks: Marks) -> None:
+def write_watermarks(path: Path, marks: Watermarks) -> None:
     """Replaces the marks in a file."""
-    told: dict[str, object] = {
+    entry: dict[str, object] = {
         "version": VERSION,
         "tenant": marks.tenant,
         "archive": marks.archive,
         "streams": {
             name: {"until": mark.until.isoformat(), "again": list(mark.again)}
-            | ({} if mark.swept is None else {"swept": mark.swept.isoformat()})
+            | ({} if mark.swept_at is None else {"swept": mark.swept_at.isoformat()})
             for name, mark in sorted(marks.streams.items())
         },
         "shapes": {name: dict(shape) for name, shape in marks.shapes.items()},
     }
-    if marks.delivered:
-        told["delivered"] = True
+    if marks.is_delivered:
+        entry["delivered"] = True
     if marks.hints is not None:
         hints = marks.hints
-        told["hints"] = {"up_to": hints.up_to, "since_s": hints.since_s, "events": dict(hints.events)}
+        entry["hints"] = {"up_to": hints.up_to, "since_s": hints.since_s, "events": dict(hints.events)}
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(told, indent=1, sort_keys=True) + "\n", mode=0o600)
+    write_text(path, json.dumps(entry, indent=1, sort_keys=True) + "\n", mode=0o600)
 
 
-def moment(told: object) -> datetime:
+def parse_time(value: object) -> datetime:
     """A time as marks are written with."""
-    return datetime.fromisoformat(str(told)).astimezone(UTC)
+    return datetime.fromisoformat(str(value)).astimezone(UTC)
 
 
-def swept_at(told: object) -> datetime | None:
+def parse_swept_at(value: object) -> datetime | None:
     """When a stream was last swept; None where it never was, or nobody kept it."""
-    return None if told is None else moment(told)
+    return None if value is None else parse_time(value)
 
 
-def _hints(told: Mapping[str, object] | None) -> Hints | None:
-    if told is None:
+def _read_hints(entry: Mapping[str, object] | None) -> Hints | None:
+    if entry is None:
         return None
-    events = told["events"]
+    events = entry["events"]
     if not isinstance(events, Mapping):
         raise TypeError("events")
     return Hints(
-        int(str(told["up_to"])), float(str(told["since_s"])), {str(name): int(n) for name, n in events.items()}
+        int(str(entry["up_to"])), float(str(entry["since_s"])), {str(name): int(n) for name, n in events.items()}
     )

@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from noarkit.standins.calling import Call, Unreadable
+from noarkit.standins.call import Call, UnreadableCall
 
-ANYTHING = "..."
+ANY_MEMBER = "..."
 A_LIST = "[]"
 
 
-class Unpublished(Exception):
+class UnpublishedCall(Exception):
     """A path that nobody published (404), or a method that it does not have (405)."""
 
     def __init__(self, status: int) -> None:
@@ -29,78 +29,80 @@ class Unpublished(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameRules:
     """Which names there may be, and which must be."""
 
-    known: frozenset[str]
-    needed: frozenset[str]
-    repeated: frozenset[str]
+    allowed: frozenset[str]
+    required: frozenset[str]
+    repeatable: frozenset[str]
     is_open: bool = False
 
-    def check(self, given: Iterable[str], what: str) -> None:
+    def check(self, present: Iterable[str], kind: str) -> None:
         """Raises `Unreadable` for a name that is unknown, or one that is not there."""
-        found = set(given)
-        if lacking := sorted(self.needed - found):
-            raise Unreadable(f"{what} {lacking[0]} is required")
-        if not self.is_open and (strange := sorted(found - self.known)):
-            raise Unreadable(f"{what} {strange[0]} is unknown")
+        name_set = set(present)
+        if missing := sorted(self.required - name_set):
+            raise UnreadableCall(f"{kind} {missing[0]} is required")
+        if not self.is_open and (strange := sorted(name_set - self.allowed)):
+            raise UnreadableCall(f"{kind} {strange[0]} is unknown")
 
 
-def names(told: str) -> Names:
+def parse_names(text: str) -> NameRules:
     """Names as a door tells them."""
-    parts = [one for one in told.split() if one != ANYTHING]
-    bare = {one: one.rstrip("!*") for one in parts}
-    needed = frozenset(name for one, name in bare.items() if "!" in one)
-    repeated = frozenset(name for one, name in bare.items() if "*" in one)
-    return Names(frozenset(bare.values()), needed, repeated, is_open=ANYTHING in told.split())
+    parts = [part for part in text.split() if part != ANY_MEMBER]
+    bare = {part: part.rstrip("!*") for part in parts}
+    required = frozenset(name for part, name in bare.items() if "!" in part)
+    repeatable = frozenset(name for part, name in bare.items() if "*" in part)
+    return NameRules(frozenset(bare.values()), required, repeatable, is_open=ANY_MEMBER in text.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class CallSpec:
     """One call that is published."""
 
     method: str
     path: str
     query: str = ""
     body: str | None = None
-    _query: Names = field(init=False, repr=False)
-    _body: Names | None = field(init=False, repr=False)
+    _query: NameRules = field(init=False, repr=False)
+    _body: NameRules | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_query", names(self.query))
-        object.__setattr__(self, "_body", None if self.body is None else names(self.body))
+        object.__setattr__(self, "_query", parse_names(self.query))
+        object.__setattr__(self, "_body", None if self.body is None else parse_names(self.body))
 
     def check(self, call: Call) -> None:
         """Raises `Unreadable` for parameters or a body that the call does not take."""
         self._query.check(call.queries, "parameter")
         for name, values in call.queries.items():
-            if len(values) > 1 and name not in self._query.repeated:
-                raise Unreadable(f"parameter {name} is given more than once")
+            if len(values) > 1 and name not in self._query.repeatable:
+                raise UnreadableCall(f"parameter {name} is given more than once")
         if self._body is None:
             if call.body:
-                raise Unreadable("a body is not taken here")
+                raise UnreadableCall("a body is not taken here")
             return
         if self.body == A_LIST:
             call.rows()
-        elif call.body or self._body.needed:
+        elif call.body or self._body.required:
             self._body.check(call.members(), "member")
 
 
-class Doors:
+class CallSpecs:
     """All calls of a service."""
 
-    def __init__(self, doors: Iterable[Door]) -> None:
+    def __init__(self, doors: Iterable[CallSpec]) -> None:
         self._doors = [(_pattern(door.path), len(re.sub(r"\{\w+\}", "", door.path)), door) for door in doors]
 
     def check(self, call: Call) -> None:
         """Raises `Unpublished` for a call that there is not, `Unreadable` for one that is not as it must be."""
         fits = [(literal, door) for pattern, literal, door in self._doors if pattern.fullmatch(call.path)]
         if not fits:
-            raise Unpublished(404)
+            raise UnpublishedCall(404)
         best = max(literal for literal, _ in fits)
-        door = next((one for literal, one in fits if literal == best and one.method == call.method), None)
+        door = next(
+            (candidate for literal, candidate in fits if literal == best and candidate.method == call.method), None
+        )
         if door is None:
-            raise Unpublished(405)
+            raise UnpublishedCall(405)
         door.check(call)
 
 

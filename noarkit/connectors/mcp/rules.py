@@ -16,7 +16,7 @@ Judgement = Literal["reads", "writes", "never"]
 Words = tuple[str, ...]
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
-READING: dict[str, tuple[str, ...]] = {
+READ_WORDS: dict[str, tuple[str, ...]] = {
     "crm": (
         "getModules", "getModule", "getFields", "getField", "getCustomFields", "getLayouts", "getLayout", "getUsers",
         "getUser", "getOrganization", "getRecords", "getRecord", "getRelatedRecords", "getRelatedLists",
@@ -44,7 +44,7 @@ READING: dict[str, tuple[str, ...]] = {
 # services whose tools bear nothing before their names: there a name is compared whole
 _WHOLE = frozenset({"features"})
 # a word of change anywhere in a name outweighs how the name ends
-CHANGING = frozenset(
+CHANGE_WORDS = frozenset(
     {"add", "approve", "archive", "assign", "associate", "bulk", "cancel", "clear", "complete", "convert", "copy",
      "create", "delete", "disable", "edit", "enable", "execute", "forget", "import", "insert", "invite", "mass",
      "merge", "modify", "move", "patch", "post", "publish", "purge", "put", "queue", "reject", "remove", "rename",
@@ -77,24 +77,24 @@ class Rules:
     """What a connection may call. `more` are tools that its owner knows to read."""
 
     def __init__(self, service: str, more: Iterable[str] = (), *, may_write: bool = False) -> None:
-        self._reading = {words_of(name) for name in (*READING.get(service, ()), *more)} - {()}
+        self._reading = {words_of(name) for name in (*READ_WORDS.get(service, ()), *more)} - {()}
         self._may_write = may_write
         self._guards_money = service == "spend"
         self._whole = service in _WHOLE
 
     def judge(self, name: str, hints: Hints | None = None) -> Judgement:
         """Whether a tool reads, changes something (or may), or is one that is never called."""
-        words, told = words_of(name), hints or Hints()
+        words, known_hints = words_of(name), hints or Hints()
         if self._guards_money and _moves_money(words):
             return "never"
-        if told.read_only is False or told.destructive is True:
+        if known_hints.read_only is False or known_hints.destructive is True:
             return "writes"
         for length in range(len(words), len(words) - 1 if self._whole else 0, -1):
             if words[-length:] in self._reading:
-                return "writes" if CHANGING.intersection(words[:-length]) else "reads"
+                return "writes" if CHANGE_WORDS.intersection(words[:-length]) else "reads"
         return "writes"
 
-    def may(self, judgement: Judgement) -> bool:
+    def allows(self, judgement: Judgement) -> bool:
         """Whether a tool so judged may be called."""
         return judgement == "reads" or (judgement == "writes" and self._may_write)
 

@@ -15,18 +15,18 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def ahead(found: Iterator[T], most: int = _PAGES) -> Generator[T, None, None]:
+def prefetch(source: Iterator[T], most: int = _PAGES) -> Generator[T, None, None]:
     """The same things, up to `most` of them asked for before they are wanted, one after the other. What asking raises
     is raised in its place; None is never among them."""
     with ThreadPoolExecutor(1, thread_name_prefix="ahead") as pool:
-        waiting: deque[Future[T | None]] = deque(pool.submit(next, found, None) for _ in range(most))
+        waiting: deque[Future[T | None]] = deque(pool.submit(next, source, None) for _ in range(most))
         try:
-            while (one := waiting.popleft().result()) is not None:
-                waiting.append(pool.submit(next, found, None))
-                yield one
+            while (item := waiting.popleft().result()) is not None:
+                waiting.append(pool.submit(next, source, None))
+                yield item
         finally:
-            for left in waiting:
-                left.cancel()
+            for future in waiting:
+                future.cancel()
 
 
 def in_order(things: Iterable[T], ask: Callable[[T], R], at_once: int = IN_FLIGHT) -> Iterator[R]:
@@ -34,12 +34,12 @@ def in_order(things: Iterable[T], ask: Callable[[T], R], at_once: int = IN_FLIGH
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(at_once, thread_name_prefix="asking") as pool:
         try:
-            for thing in things:
-                waiting.append(pool.submit(ask, thing))
+            for item in things:
+                waiting.append(pool.submit(ask, item))
                 if len(waiting) >= at_once * _WAITING:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for left in waiting:
-                left.cancel()
+            for future in waiting:
+                future.cancel()

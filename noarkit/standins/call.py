@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from noarkit.standins.mcp_gate import Gate
 
 
-class Unreadable(Exception):
+class UnreadableCall(Exception):
     """A call whose body or parameters are not what they must be; each service says so in its own words."""
 
 
@@ -47,36 +47,36 @@ class Call:
 
     def number(self, name: str, default: int) -> int:
         """A parameter that is a whole number. Raises `Unreadable`."""
-        told = self.text(name, str(default))
-        if not told.isdigit():
-            raise Unreadable(f"{name} is no number: {told}")
-        return int(told)
+        text = self.text(name, str(default))
+        if not text.isdigit():
+            raise UnreadableCall(f"{name} is no number: {text}")
+        return int(text)
 
     def members(self) -> dict[str, Any]:  # Any: what JSON holds
         """The JSON object of the body. Raises `Unreadable`."""
         try:
-            found = json.loads(self.body or b"{}")
+            value = json.loads(self.body or b"{}")
         except ValueError as error:
-            raise Unreadable("not JSON") from error
-        if not isinstance(found, dict):
-            raise Unreadable("not an object")
-        return found
+            raise UnreadableCall("not JSON") from error
+        if not isinstance(value, dict):
+            raise UnreadableCall("not an object")
+        return value
 
     def rows(self) -> list[Any]:  # Any: what JSON holds
         """The JSON list of the body. Raises `Unreadable`."""
         try:
-            found = json.loads(self.body)
+            value = json.loads(self.body)
         except ValueError as error:
-            raise Unreadable("not JSON") from error
-        if not isinstance(found, list):
-            raise Unreadable("not a list")
-        return found
+            raise UnreadableCall("not JSON") from error
+        if not isinstance(value, list):
+            raise UnreadableCall("not a list")
+        return value
 
 
-Answering = Callable[[Call], Response]
+CallHandler = Callable[[Call], Response]
 
 
-def answered(answering: Answering, base: str = "") -> Callable[[Request], Awaitable[Response]]:
+def make_endpoint(handler: CallHandler, base: str = "") -> Callable[[Request], Awaitable[Response]]:
     """The endpoint whose calls are answered so, one after the other; `base` is left out of their path."""
 
     async def endpoint(request: Request) -> Response:
@@ -84,7 +84,7 @@ def answered(answering: Answering, base: str = "") -> Callable[[Request], Awaita
         queries = parse_qs(str(request.url.query), keep_blank_values=True)
         path = request.url.path.removeprefix(base)
         call = Call(request.method, path, queries, headers, await request.body())
-        return answering(call)
+        return handler(call)
 
     return endpoint
 
@@ -98,4 +98,4 @@ def service(routes: Sequence[BaseRoute], tools: Gate | None = None) -> Starlette
     """The whole service: its tool servers, where it has some, and its own routes."""
     if tools is None:
         return Starlette(routes=routes)
-    return Starlette(routes=[*tools.routes(), *routes], lifespan=tools.running)
+    return Starlette(routes=[*tools.routes(), *routes], lifespan=tools.run_servers)
