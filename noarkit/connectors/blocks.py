@@ -1,4 +1,4 @@
-"""Bytes of an answer, read in whatever sizes are asked for."""
+"""A file-like reader over blocks of bytes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 
 class Blocks:
-    """Bytes that come in blocks of their own size."""
+    """Reads any number of bytes from an iterator of blocks."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
         self._held = b""
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
+        """Returns the next bytes, at most `size` of them."""
         while not self._held:
             block = next(self._blocks, None)
             if block is None:

@@ -1,8 +1,8 @@
-"""Records as bytes that are the same wherever and whenever they are made, numbers exact, and secrets left out.
+"""Canonical JSON: the same record always gives the same bytes, with exact numbers and without secrets.
 
     canonical({"b": 1, "a": "x"})  ==  b'{"a":"x","b":1}'
 
-Whole numbers keep every digit and decimals are kept as they were written; a number is never a float.
+Integers keep every digit, and decimals are kept as they were written; no number becomes a float.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SECRET_NAMES = re.compile(
 
 
 def parse(body: bytes, location: str) -> object:
-    """The JSON value in an answer; a byte-order mark is let pass. Raises `ServiceStrange`."""
+    """Parses the JSON value of an answer; a byte-order mark is allowed. Raises `ServiceStrange`."""
     try:
         return json.loads(body.decode("utf-8-sig"), parse_float=Decimal, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
@@ -37,24 +37,24 @@ def parse(body: bytes, location: str) -> object:
 
 
 def canonical(value: object) -> bytes:
-    """UTF-8, members sorted, no space, numbers as they were written."""
+    """Serialises a value as canonical JSON: UTF-8, sorted members, no spaces, numbers as they were written."""
     pieces: list[str] = []
     _write(value, pieces, 0)
     return "".join(pieces).encode("utf-8", "backslashreplace")
 
 
 def fingerprint(value: object) -> str:
-    """The sha256 of a value's canonical bytes."""
+    """Returns the sha256 of a value's canonical bytes."""
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
 def without_secrets(value: object, names: Iterable[str] = ()) -> object:
-    """The value with `[REMOVED]` for every member whose name says that it is a secret, or that stands in `names`."""
+    """Returns the value with `[REMOVED]` for every member whose name looks like a secret, or is in `names`."""
     return _clean(value, frozenset(name.casefold() for name in names), 0)
 
 
 def redact(text: str, key: bytes) -> str:
-    """A stand-in for a short secret: the same for the same text, and not to be guessed without `key`."""
+    """Replaces a short secret by a keyed hash: the same for the same text, and not to be guessed without `key`."""
     return f"[REDACTED sha256:{hmac.new(key, text.encode('utf-8', 'surrogatepass'), hashlib.sha256).hexdigest()[:32]}]"
 
 
@@ -117,7 +117,7 @@ def _write_members(value: Mapping[str, object], pieces: list[str], depth: int) -
 
 
 def _format_scalar(value: object) -> str:
-    """A value without parts."""
+    """Serialises a scalar."""
     if isinstance(value, str):
         return _quoted(value)
     if value is None or isinstance(value, bool):

@@ -1,10 +1,10 @@
-"""Requests that get through: let in, paced, tried again where that is safe, and mapped to faults where they fail.
+"""The HTTP client of a service: authenticates, paces and retries requests, and maps refusals to faults.
 
     client.ask(Request("GET", client.url("/things"), (("limit", "100"),)))
 
-401 means that nothing was done: the token is renewed once and the request sent once more. 429 means the same: everybody
-waits, then it is sent again. An answer that was lost, or a fault of the service's own, is tried again only for a
-request that may be repeated.
+401 means that nothing was done: the token is renewed once and the request sent once more. 429 means the same: all
+requests wait, then it is sent again. After a lost answer or a server error, only a request that may be repeated is
+retried.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ T = TypeVar("T")
 
 
 class Credential(Protocol):
-    """What says who we are."""
+    """A credential: the headers that authenticate a request."""
 
     def headers(self) -> Mapping[str, str]:
-        """Headers that let us in. Raises `ConsentNeeded`, `ServiceDenied`, `ServiceAway`."""
+        """Returns the headers that authenticate us. Raises `ConsentNeeded`, `ServiceDenied`, `ServiceAway`."""
         ...
 
     def after_refusal(self, refused_headers: Mapping[str, str]) -> Mapping[str, str] | None:
-        """Other headers than those that were refused; None where there are none."""
+        """Returns other headers than the refused ones; None if there are none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Persistence:
-    """How often and how long a request is tried. `busy_s` is the first wait where a service does not say how long."""
+    """How often and how long a request is retried. `busy_s` is the first wait if the service does not tell how long."""
 
     attempts: int = 5
     first_wait_s: float = 0.5
@@ -62,10 +62,10 @@ class Persistence:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a service's answers are to be understood.
+    """How a service's answers are to be interpreted.
 
-    `judge` gives a fault of its own for an answer that is no good one, or None; `heard` sees every answer (limits told
-    in headers); `denies` says whether another token may cure it; `is_busy` whether it asks us to come later.
+    `judge` maps a failed answer to a fault of its own, or None; `on_answer` sees every answer (limits in headers);
+    `denies` says whether another token may help; `is_busy` whether the service asks us to come later.
     """
 
     judge: Callable[[Answer], NoarkitError | None] = lambda answer: None
@@ -89,11 +89,11 @@ class Client:
     jitter: Callable[[], float] = random.random
 
     def url(self, path: str) -> str:
-        """A path at the service's own address."""
+        """Returns the URL of a path of the service."""
         return self.base + path
 
     def ask(self, request: Request) -> Answer:
-        """The answer to a request, whatever it takes. Raises a ServiceFault that says why there is none."""
+        """Sends a request, with retries, and returns the answer. Raises a ServiceFault if there is none."""
         retries = _RetryState(self.persistence, self.clock, self.jitter)
         credential_headers = _CurrentHeaders(self.credential, retries)
         while True:
@@ -117,10 +117,11 @@ class Client:
 
     @contextmanager
     def download(self, request: Request, *, with_credential: bool = True) -> Iterator[httpx.Response]:
-        """The bytes behind an address. `ours` says whether our key belongs there; a signed address gets none.
+        """Streams the bytes of an address. `with_credential` says whether our credential is sent; a signed address gets
+        none.
 
-        Opening it is tried like any other read; once bytes flow, whoever reads them knows how far it got. Raises the
-        fault that a bad answer is.
+        Opening is retried like any other read; once bytes flow, the caller knows how far it got. Raises the fault of a
+        bad answer.
         """
         retries = _RetryState(self.persistence, self.clock, self.jitter)
         credential_headers = _CurrentHeaders(self.credential if with_credential else None, retries)
@@ -162,7 +163,7 @@ class Client:
         return Answer(reply.status_code, header_map(reply), body, f"{self.wire.settings.label} {request.label}")
 
     def fault(self, request: Request, answer: Answer) -> NoarkitError:
-        """The fault that an answer is."""
+        """Maps an answer to its fault."""
         fault = self.dialect.judge(answer)
         if fault is not None:
             return fault
@@ -180,11 +181,12 @@ class Client:
         return kind(where=location, status=status, why=reason)
 
     def wait_while_busy(self, get: Callable[[], T]) -> T:
-        """What is got beside requests, such as a token; a service that is busy is waited for. Raises `ServiceBusy`."""
+        """Runs a call beside the requests, such as a token request, and waits while the service is busy. Raises
+        `ServiceBusy`."""
         return _RetryState(self.persistence, self.clock, self.jitter).retry_while_busy(get)
 
     def close(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         self.wire.close()
 
     def _send_once(self, request: Request, headers: Mapping[str, str]) -> Answer:
@@ -197,7 +199,7 @@ class Client:
 
 
 class _CurrentHeaders:
-    """The headers that let one request in; they are renewed once. Whoever gives tokens and is busy is waited for."""
+    """The authentication headers of one request; they are renewed at most once. A busy token service is waited for."""
 
     def __init__(self, key: Credential | None, effort: _RetryState) -> None:
         self.headers = effort.retry_while_busy(key.headers) if key is not None else {}
@@ -205,7 +207,7 @@ class _CurrentHeaders:
         self._effort = effort
 
     def renew(self) -> bool:
-        """After they were refused: true where there are others now."""
+        """Renews the headers after a refusal; True if there are new ones."""
         if self._key is None:
             return False
         key, refused_headers = self._key, self.headers
@@ -217,7 +219,7 @@ class _CurrentHeaders:
 
 
 class _RetryState:
-    """How much was tried for one request."""
+    """The retries of one request: attempts, time spent and waits."""
 
     def __init__(self, persistence: Persistence, clock: Clock, jitter: Callable[[], float]) -> None:
         self._persistence = persistence
@@ -228,7 +230,7 @@ class _RetryState:
         self._busy = 0
 
     def wait_before_retry(self, fault: NoarkitError) -> None:
-        """Waits for the next try. Raises the fault where that was enough."""
+        """Waits before the next attempt. Raises the fault if there were enough."""
         wait_s = self.busy_s(fault) if isinstance(fault, ServiceBusy) else self._wait_s()
         self._busy += isinstance(fault, ServiceBusy)
         self._attempt += 1
@@ -238,7 +240,7 @@ class _RetryState:
         self._clock.sleep_s(wait_s)
 
     def retry_while_busy(self, get: Callable[[], T]) -> T:
-        """What is got once nobody asks us to come later. Raises `ServiceBusy` where that was enough."""
+        """Repeats a call until the service is not busy. Raises `ServiceBusy` if there were enough attempts."""
         while True:
             try:
                 return get()
@@ -246,7 +248,7 @@ class _RetryState:
                 self.wait_before_retry(busy)
 
     def busy_s(self, fault: ServiceBusy) -> float:
-        """How long to hold back: as the service says, else longer each time."""
+        """Returns how long to wait for a busy service: as long as it says, or else longer each time."""
         asked_s = fault.retry_after_s
         wait_s = self._persistence.busy_s * 3**self._busy if asked_s is None else asked_s
         return min(wait_s, self._persistence.longest_busy_s)
@@ -257,7 +259,7 @@ class _RetryState:
 
 
 def message_of(answer: Answer) -> str:
-    """What the service says about what went wrong: its message where it has one, else the beginning of its text."""
+    """Returns the service's error message, or else the beginning of its text."""
     text = answer.body[:500].decode("utf-8", "replace")
     try:
         return _message(answer.json()) or text

@@ -1,8 +1,8 @@
-"""Settings of a connection that are given on the command line: they go before the environment and the file.
+"""Settings of a connection from the command line (`--set`): they override the environment and the file.
 
     --set tenant=etaten --set api_key.file=/etc/noarkit/appsec.secret
 
-A secret is never given itself: `KEY.file`, `KEY.command`, `KEY.credential` or `KEY.env` says where it lies.
+A secret is never given as a value: `KEY.file`, `KEY.command`, `KEY.credential` or `KEY.env` says where it is stored.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ Value = str | dict[str, object] | list[dict[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """One setting: its key, and its value as a config file has it."""
+    """One override: its key, and its value as in a config file."""
 
     key: str
     value: Value
 
 
 def read_overrides(assignments: Sequence[str]) -> tuple[Override, ...]:
-    """What was given as `KEY=VALUE`. Raises `UsageFault`, and `SecretOnTheLine` for a secret that stands there itself;
-    neither repeats what was given."""
+    """Parses `KEY=VALUE` assignments. Raises `UsageFault`, and `SecretOnTheLine` for a secret given as a value; neither
+    repeats the value."""
     return tuple(_read_override(assignment) for assignment in assignments)
 
 
 def apply_overrides(connection: Connection, overrides: Sequence[Override]) -> Connection:
-    """The connection with these settings before all others."""
+    """Returns the connection with the overrides applied."""
     values: dict[str, object] = dict(connection.values)
     environment = dict(connection.environment)
     for override in overrides:
@@ -49,7 +49,8 @@ def apply_overrides(connection: Connection, overrides: Sequence[Override]) -> Co
 
 
 def origins(connection: Connection, overrides: Sequence[Override]) -> Mapping[str, str]:
-    """Where each setting of a connection comes from: `flag`, `environment` or `file`. `to` is as it was configured."""
+    """Returns where each setting of a connection comes from: `flag`, `environment` or `file`. `connection` is the
+    configured one."""
     origin_by_key = dict.fromkeys(connection.values, "file")
     begin = connection.variable("")
     for name, value in connection.environment.items():

@@ -1,8 +1,8 @@
-"""How often we may ask: several windows at once, exact, and shared by all threads and processes of one credential.
+"""Rate limits: several exact sliding windows at once, shared by all threads and processes of one credential.
 
-A call is let go only where every window has room, decided in one step; else it waits until the latest of them has. What
-was sent is remembered as long as the longest window, by the time its answer came: the service counted it at some moment
-before, so no window is ever passed there either. A service that asks us to wait holds back everybody (`penalty`).
+A call is sent only if every window has room, decided in one step; otherwise it waits. Calls are counted by the time of
+their answer, for as long as the longest window: the service counted them at some earlier moment, so no window is
+exceeded there either. If a service asks us to wait, all calls wait (`hold_back`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many calls in any span of so many seconds."""
+    """A limit: so many calls in any span of so many seconds."""
 
     calls: int
     seconds: float
@@ -43,7 +43,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time by which calls are counted (the wall's, where processes share the count), and how to wait."""
+    """The time by which calls are counted (wall time, if processes share the count), and sleep."""
 
     now_s: Callable[[], float] = time.time
     sleep_s: Callable[[float], None] = time.sleep
@@ -51,30 +51,31 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a log says: how long to wait, or the ticket of a call that may go."""
+    """The answer of a log: how long to wait, or the ticket of a call that may be sent."""
 
     wait_s: float
     ticket: int = 0
 
 
 class Log(Protocol):
-    """What was sent, oldest first, of one credential."""
+    """The calls sent with one credential."""
 
     def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
-        """Notes a call now where every window has room; else answers how long to wait."""
+        """Registers a call now if every window has room; or else returns how long to wait."""
         ...
 
     def finish(self, ticket: int, now_s: float) -> None:
-        """The answer to a call came."""
+        """Registers that the answer to a call came."""
         ...
 
     def hold(self, until_s: float) -> None:
-        """Lets nothing go before that time."""
+        """Blocks all calls until a time."""
         ...
 
 
 class Pace:
-    """Lets calls go as the rates allow. `longest_wait_s` is how long one call may wait before it is `ServiceBusy`."""
+    """Lets calls go as the rates allow. `longest_wait_s` is how long one call may wait before it raises
+    `ServiceBusy`."""
 
     def __init__(
         self,
@@ -115,7 +116,7 @@ class Pace:
             self._clock.sleep_s(turn.wait_s)
 
     def hold_back(self, wait_s: float) -> None:
-        """The service asked us to wait: nobody asks again before."""
+        """Blocks all calls for a while, because the service asked us to wait."""
         self._log.hold(self._clock.now_s() + wait_s)
 
 
@@ -127,7 +128,7 @@ def judge_rates(rates: Sequence[Rate]) -> None:
 
 
 class MemoryLog:
-    """The log of one process."""
+    """The call log of one process."""
 
     def __init__(self) -> None:
         self._done: list[float] = []
@@ -137,7 +138,7 @@ class MemoryLog:
         self._lock = threading.Lock()
 
     def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
-        """Room in every window, or the wait for it."""
+        """Takes a place in every window, or returns the wait for it."""
         with self._lock:
             if self._held_s > now_s:
                 return Turn(self._held_s - now_s)
@@ -154,14 +155,14 @@ class MemoryLog:
             return Turn(0.0, self._next)
 
     def finish(self, ticket: int, now_s: float) -> None:
-        """It was counted by now."""
+        """Moves a call from those in flight to those counted."""
         with self._lock:
             if ticket in self._under_way:
                 self._under_way.discard(ticket)
                 self._done.append(max(now_s, self._done[-1]) if self._done else now_s)
 
     def hold(self, until_s: float) -> None:
-        """Nothing goes before that time."""
+        """Blocks all calls until a time."""
         with self._lock:
             self._held_s = max(self._held_s, until_s)
 
@@ -170,10 +171,10 @@ class MemoryLog:
 
 
 class SharedLog:
-    """The log of a credential in a file that all its processes share.
+    """The call log of a credential, in a SQLite file that all its processes share.
 
-    Calls whose answers came are numbered as they came, and their times never fall: how full a window is, is seen by one
-    look at the row that would have to have left it. The file may be deleted: whoever asks next begins a new one.
+    Answered calls are numbered in order, and their times never fall, so one look at the row that must have left a
+    window tells how full it is. The file may be deleted: the next caller creates a new one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -184,7 +185,7 @@ class SharedLog:
         self._takes = 0
 
     def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
-        """Room in every window, or the wait for it, decided in one transaction."""
+        """Takes a place in every window, or returns the wait for it, in one transaction."""
         with self._transaction() as db:
             hold_until_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
             if hold_until_s > now_s:
@@ -201,19 +202,20 @@ class SharedLog:
             return Turn(0.0, int(db.execute("INSERT INTO under_way (sent) VALUES (?)", (now_s,)).lastrowid or 0))
 
     def finish(self, ticket: int, now_s: float) -> None:
-        """It was counted by now."""
+        """Moves a call from those in flight to those counted."""
         if ticket:
             with self._transaction() as db:
                 db.execute("DELETE FROM under_way WHERE ticket = ?", (ticket,))
                 _note(db, now_s)
 
     def hold(self, until_s: float) -> None:
-        """Nothing goes before that time, in any process."""
+        """Blocks all calls until a time, in every process."""
         with self._transaction() as db:
             db.execute("INSERT INTO held VALUES (?)", (until_s,))
 
     def _tidy(self, db: sqlite3.Connection, span_s: float, now_s: float) -> None:
-        """What a process that died had under way, and what a clock put back says, must not hold us for ever."""
+        """Removes calls of processes that died, and times from a clock that was put back, so that they do not block us
+        for ever."""
         expired = db.execute(
             "DELETE FROM under_way WHERE sent < ? OR sent > ? RETURNING sent", _alive(now_s)
         ).fetchall()
@@ -240,7 +242,7 @@ class SharedLog:
             db.execute("COMMIT")
 
     def _current_db(self) -> sqlite3.Connection:
-        """The file, opened by this process, and the one that lies there now."""
+        """Returns the database, opened by this process, and reopened if the file was replaced."""
         with suppress(FileNotFoundError):
             if self._db is not None and self._opened == (os.getpid(), self._path.stat().st_ino):
                 return self._db
@@ -250,7 +252,7 @@ class SharedLog:
 
 
 class Allowance:
-    """What may be spent in all: credits of a day, or of a run. Safe for threads."""
+    """A budget of credits for a day or a run. Safe for threads."""
 
     def __init__(self, most: int | None = None, floor: int | None = None) -> None:
         self._most = most
@@ -260,7 +262,7 @@ class Allowance:
         self.remaining: int | None = None
 
     def spend(self, location: str, cost: int) -> None:
-        """Counts what a call costs. Raises `AllowanceSpent` where that is more than is left for us."""
+        """Counts the cost of a call. Raises `AllowanceSpent` if it is more than is left for us."""
         with self._lock:
             if self._most is not None and self.spent + cost > self._most:
                 raise AllowanceSpent(where=location, why="our-limit", spent=self.spent)
@@ -269,27 +271,27 @@ class Allowance:
             self.spent += cost
 
     def update(self, remaining: int) -> None:
-        """The service says how much is left."""
+        """Updates how much the service says is left."""
         with self._lock:
             self.remaining = remaining
 
 
 def _wait_s(newest: Callable[[int], float | None], in_flight: int, rates: Sequence[Rate], now_s: float) -> float:
-    """How long until one more call fits in every window. `newest(1)` is when the last answer came, `newest(2)` the one
-    before it; calls under way count as sent now."""
+    """Computes how long until one more call fits in every window. `newest(1)` is the time of the last answer,
+    `newest(2)` of the one before it; calls in flight count as sent now."""
     wait_s = 0.0
     for rate in rates:
         room = rate.calls - in_flight
-        # the one that has to be out of the window first
+        # the call that must leave the window first
         at = now_s if room <= 0 else newest(room)
         if at is not None and at > now_s - rate.seconds:
-            # a moment more than the span, for a server may count both ends
+            # a moment more than the span, since a server may count both ends
             wait_s = max(wait_s, at + rate.seconds - now_s + 0.001)
     return wait_s
 
 
 def _open_log(path: Path) -> sqlite3.Connection:
-    """The file, its tables made by one process alone: changing how it is written wants it for itself."""
+    """Opens the file under a lock: only one process may switch to WAL and create the tables."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
@@ -302,18 +304,18 @@ def _open_log(path: Path) -> sqlite3.Connection:
 
 
 def _newest(db: sqlite3.Connection, place: int) -> float | None:
-    """When the answer came that is the last but so many."""
+    """Returns the time of the n-th newest answer."""
     query = "SELECT at FROM counted WHERE number = (SELECT max(number) FROM counted) + 1 - ?"
     row = db.execute(query, (place,)).fetchone()
     return None if row is None else float(row[0])
 
 
 def _note(db: sqlite3.Connection, at: float) -> None:
-    """Numbers one more answer; its time is no earlier than that of the one before."""
+    """Counts one more answer, with a time no earlier than that of the one before."""
     last = _newest(db, 1)
     db.execute("INSERT INTO counted (at) VALUES (?)", (at if last is None else max(at, last),))
 
 
 def _alive(now_s: float) -> tuple[float, float]:
-    """Between which times a call that is still under way was sent."""
+    """Returns the times between which a call still in flight was sent."""
     return now_s - _LONGEST_CALL_S, now_s + _CLOCKS_DIFFER_S

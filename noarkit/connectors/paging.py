@@ -1,5 +1,5 @@
-"""Lists that end, and end rightly: a page that comes again, a cursor that leads in a circle or a list without end is a
-fault, never silence; what comes twice because the list moved is taken once."""
+"""Paged lists: a repeated page, a circular cursor or an endless list is a fault; rows that repeat because the list
+moved are yielded once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FEW = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list. `next` is what to ask for the next one, None at the end; `total` where the service tells it."""
+    """A page of a list. `next` is the cursor of the next page, None at the end; `total` if the service tells it."""
 
     rows: Sequence[Row]
     next: str | None
@@ -27,7 +27,7 @@ class Page:
 
 
 def pages(ask: Callable[[str | None], Page], location: str, *, first: str | None = None) -> Iterator[Page]:
-    """Every page from `first` on. Raises `ServiceStrange` for a list that leads in a circle or does not get on."""
+    """Yields every page from `first` on. Raises `ServiceStrange` for a circular or endless list."""
     seen_cursors: set[str] = set()
     cursor = first
     for _ in range(MOST_PAGES):
@@ -43,9 +43,9 @@ def pages(ask: Callable[[str | None], Page], location: str, *, first: str | None
 
 
 def rows(source: Iterable[Page], key: Callable[[Row], str], location: str, *, exact: bool = False) -> Iterator[Row]:
-    """Every row once. A page with a next one and nothing new does not get on: `ServiceStrange`.
+    """Yields every row once. Pages with a next one but nothing new raise `ServiceStrange`.
 
-    With `exact`, fewer different rows than the service's own last total are `ServiceStrange` too.
+    With `exact`, fewer different rows than the service's own last total raise `ServiceStrange` too.
     """
     total: int | None = None
     with KeySet() as seen_keys:
@@ -62,7 +62,7 @@ def rows(source: Iterable[Page], key: Callable[[Row], str], location: str, *, ex
 
 
 class KeySet:
-    """Which keys were met: in memory while they are few, else in a file of the system's own."""
+    """A set of keys: in memory while small, then in a temporary SQLite file."""
 
     def __init__(self) -> None:
         self._few: set[str] = set()
@@ -70,7 +70,7 @@ class KeySet:
         self.count = 0
 
     def add(self, key: str) -> bool:
-        """True where the key was not met before."""
+        """Adds a key; True if it is new."""
         if self._many is None:
             if key in self._few:
                 return False
@@ -83,13 +83,13 @@ class KeySet:
         return True
 
     def has(self, key: str) -> bool:
-        """True where the key was met."""
+        """True if the key was added."""
         if self._many is None:
             return key in self._few
         return self._many.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None
 
     def close(self) -> None:
-        """Lets the file go."""
+        """Closes the temporary file."""
         if self._many is not None:
             self._many.close()
 
@@ -101,7 +101,7 @@ class KeySet:
 
 
 def _move_to_table(few: set[str]) -> sqlite3.Connection:
-    """The keys of a set in a table; the set is empty afterwards."""
+    """Moves the keys of a set to a table; the set is empty afterwards."""
     many = scratch(8 * 1_024)
     many.execute("CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID")
     many.execute("BEGIN")

@@ -1,5 +1,5 @@
-"""Calls under way while what came before is worked on: several at once where they do not need each other, always in
-their order, and never more than so many."""
+"""Prefetches pages and runs several calls at once in threads: results keep their order, and the number in flight is
+bounded."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ R = TypeVar("R")
 
 
 def prefetch(source: Iterator[T], most: int = _PAGES) -> Generator[T, None, None]:
-    """The same things, up to `most` of them asked for before they are wanted, one after the other. What asking raises
-    is raised in its place; None is never among them."""
+    """Prefetches up to `most` items of an iterator in a thread. An exception is raised at its place; None must not be
+    among the items."""
     with ThreadPoolExecutor(1, thread_name_prefix="ahead") as pool:
         waiting: deque[Future[T | None]] = deque(pool.submit(next, source, None) for _ in range(most))
         try:
@@ -30,7 +30,7 @@ def prefetch(source: Iterator[T], most: int = _PAGES) -> Generator[T, None, None
 
 
 def in_order(things: Iterable[T], ask: Callable[[T], R], at_once: int = IN_FLIGHT) -> Iterator[R]:
-    """What is answered for each thing, in the order of the things, `at_once` of them asked about at the same time."""
+    """Calls `ask` for each item with `at_once` threads, and yields the results in the order of the items."""
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(at_once, thread_name_prefix="asking") as pool:
         try:

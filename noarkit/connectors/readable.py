@@ -1,8 +1,8 @@
-"""A record as a page that a person can read, so that a case file is understood without the service it came from.
+"""Renders a record as a text page for people, so that a case file is understood without the service it came from.
 
     readable_page("Bilag 12", "Bilag: Fjord AS, 2026-01-05", {"supplier": {"name": "Fjord AS"}, "splitItems": []})
 
-Each member is a line, what lies inside is indented, and what says nothing is left out. Names go before ids.
+Each member is a line, nested ones are indented, and empty ones are left out. Names replace ids.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOOKUP = frozenset({"id", "name", "email"})
 
 
 def shorten(text: str, most: int) -> str:
-    """A text on one line, as long as a title may be: cut between two words, and the cut is shown."""
+    """Shortens a text to a title on one line: cut between two words, with an ellipsis."""
     line = " ".join(text.split())
     if len(line) <= most:
         return line
@@ -32,7 +32,7 @@ def shorten(text: str, most: int) -> str:
 def readable_page(
     name: str, title: str, record: Mapping[str, object], labels: Mapping[str, str] | None = None
 ) -> GeneratedDocument:
-    """The page of a record: its title, then each of its members by its label. The same record gives the same bytes."""
+    """Renders the page of a record: its title, then each member by its label. The same record gives the same bytes."""
     lines = [title, "=" * len(title), "", *_lines(record, labels or {}, 0)]
     data = "\n".join(line.rstrip() for line in lines) + "\n"
     return GeneratedDocument(f"{name}.txt", PLAIN, data.encode("utf-8", "backslashreplace"), title=title)
@@ -63,7 +63,7 @@ def _member(label: str, value: object, labels: Mapping[str, str], depth: int) ->
 
 
 def _plain(value: object) -> str | None:
-    """What is written on one line, or as a text of its own; None for what has parts."""
+    """Formats a value that fits on one line, or is a text; None for one with parts."""
     if isinstance(value, bool):
         return "ja" if value else "nei"
     if isinstance(value, str | int | float | Decimal):

@@ -1,4 +1,4 @@
-"""What a service says, made fit to be shown: short, one line, and with no secret of ours, even where it echoes one."""
+"""Scrubs texts of a service for display: short, on one line, and without our secrets, even if it echoes one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LOOKS_SECRET = re.compile(
 
 
 class Scrubber:
-    """Knows every secret that was ever used by a connection, and takes them out of texts. Safe for threads."""
+    """Knows every secret that a connection used, and removes them from texts. Safe for threads."""
 
     def __init__(self) -> None:
         self._known: tuple[str, ...] = ()
         self._lock = threading.Lock()
 
     def learn(self, *secrets: str) -> None:
-        """Secrets from now on. One that is too short to be told from a common word is not taken."""
+        """Adds secrets. One too short to be told from a common word is ignored."""
         spelt = {
             form
             for secret in secrets
@@ -35,13 +35,13 @@ class Scrubber:
             self._known = tuple(sorted({*self._known, *spelt}, key=len, reverse=True))
 
     def hide(self, text: str) -> str:
-        """The text without any of them, whole."""
+        """Hides all known secrets in a text."""
         for secret in self._known:
             text = text.replace(secret, HIDDEN)
         return _LOOKS_SECRET.sub(HIDDEN, text)
 
     def hide_in(self, value: object) -> object:
-        """A JSON value without any of them, wherever they stand in it."""
+        """Hides all known secrets in a JSON value, at any depth."""
         if isinstance(value, str):
             return self.hide(value)
         if isinstance(value, Mapping):
@@ -51,11 +51,11 @@ class Scrubber:
         return value
 
     def clean(self, text: str) -> str:
-        """The text without any of them, on one line, cut to what a person reads."""
+        """Hides secrets and shortens the text to one readable line."""
         text = self.hide(text)
         line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
         return line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"
 
     def holds(self, text: str) -> bool:
-        """True where a secret stands in the text."""
+        """True if the text holds a known secret."""
         return any(secret in text for secret in self._known)

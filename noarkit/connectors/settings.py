@@ -1,6 +1,6 @@
-"""A connection as it is configured: `[connections.crm.main]` of noarkit.toml, and its variables before it.
+"""The configuration of a connection: `[connections.crm.main]` of noarkit.toml, overridden by environment variables.
 
-`NOARKIT_CRM_MAIN_API_URL` goes before `api_url`; a secret stands in a file, a command, a credential or a variable,
+`NOARKIT_CRM_MAIN_API_URL` overrides `api_url`; a secret is stored in a file, a command, a credential or a variable,
 never in the config. Hosts, prefixes and limits are settings with the documented defaults of their service.
 """
 
@@ -38,7 +38,7 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One connection: its service, its name, what is configured, and the environment."""
+    """One connection: its service, its name, its configured values, and the environment."""
 
     service: str
     name: str
@@ -47,25 +47,26 @@ class Connection:
 
     @property
     def full_name(self) -> str:
-        """How it is named: `crm:main`."""
+        """Its full name: `crm:main`."""
         return f"{self.service}:{self.name}"
 
     def text(self, key: str, default: str = "") -> str:
-        """A text. Raises `ConfigFault` where it is none."""
+        """Reads a text. Raises `ConfigFault` for another type."""
         value = self._lookup(key, default)
         if not isinstance(value, str):
             raise ConfigFault(where=self._key_path(key), why="not-text")
         return value.strip()
 
     def required_text(self, key: str) -> str:
-        """A text that must be there."""
+        """Reads a required text. Raises `ConfigFault` if it is not set."""
         value = self.text(key)
         if not value:
             raise ConfigFault(where=self._key_path(key), why="not-set")
         return value
 
     def url(self, key: str, default: str = "") -> str:
-        """An address, without a slash at its end. Raises `ConfigFault`, and `SecretOnTheLine` for one with a secret."""
+        """Reads an address, without a slash at its end. Raises `ConfigFault`, and `SecretOnTheLine` for one with a
+        secret."""
         value = self.text(key, default).rstrip("/")
         if not value:
             return ""
@@ -81,7 +82,7 @@ class Connection:
         return value
 
     def number(self, key: str, default: float) -> float:
-        """A number that is not negative."""
+        """Reads a number that is not negative. Raises `ConfigFault`."""
         value = self._lookup(key, default)
         try:
             number = float(str(value))
@@ -92,7 +93,7 @@ class Connection:
         return number
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """Yes or no."""
+        """Reads a yes or no. Raises `ConfigFault`."""
         value = self._lookup(key, default)
         if isinstance(value, bool):
             return value
@@ -102,7 +103,7 @@ class Connection:
         return flags[value.casefold()]
 
     def texts(self, key: str, default: Iterable[str] = ()) -> tuple[str, ...]:
-        """A list of texts; one that stands in a variable has commas."""
+        """Reads a list of texts; a variable separates them by commas. Raises `ConfigFault`."""
         value = self._lookup(key, None)
         if value is None:
             return tuple(default)
@@ -112,7 +113,7 @@ class Connection:
         return tuple(part.strip() for part in parts if part.strip())
 
     def secret(self, key: str) -> Secret | None:
-        """A secret, fetched now; None where none is configured. Raises `SecretFault`."""
+        """Fetches a secret now; None if none is configured. Raises `SecretFault`."""
         variable = self.variable(key)
         if self.environment.get(variable):
             return SecretSource("env", (variable,)).read(self.environment)
@@ -120,7 +121,7 @@ class Connection:
         return None if entry is None else secret_source(entry, self._key_path(key)).read(self.environment)
 
     def secrets(self, key: str) -> tuple[Secret, ...]:
-        """A list of secrets; those of a variable are apart by spaces. Raises `ConfigFault`, `SecretFault`."""
+        """Fetches a list of secrets; a variable separates them by spaces. Raises `ConfigFault`, `SecretFault`."""
         variable = self.variable(key)
         if self.environment.get(variable):
             secret_list = SecretSource("env", (variable,)).read(self.environment)
@@ -131,29 +132,29 @@ class Connection:
         return tuple(secret_source(entry, self._key_path(key)).read(self.environment) for entry in entries)
 
     def rates(self, key: str, default: Iterable[str] = ()) -> tuple[Rate, ...]:
-        """Limits such as `600/minute`, `100/10s` or `5000/day`. Raises `ConfigFault`."""
+        """Reads limits such as `600/minute`, `100/10s` or `5000/day`. Raises `ConfigFault`."""
         return tuple(_rate(text, self._key_path(key)) for text in self.texts(key, default))
 
     def refuse_unknown(self, known_keys: Iterable[str]) -> None:
-        """Raises `ConfigFault` for a key nobody reads, which is most often one that was misspelt."""
+        """Raises `ConfigFault` for an unknown key, which is most often misspelt."""
         names = {*known_keys, *LINE_KEYS}
         for key in self.values:
             if key not in names:
                 raise ConfigFault(where=self._key_path(key), why="unknown-key", key=key)
 
     def state_folder(self) -> Path:
-        """Where grants, marks and counts of this connection lie; ours alone."""
+        """Returns the private folder for grants, watermarks and counts of this connection."""
         configured = self.text("state")
         folder = Path(configured).expanduser() if configured else user_state(self.environment) / "connections"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder
 
     def state_file(self, tail: str) -> Path:
-        """A file of this connection's state."""
+        """Returns the path of a state file of this connection."""
         return self.state_folder() / f"{self.service}-{self.name}.{tail}"
 
     def variable(self, key: str) -> str:
-        """The variable that goes before a key of the file."""
+        """Returns the environment variable that overrides a key."""
         return f"{PREFIX}{self.service}_{self.name}_{key}".upper().replace("-", "_")
 
     def _lookup(self, key: str, default: object) -> object:
@@ -165,7 +166,7 @@ class Connection:
 
 
 def is_connection_name(text: str) -> bool:
-    """True for what looks like `crm:main`."""
+    """True for a name such as `crm:main`."""
     service, colon, name = text.partition(":")
     return bool(colon) and service in SERVICES and _NAME.fullmatch(name) is not None
 
@@ -173,7 +174,7 @@ def is_connection_name(text: str) -> bool:
 def read_connection(
     full_name: str, config: Config, environment: Mapping[str, str], *, must_be: bool = True
 ) -> Connection | None:
-    """The connection that `crm:main` names; None where that is no such name. Raises `ConfigFault` for one unknown where
+    """Reads the connection named `crm:main`; None if that is no such name. Raises `ConfigFault` for an unknown one if
     it `must_be` configured."""
     if not is_connection_name(full_name):
         return None
@@ -187,7 +188,7 @@ def read_connection(
 
 
 def open_wire(connection: Connection, urls: Iterable[str], scrubber: Scrubber) -> Wire:
-    """The way to a service: it may ask the hosts of `urls` and those configured, by https alone unless on this machine.
+    """Opens the HTTP wire to a service: only the hosts of `urls` and configured ones, by https unless on this machine.
 
     Raises `ConfigFault` for http to another machine without `plain_http = true`.
     """
@@ -224,7 +225,7 @@ def _proxy(connection: Connection, scrubber: Scrubber) -> Proxy | None:
 
 
 def user_state(environment: Mapping[str, str]) -> Path:
-    """Where this user's state lies: a service manager names a folder, else the one that systems use."""
+    """Returns the state folder of this user: that of the service manager, or else the usual one."""
     state_home = environment.get("STATE_DIRECTORY", "").split(os.pathsep)[0] or environment.get("XDG_STATE_HOME")
     home = Path(environment.get("HOME") or Path.home())
     return (Path(state_home) if state_home else home / ".local" / "state") / "noarkit"

@@ -1,8 +1,9 @@
-"""How far each stream was read for one archive: a cache. Without it everything is read again, and nothing doubles.
+"""Watermarks: how far each stream was read for one archive. They are a cache: without them everything is read again,
+and nothing is archived twice.
 
-A run that is to be loaded bears the marks it would leave (`marks.json`); they count only once it was archived whole.
-What is read again each time beside the marks (scans that had not ended, emails known by id) stands with its stream.
-Beside them stand the fields that each stream had, so that a change of them is seen, and the hints that a run counts on.
+A run that is still to be loaded holds the watermarks it would set (`marks.json`); they count only once it was archived
+completely. Keys to read again (scans that had not ended, emails known by id) are stored with their stream. Beside them
+are the fields of each stream, to detect schema drift, and the hints that a run counts on.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """Where a stream stands: read up to `until`; `again` are keys of things to ask for anew; `swept` is when all that
-    its records hold was last looked through, whether or not anything told of a change."""
+    """The watermark of a stream: read up to `until`; `again` are keys to ask for again; `swept_at` is when the stream
+    was last read completely, whether or not a change was reported."""
 
     until: datetime
     again: tuple[str, ...] = ()
@@ -31,8 +32,8 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """The messages that waited when a run was planned: up to which number, since when, how many of each event, and the
-    ids that they named."""
+    """The webhook messages that waited when a run was planned: the highest number, the earliest time, the count of each
+    event, and the ids they named."""
 
     up_to: int
     since_s: float
@@ -41,14 +42,14 @@ class Hints:
 
     @property
     def count(self) -> int:
-        """How many there were."""
+        """The number of messages."""
         return sum(self.events.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Watermarks:
-    """The marks of a connection for one archive. `archive` is the archive's identity, empty while it is not known;
-    `delivered` says that a receipt told of it, so that it need not stand where it can be asked."""
+    """The watermarks of a connection for one archive. `archive` is the archive's identity, empty while unknown;
+    `is_delivered` if a receipt proved delivery, so that the archive need not be reachable."""
 
     tenant: str
     archive: str = ""
@@ -58,18 +59,18 @@ class Watermarks:
     is_delivered: bool = False
 
     def since(self, stream: str, look_back: timedelta) -> datetime | None:
-        """From when a stream is to be read; None for all of it."""
+        """Returns the time from when a stream is to be read; None for all of it."""
         mark = self.streams.get(stream)
         return None if mark is None else mark.until - look_back
 
     def age(self, stream: str, now: datetime) -> timedelta | None:
-        """How far a stream lags behind; None where it was never read."""
+        """Returns how far a stream lags behind; None if it was never read."""
         mark = self.streams.get(stream)
         return None if mark is None else now - mark.until
 
 
 def read_watermarks(path: Path) -> Watermarks | None:
-    """The marks in a file; None where there is none. Raises `ConfigFault` for a file that is none: delete it."""
+    """Reads the watermarks from a file; None if there is none. Raises `ConfigFault` for an invalid file: delete it."""
     try:
         entry = json.loads(path.read_bytes())
         if entry["version"] != VERSION:
@@ -94,7 +95,7 @@ def read_watermarks(path: Path) -> Watermarks | None:
 
 
 def write_watermarks(path: Path, marks: Watermarks) -> None:
-    """Replaces the marks in a file."""
+    """Replaces the watermarks in a file."""
     entry: dict[str, object] = {
         "version": VERSION,
         "tenant": marks.tenant,
@@ -116,12 +117,12 @@ def write_watermarks(path: Path, marks: Watermarks) -> None:
 
 
 def parse_time(value: object) -> datetime:
-    """A time as marks are written with."""
+    """Parses a time of a watermarks file."""
     return datetime.fromisoformat(str(value)).astimezone(UTC)
 
 
 def parse_swept_at(value: object) -> datetime | None:
-    """When a stream was last swept; None where it never was, or nobody kept it."""
+    """Parses when a stream was last swept; None if it never was."""
     return None if value is None else parse_time(value)
 
 

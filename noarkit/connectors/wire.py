@@ -1,6 +1,7 @@
-"""One request and its answer: to hosts that were named, through TLS that is trusted, never redirected, always bounded.
+"""Sends one HTTP request: only to allowed hosts, through trusted TLS, with no blind redirects, and with bounded
+answers.
 
-What breaks is told as a fault of the service; what a service says is scrubbed before it is told.
+Network errors become faults of the service; messages of the service are scrubbed before they are shown.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ _PROXY_DENIES = 407
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked. `repeatable` says that asking twice does no harm; `cost` is what it takes of an allowance.
+    """A request. `repeatable` says that sending it twice does no harm; `cost` is what it takes of an allowance.
 
-    `accepts` are statuses beside the good ones that the caller wants to see as answers.
+    `accepts` are further statuses that the caller wants as answers.
     """
 
     method: Method
@@ -49,18 +50,18 @@ class Request:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether it may be sent again when its fate is unknown."""
+        """True if it may be sent again when its fate is unknown."""
         return self.method in ("GET", "HEAD") if self.repeatable is None else self.repeatable
 
     @property
     def label(self) -> str:
-        """How it is told: without what follows the path, which may hold what is nobody's business."""
+        """How messages name it: method and URL without the query, which may be private."""
         return f"{self.method} {urlsplit(self.url).path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, whole. Names of headers are in small letters."""
+    """A whole answer. Header names are in small letters."""
 
     status: int
     headers: Mapping[str, str]
@@ -68,24 +69,24 @@ class Answer:
     label: str
 
     def json(self) -> object:
-        """The JSON value. Raises `ServiceStrange`."""
+        """Parses the JSON value. Raises `ServiceStrange`."""
         return parse(self.body, self.label)
 
     def members(self) -> Mapping[str, object]:
-        """The JSON object. Raises `ServiceStrange`."""
+        """Parses the JSON object. Raises `ServiceStrange`."""
         value = self.json()
         if not isinstance(value, Mapping):
             raise ServiceStrange(where=self.label, why="not-an-object")
         return value
 
     def retry_after_s(self, now_s: float) -> float | None:
-        """How long the service asks us to wait; None where it does not say, or not sensibly."""
+        """Returns how long the service asks us to wait; None if it does not say, or not sensibly."""
         return retry_after_s(self.headers.get("retry-after", ""), now_s)
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy to go through, who we are to it, and the hosts and networks that are reached without it."""
+    """An HTTP proxy, our credentials for it, and the hosts and networks reached without it."""
 
     url: str
     user: str = ""
@@ -94,13 +95,13 @@ class Proxy:
 
     @property
     def credentials(self) -> tuple[str, str] | None:
-        """Name and password, where it wants them."""
+        """Name and password, if configured."""
         return (self.user, self.secret.reveal() if self.secret else "") if self.user else None
 
 
 @dataclass(frozen=True, slots=True)
 class WireSettings:
-    """How a service is reached: who may be asked, whom TLS trusts, through which proxy, how long we wait."""
+    """The network settings of a connection: allowed hosts, TLS trust, proxy and timeouts."""
 
     label: str
     policy: UrlPolicy
@@ -112,17 +113,18 @@ class WireSettings:
     max_connections: int = 8
 
     def proxy_to(self, url: str) -> Proxy | None:
-        """The proxy that an address is reached through."""
+        """Returns the proxy that an address is reached through; None for a direct connection."""
         through = self.proxy
         return None if through is None or goes_direct(urlsplit(url).hostname or "", through.no_proxy) else through
 
     def check(self, url: str, policy: UrlPolicy | None = None) -> None:
-        """Judges an address; where a proxy will look its name up, nobody is asked here. Raises `UnsafeUrl`."""
+        """Checks that an address is allowed; if a proxy looks up its name, it is not resolved here. Raises
+        `UnsafeUrl`."""
         (check_url if self.proxy_to(url) is None else check_name)(url, policy or self.policy)
 
 
 class Wire:
-    """Connections to one service. Safe for threads; belongs to the process that made it."""
+    """The HTTP connections to one service. Safe for threads; belongs to the process that made it."""
 
     def __init__(self, line: WireSettings, scrubber: Scrubber) -> None:
         self.settings = line
@@ -132,7 +134,8 @@ class Wire:
         self._extensions = {"timeout": timeout.as_dict()}
 
     def send(self, request: Request) -> Answer:
-        """Sends once and reads the answer whole. Raises `ServiceAway`, `TrustFault`, `UnsafeUrl`, `TooLarge`."""
+        """Sends a request once and reads the whole answer. Raises `ServiceAway`, `TrustFault`, `UnsafeUrl`,
+        `TooLarge`."""
         with self._answer(request) as answer:
             body = bytearray()
             for block in answer.iter_bytes():
@@ -143,8 +146,8 @@ class Wire:
 
     @contextmanager
     def stream(self, request: Request, own_host: str = "") -> Iterator[httpx.Response]:
-        """An answer whose bytes are still to be read. Redirects are followed to hosts that may be asked; what says who
-        we are goes to `own_host` alone. Raises `ServiceStrange` for too many of them."""
+        """Streams an answer. Redirects are followed to allowed hosts; authentication headers go to `own_host` alone.
+        Raises `ServiceStrange` for too many of them."""
         for _ in range(_MOST_REDIRECTS + 1):
             with self._answer(request) as answer:
                 if answer.status_code not in _REDIRECTS:
@@ -156,12 +159,12 @@ class Wire:
         raise ServiceStrange(where=self.settings.label, why="redirects")
 
     def close(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         self._ways.close()
 
     @contextmanager
     def _answer(self, request: Request) -> Iterator[httpx.Response]:
-        """Sent by the transport itself: what a client would put between, cookies above all, is not wanted here."""
+        """Sends through the transport itself: what a client would add, cookies above all, is not wanted here."""
         self.settings.check(request.url)
         headers = {**_HEADERS, **request.headers}
         if request.media_type:
@@ -203,7 +206,7 @@ class Wire:
 
 
 class _Transports(httpx.BaseTransport):
-    """Straight to a host, or through the proxy where there is one for it."""
+    """Routes requests directly to a host, or through its proxy."""
 
     def __init__(self, line: WireSettings) -> None:
         self._line = line
@@ -235,7 +238,7 @@ class _Transports(httpx.BaseTransport):
 
 
 def proxy_fault(location: str, message: str, *, has_user: bool) -> NoarkitError:
-    """What the word of a proxy means that did not let us through; `said` begins with its status."""
+    """Maps the error of a proxy to a fault; `message` begins with its status."""
     status = message.partition(" ")[0]
     if status == str(_PROXY_DENIES):
         return ProxyDenied(
@@ -247,7 +250,7 @@ def proxy_fault(location: str, message: str, *, has_user: bool) -> NoarkitError:
 
 
 def trust_fault(location: str, error: BaseException) -> TrustFault | None:
-    """The fault of trust behind what broke a connection; None where it broke for another reason."""
+    """Returns the TLS trust fault behind a broken connection; None if it broke for another reason."""
     for cause in causes(error, hidden=True):
         if isinstance(cause, ssl.SSLError):
             reason = why_not_trusted(cause)
@@ -256,7 +259,7 @@ def trust_fault(location: str, error: BaseException) -> TrustFault | None:
 
 
 def retry_after_s(value: str, now_s: float) -> float | None:
-    """A Retry-After header in seconds: it may be a number or a date; what is neither, or lies behind us, is None."""
+    """Parses a Retry-After header to seconds: a number or a date; None for anything else, or a date in the past."""
     text = value.strip()
     if not text:
         return None
@@ -271,7 +274,7 @@ def retry_after_s(value: str, now_s: float) -> float | None:
 
 
 def header_map(answer: httpx.Response) -> dict[str, str]:
-    """The headers of an answer, their names in small letters."""
+    """Returns the headers of an answer, their names in small letters."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in answer.headers.raw:
         name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)

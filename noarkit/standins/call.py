@@ -1,7 +1,7 @@
-"""What every stand-in does with a call, whatever its service: reads it off the wire, answers it, and puts its tool
-servers beside its routes where their library is installed.
+"""HTTP calls as every stand-in sees them: reading a call, answering it, and mounting MCP tool servers beside its routes
+if their library is installed.
 
-Who is let in, what a call costs and how a refusal sounds is each service's own.
+Authentication, costs and the format of errors differ between services.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class UnreadableCall(Exception):
-    """A call whose body or parameters are not what they must be; each service says so in its own words."""
+    """A call whose body or parameters are malformed; each service reports it in its own format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call; `queries` holds every value of each parameter, and `headers` are named in small letters."""
+    """One call; `queries` holds every value of each parameter, and header names are in small letters."""
 
     method: str
     path: str
@@ -42,18 +42,18 @@ class Call:
         return {name: values[-1] for name, values in self.queries.items()}
 
     def text(self, name: str, default: str = "") -> str:
-        """The first value of a parameter."""
+        """Returns the first value of a parameter."""
         return (self.queries.get(name) or [default])[0]
 
     def number(self, name: str, default: int) -> int:
-        """A parameter that is a whole number. Raises `Unreadable`."""
+        """Returns a parameter as a whole number. Raises `UnreadableCall`."""
         text = self.text(name, str(default))
         if not text.isdigit():
             raise UnreadableCall(f"{name} is no number: {text}")
         return int(text)
 
     def members(self) -> dict[str, Any]:  # Any: what JSON holds
-        """The JSON object of the body. Raises `Unreadable`."""
+        """Parses the JSON object of the body. Raises `UnreadableCall`."""
         try:
             value = json.loads(self.body or b"{}")
         except ValueError as error:
@@ -63,7 +63,7 @@ class Call:
         return value
 
     def rows(self) -> list[Any]:  # Any: what JSON holds
-        """The JSON list of the body. Raises `Unreadable`."""
+        """Parses the JSON list of the body. Raises `UnreadableCall`."""
         try:
             value = json.loads(self.body)
         except ValueError as error:
@@ -77,7 +77,7 @@ CallHandler = Callable[[Call], Response]
 
 
 def make_endpoint(handler: CallHandler, base: str = "") -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint whose calls are answered so, one after the other; `base` is left out of their path."""
+    """Builds the endpoint that passes each call to a handler, one after the other; `base` is removed from paths."""
 
     async def endpoint(request: Request) -> Response:
         headers = {name.casefold(): value for name, value in request.headers.items()}
@@ -90,12 +90,12 @@ def make_endpoint(handler: CallHandler, base: str = "") -> Callable[[Request], A
 
 
 def has_tools() -> bool:
-    """Whether the library of tool servers is installed; without it a stand-in does without them."""
+    """True if the MCP library is installed; without it a stand-in has no tool servers."""
     return importlib.util.find_spec("mcp") is not None
 
 
 def service(routes: Sequence[BaseRoute], tools: Gate | None = None) -> Starlette:
-    """The whole service: its tool servers, where it has some, and its own routes."""
+    """Builds the whole application: tool servers, if any, and its own routes."""
     if tools is None:
         return Starlette(routes=routes)
     return Starlette(routes=[*tools.routes(), *routes], lifespan=tools.run_servers)

@@ -1,4 +1,4 @@
-"""Consent and tokens over HTTP: a person who always agrees, and a form that changes a code or a token for another."""
+"""OAuth consent and token endpoints: a person who always agrees, and the exchange of codes and refresh tokens."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from noarkit.standins.issuer import Issuer, TokenRefusal
 def consent_redirect(
     request: Request, issuer: Issuer, *, more: Mapping[str, str] | None = None, denial: str = "", client_id: str = ""
 ) -> Response:
-    """Sends a person back with a code, and with what else the service tells; `denied` says why nobody may agree, and
-    `client_id` for whom the code is, where that is not who asks."""
+    """Redirects the browser back with a code, and with `more` parameters; `denial` is the error for a refusal, and
+    `client_id` the client of the code, if it is not the caller."""
     query = request.query_params
     place = query.get("redirect_uri", "")
     try:
@@ -29,12 +29,12 @@ def consent_redirect(
 
 
 async def form_of(request: Request) -> Mapping[str, str]:
-    """The form that was sent, each part with its first value."""
+    """Reads a form, each field with its first value."""
     return {name: values[0] for name, values in parse_qs((await request.body()).decode()).items()}
 
 
 def issue_tokens(issuer: Issuer, form: Mapping[str, str]) -> dict[str, object]:
-    """Tokens for the code in a form, else for its refresh token. Raises `Refused`."""
+    """Issues tokens for the code of a form, or else for its refresh token. Raises `TokenRefusal`."""
     if form.get("grant_type") == "authorization_code":
         return issuer.exchange(form.get("code", ""), form.get("redirect_uri", ""), form.get("code_verifier", ""))
     return issuer.refresh(form.get("refresh_token", ""))

@@ -1,4 +1,4 @@
-"""Switches for trouble, asked for under `/standin/`: what the next calls shall meet, and what was counted."""
+"""Fault injection under `/standin/`: errors that the next calls meet, and counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ Verb = Callable[[JsonObject], Mapping[str, object] | None]  # what it does, and 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What `times` calls whose path holds `path` shall meet: an answer of that status, or a connection that breaks."""
+    """An injected error for `times` calls whose path contains `path`: an answer with that status, or a broken
+    connection."""
 
     path: str
     status: int
@@ -31,14 +32,14 @@ class Trouble:
 
 @dataclass(slots=True)
 class Control:
-    """The troubles that are waiting. Safe for threads."""
+    """The injected errors that are waiting. Safe for threads."""
 
     troubles: list[Trouble] = field(default_factory=list)
     met_count: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, arguments: JsonObject) -> None:
-        """One trouble as JSON tells it."""
+        """Adds an injected error, given as JSON."""
         members = {
             name: arguments[name]
             for name in ("path", "status", "times", "retry_after", "body", "after")
@@ -48,7 +49,7 @@ class Control:
             self.troubles.append(Trouble(**members))
 
     def take(self, path: str) -> Response | None:
-        """The answer that trouble gives this call; None where there is none for it."""
+        """Returns the injected error for this call; None if there is none."""
         with self._lock:
             for place, trouble in enumerate(self.troubles):
                 if trouble.path not in path:
@@ -71,7 +72,7 @@ class Control:
 
 
 def switches(control: Control, verbs: Mapping[str, Verb], counts: Callable[[], Mapping[str, object]]) -> Route:
-    """The route of the switches: trouble, a stand-in's own verbs, and what was counted, which most of them answer."""
+    """Builds the route of fault injection: errors, a stand-in's own verbs, and counts, which most of them answer."""
     all_verbs: dict[str, Verb] = {**verbs, "trouble": control.add, "counts": lambda arguments: None}
 
     async def run_verb(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Webhooks as services send them: from a queue, in the background, again and again until somebody takes them."""
+"""Webhook delivery: from a queue, in the background, retried until the receiver takes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GONE_STATUS = 410
 
 @dataclass(slots=True)
 class Delivery:
-    """One message to one place. `headers` are made anew for each try: a signature bears its time."""
+    """One message to one address. `headers` are built for each attempt, since a signature holds its time."""
 
     url: str
     body: bytes
@@ -28,7 +28,7 @@ class Delivery:
 
 @dataclass(slots=True)
 class Hooks:
-    """Sends deliveries from a thread of its own. `waits_s` says when a delivery is tried again."""
+    """Sends deliveries from its own thread. `waits_s` are the waits before retries."""
 
     waits_s: Sequence[float] = RETRIES_S
     deliveries: list[Delivery] = field(default_factory=list)
@@ -37,23 +37,23 @@ class Hooks:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Hooks:
-        """Hooks that are tried again after as many seconds as the option `retries` says, `a,b,…`."""
+        """Builds hooks with the retry waits of the option `retries`, `a,b,…` seconds."""
         text = options.get("retries")
         return cls([float(wait) for wait in text.split(",")]) if text else cls()
 
     def summary(self) -> list[Mapping[str, object]]:
-        """What was sent, and what became of it."""
+        """Lists the deliveries, with status and number of attempts."""
         return [{"status": delivery.status, "tries": delivery.tries} for delivery in self.deliveries]
 
     def send(self, delivery: Delivery) -> None:
-        """Puts a message in the queue; a full one is for the receiver to bear."""
+        """Queues a message."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, daemon=True, name="hooks")
             self._thread.start()
         self._queue.put(delivery)
 
     def close(self) -> None:
-        """Ends the thread; what was not delivered is lost, as it is when a service goes down."""
+        """Stops the thread; undelivered messages are lost, as when a service goes down."""
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join(10)
@@ -78,7 +78,7 @@ class Hooks:
                         waiting.append(delivery)
 
     def _try(self, client: httpx.Client, delivery: Delivery) -> bool:
-        """Sends once; True where it is to be tried again."""
+        """Sends once; True if it is to be retried."""
         delivery.tries += 1
         try:
             answer = client.post(delivery.url, content=delivery.body, headers=dict(delivery.headers()))

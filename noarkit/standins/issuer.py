@@ -1,4 +1,4 @@
-"""A token service: authorisation codes with PKCE, refresh tokens that stay or rotate, expiry, and quotas."""
+"""An OAuth token service: authorisation codes with PKCE, refresh tokens that stay or rotate, expiry, and quotas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class TokenPolicy:
-    """How the token service behaves."""
+    """The policy of the token service."""
 
     client_id: str
     client_secret: str
@@ -32,7 +32,7 @@ class _Code:
 
 
 class TokenRefusal(Exception):
-    """What the token service says no with."""
+    """An error of the token service."""
 
     def __init__(self, error: str, description: str = "", status: int = 400) -> None:
         super().__init__(error)
@@ -56,14 +56,14 @@ class Issuer:
     exchanges: int = 0
 
     def first_refresh_token(self) -> str:
-        """A refresh token as consent gives one."""
+        """Issues a refresh token, as a consent does."""
         token = f"1000.{secrets.token_hex(16)}.{secrets.token_hex(16)}"
         with self._lock:
             self.refresh_tokens.add(token)
         return token
 
     def code(self, client_id: str, redirect_url: str, challenge: str) -> str:
-        """A code for a person's consent, good for three minutes and one use. Raises `Refused`."""
+        """Issues a code for a person's consent, valid for three minutes and one use. Raises `TokenRefusal`."""
         if client_id != self.policy.client_id and client_id not in self.clients:
             raise TokenRefusal("invalid_client")
         if self.policy.needs_pkce and not challenge:
@@ -74,7 +74,7 @@ class Issuer:
         return code
 
     def exchange(self, code: str, redirect_url: str, verifier: str) -> dict[str, object]:
-        """Tokens for a code. Raises `Refused`."""
+        """Exchanges a code for tokens. Raises `TokenRefusal`."""
         with self._lock:
             issued_code = self._codes.pop(code, None)
         if issued_code is None or issued_code.ends < time.monotonic() or issued_code.redirect_url != redirect_url:
@@ -86,7 +86,7 @@ class Issuer:
         return {**self._access(), "refresh_token": self.first_refresh_token()}
 
     def refresh(self, token: str) -> dict[str, object]:
-        """A new access token, and where tokens rotate a new refresh token too. Raises `Refused`."""
+        """Issues a new access token, and, if tokens rotate, a new refresh token. Raises `TokenRefusal`."""
         now = time.monotonic()
         with self._lock:
             if token in self._spent_tokens:
@@ -106,17 +106,17 @@ class Issuer:
         return {**self._access(), **more}
 
     def client_credentials(self, client_id: str, secret: str) -> dict[str, object]:
-        """An access token for the program itself. Raises `Refused`."""
+        """Issues an access token for a client itself. Raises `TokenRefusal`."""
         self.check_client(client_id, secret)
         return self._access()
 
     def check_client(self, client_id: str, secret: str) -> None:
-        """Raises `Refused` for a client that is not ours."""
+        """Checks a client's credentials. Raises `TokenRefusal`."""
         if client_id != self.policy.client_id or not secrets.compare_digest(secret, self.policy.client_secret):
             raise TokenRefusal("invalid_client", status=401)
 
     def is_good(self, token: str) -> bool:
-        """True for an access token that has not ended."""
+        """True for a valid access token."""
         with self._lock:
             return self._live.get(token, 0.0) > time.monotonic()
 
@@ -126,7 +126,7 @@ class Issuer:
             self._live.clear()
 
     def revoke(self, token: str) -> bool:
-        """Ends a refresh token."""
+        """Revokes a refresh token; False if it was unknown."""
         with self._lock:
             was = token in self.refresh_tokens
             self.refresh_tokens.discard(token)

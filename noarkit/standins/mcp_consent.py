@@ -1,5 +1,5 @@
-"""Who grants tokens for tool servers: says so under /.well-known/, registers whoever asks, without credentials, and
-takes a person's consent with PKCE alone."""
+"""An authorization server for MCP tool servers: metadata under /.well-known/, open client registration, and a person's
+consent with PKCE."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RESOURCE = "/.well-known/oauth-protected-resource"
 
 @dataclass(slots=True)
 class ConsentServer:
-    """One who grants, at the address of its stand-in. Tokens are good for the tool servers and nothing else."""
+    """An authorization server at the address of its stand-in. Its tokens are valid for the tool servers only."""
 
     url: str
     lifetime_s: float
@@ -33,7 +33,7 @@ class ConsentServer:
         )
 
     def routes(self) -> Sequence[BaseRoute]:
-        """What is asked of it."""
+        """Its routes."""
         return [
             Route(f"{RESOURCE}{{path:path}}", self._resource, methods=["GET"]),
             Route("/.well-known/oauth-authorization-server", self._about, methods=["GET"]),
@@ -43,7 +43,7 @@ class ConsentServer:
         ]
 
     def challenge(self, path: str) -> str:
-        """What a tool server says to who is not let in."""
+        """Builds the WWW-Authenticate header for a refused caller."""
         return f'Bearer error="invalid_token", resource_metadata="{self.url}{RESOURCE}{path}"'
 
     async def _resource(self, request: Request) -> Response:

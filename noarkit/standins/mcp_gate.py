@@ -1,5 +1,4 @@
-"""Tool servers inside a stand-in: their routes, behind whatever lets a caller in. Only where the library is
-installed."""
+"""MCP tool servers inside a stand-in: their routes, behind authentication. Only if the library is installed."""
 
 from __future__ import annotations
 
@@ -18,21 +17,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 BEARER = "Bearer "
 _INVALID = 'Bearer error="invalid_token"'
-# what the gate asks of its stand-in: the answer to a call that meets trouble, by its path, and to one not let in
+# what the stand-in lends to the gate: injected errors, by path, and the refusal of a caller
 Trouble = Callable[[str], Response | None]
 Gatekeeper = Callable[[str, Mapping[str, str], str], Response | None]  # by its path, its headers and its query
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Servers by their paths, for whoever is not turned away."""
+    """Tool servers by path, behind a gatekeeper."""
 
     trouble: Trouble
     gatekeeper: Gatekeeper
     servers: Mapping[str, MCPServer]
 
     def routes(self) -> Sequence[BaseRoute]:
-        """A route for each server."""
+        """Builds a route for each server."""
         routes: list[BaseRoute] = []
         for path, server in self.servers.items():
             inner = server.streamable_http_app(streamable_http_path=path, json_response=True)
@@ -41,14 +40,14 @@ class Gate:
 
     @contextlib.asynccontextmanager
     async def run_servers(self, app: Starlette) -> AsyncIterator[None]:
-        """All servers, for as long as the stand-in runs."""
+        """Runs all servers while the stand-in runs."""
         async with contextlib.AsyncExitStack() as stack:
             for server in self.servers.values():
                 await stack.enter_async_context(server.session_manager.run())
             yield
 
     def refusal(self, scope: Scope) -> Response | None:
-        """The answer to a call that is not let in; None for one that may go on."""
+        """Returns the refusal of a call; None for one that may go on."""
         trouble = self.trouble(scope["path"])
         if trouble is not None:
             return trouble
@@ -61,8 +60,8 @@ def make_key_gatekeeper(
     is_known: Callable[[str], bool],
     challenge: Callable[[str], str] = lambda path: _INVALID,
 ) -> Gatekeeper:
-    """Lets in whoever has the key of the address and a bearer's token that is good; others are told by a `challenge`
-    where tokens are had."""
+    """Makes a gatekeeper for the key in the address and a valid bearer token; refused callers get a `challenge` that
+    says where tokens are issued."""
 
     def refuse(path: str, headers: Mapping[str, str], query: str) -> Response | None:
         key_shown = parse_qs(query).get("key", [""])[0]
@@ -87,5 +86,5 @@ class _GuardedApp:
 
 
 def token_of(context: Context) -> str:
-    """The token that the caller of a tool showed."""
+    """Returns the bearer token of a tool's caller."""
     return (context.headers or {}).get("authorization", "").removeprefix(BEARER)

@@ -1,4 +1,4 @@
-"""Small documents that are what they say they are: a page of PDF, a picture, a text, a table, an XML invoice."""
+"""Small valid documents: a page of PDF, a picture, a text, a table, an XML invoice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Paper = tuple[str, str, Callable[[str], bytes]]
 
 
 def pdf(text: str) -> bytes:
-    """One page of PDF 1.4 with a line of text."""
+    """Builds one page of PDF 1.4 with a line of text."""
     escaped = text.encode("latin-1", "replace").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
     stream = b"BT /F1 12 Tf 56 760 Td (" + escaped + b") Tj ET"
     parts = (
@@ -33,7 +33,7 @@ def pdf(text: str) -> bytes:
 
 
 def png(text: str) -> bytes:
-    """A picture of eight by eight, its colours taken from the text."""
+    """Builds a picture of eight by eight pixels, with colours derived from the text."""
     colours = (text.encode() * 200)[:192]
     raw = b"".join(b"\x00" + colours[row * 24 : row * 24 + 24] for row in range(8))
 
@@ -45,17 +45,17 @@ def png(text: str) -> bytes:
 
 
 def plain(text: str) -> bytes:
-    """A text with the signs of its language."""
+    """Builds a text with Norwegian letters."""
     return (text + "\n").encode()
 
 
 def table(text: str) -> bytes:
-    """A table of two columns."""
+    """Builds a table of two columns."""
     return ("felt;verdi\r\n" + "\r\n".join(f"{place};{word}" for place, word in enumerate(text.split()))).encode()
 
 
 def invoice(text: str) -> bytes:
-    """An invoice as XML."""
+    """Builds an XML invoice."""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<Invoice><Note>{escape(text)}</Note></Invoice>\n'.encode()
 
 

@@ -1,11 +1,10 @@
-"""The calls that a service publishes, and what each of them must and may bear: a stand-in refuses all others, as the
-service does. Who is as lenient as its client hides what the client does wrong.
+"""The published calls of a service, with their required and allowed parameters and members: a stand-in refuses all
+others, as the service does. A lenient stand-in would hide mistakes of its client.
 
     Door("POST", "/v1/things:search", query="limit sorting_keys*", body="companyId! name")
 
-`{…}` in a path is one part of it. Names of parameters and members stand apart by spaces; `!` marks those that must be
-there, `*` a parameter that may be given more than once. A body of None is none at all; `...` lets any member in, and
-`[]` is a list.
+`{…}` in a path is one segment. Names of parameters and members are separated by spaces; `!` marks required ones, `*` a
+parameter that may be repeated. A body of None is none at all; `...` allows any member, and `[]` is a list.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ A_LIST = "[]"
 
 
 class UnpublishedCall(Exception):
-    """A path that nobody published (404), or a method that it does not have (405)."""
+    """A call to an unpublished path (404), or with a method the path does not have (405)."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -30,7 +29,7 @@ class UnpublishedCall(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NameRules:
-    """Which names there may be, and which must be."""
+    """The allowed, required and repeatable names of parameters or members."""
 
     allowed: frozenset[str]
     required: frozenset[str]
@@ -38,7 +37,7 @@ class NameRules:
     is_open: bool = False
 
     def check(self, present: Iterable[str], kind: str) -> None:
-        """Raises `Unreadable` for a name that is unknown, or one that is not there."""
+        """Raises `UnreadableCall` for an unknown name, or a missing required one."""
         name_set = set(present)
         if missing := sorted(self.required - name_set):
             raise UnreadableCall(f"{kind} {missing[0]} is required")
@@ -47,7 +46,7 @@ class NameRules:
 
 
 def parse_names(text: str) -> NameRules:
-    """Names as a door tells them."""
+    """Parses the names of a call specification."""
     parts = [part for part in text.split() if part != ANY_MEMBER]
     bare = {part: part.rstrip("!*") for part in parts}
     required = frozenset(name for part, name in bare.items() if "!" in part)
@@ -57,7 +56,7 @@ def parse_names(text: str) -> NameRules:
 
 @dataclass(frozen=True, slots=True)
 class CallSpec:
-    """One call that is published."""
+    """One published call."""
 
     method: str
     path: str
@@ -71,7 +70,7 @@ class CallSpec:
         object.__setattr__(self, "_body", None if self.body is None else parse_names(self.body))
 
     def check(self, call: Call) -> None:
-        """Raises `Unreadable` for parameters or a body that the call does not take."""
+        """Raises `UnreadableCall` for parameters or a body that the call does not take."""
         self._query.check(call.queries, "parameter")
         for name, values in call.queries.items():
             if len(values) > 1 and name not in self._query.repeatable:
@@ -87,13 +86,13 @@ class CallSpec:
 
 
 class CallSpecs:
-    """All calls of a service."""
+    """All published calls of a service."""
 
     def __init__(self, doors: Iterable[CallSpec]) -> None:
         self._doors = [(_pattern(door.path), len(re.sub(r"\{\w+\}", "", door.path)), door) for door in doors]
 
     def check(self, call: Call) -> None:
-        """Raises `Unpublished` for a call that there is not, `Unreadable` for one that is not as it must be."""
+        """Raises `UnpublishedCall` for an unknown call, `UnreadableCall` for a malformed one."""
         fits = [(literal, door) for pattern, literal, door in self._doors if pattern.fullmatch(call.path)]
         if not fits:
             raise UnpublishedCall(404)

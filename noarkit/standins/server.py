@@ -1,6 +1,6 @@
-"""Serves one stand-in on a port of loopback until a signal ends it. Its config file stands before the port opens.
+"""Serves one stand-in on a loopback port until a signal ends it. Its config file exists before the port opens.
 
-Nothing is printed here; who starts it is told through `ready`.
+Nothing is printed here; the caller is notified through `ready`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class StandinSpec:
-    """What a stand-in shall be. `limits` are windows (calls, seconds) that it keeps; none where the tuple is empty.
+    """The specification of a stand-in. `limits` are the rate windows (calls, seconds) that it enforces; none if the
+    tuple is empty.
 
-    With `archivable`, at least `records` of what it holds can be archived; else they are what it is mostly made of,
-    such as the findings of scans.
+    With `archivable`, at least `records` archivable records; otherwise so many of its main kind, such as the findings
+    of scans.
     """
 
     records: int = 1_000
@@ -45,7 +46,7 @@ class StandinSpec:
     archivable: bool = False
 
     def rates(self) -> list[str]:
-        """The limits as a connection's `rates` tell them."""
+        """Formats the limits as the `rates` of a connection."""
         return [f"{calls}/{span:g}s" for calls, span in self.limits or ()] or ["1000000/s"]
 
 
@@ -56,29 +57,29 @@ class Standin(Protocol):
     def app(self) -> ASGIApp: ...
 
     def settings(self) -> Mapping[str, object]:
-        """What a connection to it is configured with."""
+        """The settings of a connection to it."""
         ...
 
     def secrets(self) -> Mapping[str, str | tuple[str, ...]]:
-        """Secrets of the connection by key; several where the key names a list of them."""
+        """Secrets of the connection by key; several if the key names a list of them."""
         ...
 
     def close(self) -> None:
-        """Ends what runs beside the app."""
+        """Stops what runs beside the app."""
         ...
 
 
 class StandinPackage(Protocol):
-    """What the package of a stand-in brings."""
+    """The package of a stand-in."""
 
     def standin(self, url: str, spec: StandinSpec) -> Standin:
-        """The stand-in at an address."""
+        """Builds the stand-in for an address."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyStandin:
-    """A stand-in that is about to answer."""
+    """A stand-in that is ready to answer."""
 
     service: str
     url: str
@@ -95,9 +96,9 @@ def serve(
     stop_event: threading.Event | None = None,
     around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
 ) -> None:
-    """Serves until SIGTERM, SIGINT or `stopping`; `around` may listen to what is asked and answered.
+    """Serves until SIGTERM, SIGINT or `stop_event`; `around` may wrap the application to record calls.
 
-    Raises `UsageFault` for a service nobody knows, `ConfigFault`.
+    Raises `UsageFault` for an unknown service, `ConfigFault`.
     """
     if service not in SERVICES:
         raise UsageFault(what="bad-value", where=service)
@@ -118,7 +119,7 @@ def serve(
 
 
 def write_config(path: Path, service: str, standin: Standin) -> None:
-    """A config with a connection named `standin`; its secrets lie beside it, for their owner alone."""
+    """Writes a config with a connection named `standin`; its secrets lie beside it, readable by their owner alone."""
     folder = path.absolute().parent
     folder.mkdir(parents=True, exist_ok=True)
     lines = [f"[connections.{service}.standin]"]

@@ -1,4 +1,4 @@
-"""Limits that are enforced and counted: several sliding windows at once, and what was the most in each."""
+"""Rate limits that are enforced and counted: several sliding windows at once, with the peak of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 class Windows:
-    """Calls of one tenant. `most` tells the most that were ever asked for within each window, refused ones too."""
+    """Counts the calls of one tenant. `most` is the peak of calls within each window, refused ones too."""
 
     def __init__(self, windows: Sequence[tuple[int, float]]) -> None:
         self._windows = tuple(windows)
@@ -21,7 +21,7 @@ class Windows:
         self.most = [0] * len(self._windows)
 
     def enter(self) -> float:
-        """Counts a call, and answers 0.0 where it may go on, else after how many seconds there is room again."""
+        """Counts a call, and returns 0.0 if it may go on, or else in how many seconds there is room again."""
         with self._lock:
             now = time.monotonic()
             self.calls += 1
@@ -43,5 +43,5 @@ class Windows:
             return 0.0
 
     def summary(self) -> dict[str, object]:
-        """What was counted."""
+        """Returns the counts."""
         return {"calls": self.calls, "refused": self.refused, "most": self.most, "windows": list(self._windows)}

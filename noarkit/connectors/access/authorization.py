@@ -1,7 +1,7 @@
-"""A person's consent to a connection: how it is asked for first, and how what was granted is used from then on.
+"""OAuth authorization of a connection: the first consent of a person, and the credential for every run after it.
 
-login = first_login(to, granting, wire, clock)      # `noarkit connect … login`
-key = granted(to, granting, wire, clock)            # every run after it
+login = first_login(connection, authorization, wire, clock)                # `noarkit connect … login`
+credential = make_token_credential(connection, authorization, wire, clock)  # every run after it
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _BACK = "http://127.0.0.1:0/noarkit"
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """Where a person agrees, and where tokens are had. `origin` is what a grant of this configuration is known by: one
-    of another is not gone on with. `more` goes with the address a person visits."""
+    """The OAuth endpoints and registration of a connection. `origin` identifies this configuration: a grant from
+    another one is not used. `more` is added to the address that a person visits."""
 
     auth_url: str
     registration: ClientRegistration
@@ -34,7 +34,7 @@ class Authorization:
 
 
 def first_login(connection: Connection, authorization: Authorization, wire: Wire, clock: Clock) -> Login:
-    """A first consent. Sends nothing yet. Raises `ConfigFault`."""
+    """Builds the first consent. Sends nothing yet. Raises `ConfigFault`."""
     ask = Ask(
         auth_url=authorization.auth_url,
         client_id=authorization.registration.client_id,
@@ -55,8 +55,8 @@ def first_login(connection: Connection, authorization: Authorization, wire: Wire
 def make_token_credential(
     connection: Connection, authorization: Authorization, wire: Wire, clock: Clock, style: Style | None = None
 ) -> TokenCredential:
-    """What was consented to, renewed by the refresh token kept last, else by the one configured. Its use raises
-    `ConsentNeeded` where there is neither."""
+    """Builds the credential that renews itself by the stored refresh token, or else the configured one. Its use raises
+    `ConsentNeeded` if there is neither."""
     tokens = TokenService(wire, authorization.registration, clock.now_s)
     renew = make_refresher(tokens.refresh, connection.secret("refresh_token"), connection.full_name)
     return TokenCredential(
@@ -65,5 +65,5 @@ def make_token_credential(
 
 
 def grant_store_of(connection: Connection) -> GrantStore:
-    """Where the grant of a connection is kept."""
+    """Returns the file that stores the grant of a connection."""
     return GrantStore(connection.state_file("grant.json"))

@@ -1,5 +1,5 @@
-"""Passes: what each request shows. A key as it is, or a token that is renewed once however many threads and processes
-find it used up."""
+"""Credentials for requests: a fixed API key, or a token that is renewed once for all threads and processes that use
+it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from noarkit.secrets import Secret
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a token is shown: `Authorization: Bearer …`, unless the service has another prefix or header."""
+    """The header a token is sent in: `Authorization: Bearer …`, unless the service uses another prefix or header."""
 
     prefix: str = "Bearer"
     header: str = "Authorization"
 
     def headers(self, token: str) -> dict[str, str]:
-        """The header with the token."""
+        """Builds the header with the token."""
         return {self.header: f"{self.prefix} {token}".strip()}
 
 
 class KeyCredential:
-    """A key that never changes: in a header of its own, or as the user's name of Basic with an empty password."""
+    """A fixed API key: in a header of its own, or as the user name of Basic authentication with an empty password."""
 
     def __init__(self, key: Secret, scrubber: Scrubber, style: Style, *, basic: bool = False) -> None:
         value = key.reveal()
@@ -41,19 +41,19 @@ class KeyCredential:
             self._headers = style.headers(value)
 
     def headers(self) -> Mapping[str, str]:
-        """The key."""
+        """Returns the header with the key."""
         return self._headers
 
     def after_refusal(self, refused_headers: Mapping[str, str]) -> Mapping[str, str] | None:
-        """There is no other."""
+        """Returns None: there is no other key."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """How a new grant is had. `renew` gets what was held last, or None at first. Raises what the service says.
+    """How a new grant is requested. `renew` gets the last grant, or None at first. Raises a ServiceFault.
 
-    `origin` tells what is configured: a grant that was kept from another configuration is not gone on with.
+    `origin` identifies the configuration: a stored grant from another configuration is not used.
     """
 
     renew: Callable[[Grant | None], Grant]
@@ -62,7 +62,7 @@ class Renewal:
 
 
 class TokenCredential:
-    """The current token of a connection. Safe for threads, and for processes that share its keep."""
+    """The current token of a connection. Safe for threads, and for processes that share its grant store."""
 
     def __init__(self, renewal: Renewal, keep: GrantStore | None, scrubber: Scrubber, style: Style) -> None:
         self._renewal = renewal
@@ -73,22 +73,22 @@ class TokenCredential:
         self._held: Grant | None = None
 
     def with_style(self, style: Style) -> TokenCredential:
-        """The same consent, shown in another way."""
+        """Returns the same credential with another header or prefix."""
         return TokenCredential(self._renewal, self._keep, self._scrubber, style)
 
     def headers(self) -> Mapping[str, str]:
-        """A token that should be good."""
+        """Returns the header with a valid token."""
         return self._style.headers(self.grant().access_token)
 
     def grant(self) -> Grant:
-        """The grant in force, renewed a minute before its end."""
+        """Returns the current grant, renewed a minute before its end."""
         current = self._held
         if current is not None and self._is_good(current):
             return current
         return self._renew("")
 
     def after_refusal(self, refused_headers: Mapping[str, str]) -> Mapping[str, str] | None:
-        """Another token than the refused one: what a neighbour got meanwhile, else a new one."""
+        """Returns another token than the refused one: the one another process fetched meanwhile, or a new one."""
         refused_value = refused_headers.get(self._style.header, "")
         token = refused_value.removeprefix(self._style.prefix).strip()
         return self._style.headers(self._renew(token).access_token)
@@ -131,7 +131,7 @@ class TokenCredential:
 
 
 def origin_of(*configured: Secret | str | None) -> str:
-    """What a configuration is, so that another can be told from it; nothing of it can be read from this."""
+    """Hashes a configuration, to tell whether a grant belongs to it; nothing of it can be read from the hash."""
     text = "\n".join(part.reveal() if isinstance(part, Secret) else part or "" for part in configured)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -139,9 +139,9 @@ def origin_of(*configured: Secret | str | None) -> str:
 def make_refresher(
     refresh: Callable[[str], Grant], first: Secret | None, location: str
 ) -> Callable[[Grant | None], Grant]:
-    """Renews by the refresh token that was kept last, else by the one that was configured.
+    """Returns a function that renews by the refresh token stored last, or else by the configured one.
 
-    The renewal raises `ConsentNeeded` where there is none.
+    The renewal raises `ConsentNeeded` if there is none.
     """
 
     def renew(last: Grant | None) -> Grant:

@@ -1,7 +1,8 @@
-"""What was granted, kept between runs: a file that only its owner may read, replaced whole, locked while it is renewed.
+"""Stores OAuth grants between runs: a file only its owner may read, replaced atomically, locked while a token is
+renewed.
 
-A refresh token that is used up by each renewal is lost for good where the machine stops between the service's answer
-and our disk; so the new pair is on disk before anybody uses it, and one process at a time renews.
+A refresh token that is used up by each renewal would be lost if the machine stopped between the service's answer and
+our disk. So the new pair is on disk before it is used, and one process at a time renews.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _MOST_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Grant:
-    """A token, when it ends and from when it should be renewed by the wall's clock, and what came with it.
+    """An access token with its end, the time from when it should be renewed, and what came with it.
 
-    `origin` says what consent or configuration it goes back to.
+    `origin` identifies the configuration that the grant belongs to.
     """
 
     access_token: str
@@ -42,13 +43,14 @@ class Grant:
 
 
 class GrantStore:
-    """The grant of one connection on disk."""
+    """Stores the grant of one connection on disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> Grant | None:
-        """What is kept; None where nothing is. Raises `SecretFault` where others could read it, or it is no grant."""
+        """Reads the stored grant; None if there is none. Raises `SecretFault` if others could read it, or it is no
+        grant."""
         try:
             with self.path.open("rb") as file:
                 mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -62,7 +64,7 @@ class GrantStore:
         return _read_grant(content, str(self.path))
 
     def save(self, grant: Grant) -> None:
-        """Replaces what is kept; it is on disk when this returns."""
+        """Replaces the stored grant; it is on disk when this returns."""
         entry = {
             "access_token": grant.access_token,
             "ends_at": grant.ends_at_s,
@@ -76,14 +78,14 @@ class GrantStore:
         write_bytes(self.path, json.dumps(entry).encode(), mode=_MODE)
 
     def forget(self) -> bool:
-        """Takes away what is kept; False where nothing was."""
+        """Deletes the stored grant; False if there was none."""
         was = self.path.exists()
         self.path.unlink(missing_ok=True)
         return was
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """While the block runs no other process renews."""
+        """Holds the file lock, so that no other process renews meanwhile."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
         try:
@@ -108,5 +110,5 @@ def _read_grant(content: bytes, location: str) -> Grant:
             str(entry.get("origin", "")),
         )
     except (ValueError, KeyError, TypeError):
-        # not chained: the fault would repeat what stands there
+        # not chained: the fault would repeat the content
         raise SecretFault(where=location, why="not-a-grant") from None

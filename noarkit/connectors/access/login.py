@@ -1,4 +1,5 @@
-"""What a service needs for a person to let us in once: what is asked for, who exchanges the code, where it is kept."""
+"""The first login of a person to a service: the consent to ask for, the exchange of its code, and where the grant is
+stored."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from noarkit.connectors.wire import Wire
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A first consent, to be given by a person. `origin` is what a grant of this configuration is known by."""
+    """A first consent, to be given by a person. `origin` identifies the configuration that the grant belongs to."""
 
     ask: Ask
     tokens: TokenService
@@ -21,16 +22,16 @@ class Login:
     wire: Wire
 
     def begin(self) -> Consent:
-        """The address to visit."""
+        """Begins a consent: the address to visit."""
         return begin_consent(self.ask)
 
     def finish(self, consent: Consent, code: str) -> Grant:
-        """Exchanges the code and keeps the grant, on disk before anybody uses it. Raises what the service says."""
+        """Exchanges the code for a grant and stores it on disk before it is used. Raises a ServiceFault."""
         with self.grant_store.locked():
             grant = replace(self.tokens.exchange(code, consent.redirect_url, consent.verifier), origin=self.origin)
             self.grant_store.save(grant)
         return grant
 
     def close(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         self.wire.close()

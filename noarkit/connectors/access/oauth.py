@@ -1,6 +1,7 @@
-"""The token service of OAuth 2: codes, refresh tokens and client credentials become grants, refusals become faults.
+"""An OAuth 2 token service: exchanges codes, refresh tokens and client credentials for grants, and maps refusals to
+faults.
 
-Success is a token in the answer, not its status: some services refuse with 200. Secrets go in the body or in a header,
+Success is a token in the answer, not the status: some services refuse with 200. Secrets go in the body or in a header,
 never in an address.
 """
 
@@ -28,8 +29,8 @@ _USED_UP_ERRORS = frozenset({"invalid_grant", "invalid_code", "invalid_token", "
 
 @dataclass(frozen=True, slots=True)
 class ClientRegistration:
-    """Who this program is to the token service, and how it shows its secret. `lifetime_s` is how long a token is good
-    where the service does not say; `more` goes with every request for one."""
+    """This program's client registration, and where its secret goes. `lifetime_s` is the lifetime of a token if the
+    service does not tell; `more` is added to every token request."""
 
     token_url: str
     client_id: str
@@ -40,7 +41,7 @@ class ClientRegistration:
 
 
 class TokenService:
-    """Asks for grants. Nothing is tried again here: a code or a refresh token may be good for one use only."""
+    """Requests grants. Nothing is retried here: a code or a refresh token may be valid only once."""
 
     def __init__(self, wire: Wire, registration: ClientRegistration, now_s: Callable[[], float]) -> None:
         self._wire = wire
@@ -48,17 +49,17 @@ class TokenService:
         self._now_s = now_s
 
     def refresh(self, refresh_token: str) -> Grant:
-        """A new token for a refresh token. The grant bears the refresh token to use from now on."""
+        """Requests a new token by a refresh token. The grant holds the refresh token to use from now on."""
         grant = self._ask({"grant_type": "refresh_token", "refresh_token": refresh_token})
         return grant if grant.refresh_token else replace(grant, refresh_token=refresh_token)
 
     def exchange(self, code: str, redirect_url: str, verifier: str) -> Grant:
-        """The grant for the code that a consent ended with."""
+        """Exchanges the code of a consent for a grant."""
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_url}
         return self._ask(form | ({"code_verifier": verifier} if verifier else {}))
 
     def client_credentials(self, scope: str = "") -> Grant:
-        """A token for the program itself."""
+        """Requests a token for the program itself."""
         return self._ask({"grant_type": "client_credentials"} | ({"scope": scope} if scope else {}))
 
     def _ask(self, form: Mapping[str, str]) -> Grant:
@@ -124,7 +125,7 @@ def _members(answer: Answer) -> Mapping[str, object]:
 
 
 def _lifetime_s(members: Mapping[str, object], untold_s: float) -> float:
-    """How long a token is good. Some services tell milliseconds under the name of seconds."""
+    """Reads the lifetime of a token in seconds. Some services give milliseconds under the name of seconds."""
     for name in ("expires_in_sec", "expires_in"):
         try:
             lifetime_s = float(str(members[name]))

@@ -1,5 +1,5 @@
-"""How a security service lets us in: a token for an API key, for a client, or for a person's consent through a browser,
-with a client that was made beforehand or one that registers itself; and how its tools do."""
+"""Credentials of an application security service: a token for an API key, for a client, or for a person's consent in a
+browser, with a client made beforehand or one that registers itself; and those of its tools."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ _DEAD = 401
 
 
 def settings_of(connection: Connection) -> AppSecSettings:
-    """The settings of a connection, with the client that registered itself. Raises `ConfigFault`, `SecretFault`."""
+    """Reads the settings of a connection, with the client that registered itself. Raises `ConfigFault`,
+    `SecretFault`."""
     settings = read_settings(connection)
     return (
         replace(settings, client_id=registered_client(connection, settings.realm_url))
@@ -54,8 +55,8 @@ def settings_of(connection: Connection) -> AppSecSettings:
 
 
 def open_login(connection: Connection, clock: Clock | None = None) -> Login:
-    """A first consent; where the client registers itself, it does so now. Raises `UsageFault` for a connection that has
-    a key or a client instead, `ConfigFault`, `ServiceDenied` where the tenant takes no more clients."""
+    """Builds the first consent; a client that registers itself does so now. Raises `UsageFault` for a connection with a
+    key or a client instead, `ConfigFault`, `ServiceDenied` if the tenant takes no more clients."""
     settings = settings_of(connection)
     if settings.auth not in ("login", "register"):
         raise UsageFault(what="no-consent-needed", where=connection.full_name)
@@ -77,7 +78,7 @@ def open_login(connection: Connection, clock: Clock | None = None) -> Login:
 def make_token_credential(
     connection: Connection, settings: AppSecSettings, wire: Wire, clock: Clock
 ) -> TokenCredential:
-    """What lets us in to the interface. Raises `ConfigFault`, `SecretFault`."""
+    """Builds the credential for the interface. Raises `ConfigFault`, `SecretFault`."""
     tokens = TokenService(wire, _registration(connection, settings), clock.now_s)
     renewal = Renewal(_make_renewal(connection, settings, tokens, clock), clock.now_s, _origin(connection, settings))
     return TokenCredential(renewal, GrantStore(connection.state_file("grant.json")), wire.scrubber, Style())
@@ -86,7 +87,7 @@ def make_token_credential(
 def make_tools_credential(
     connection: Connection, settings: AppSecSettings, key: Credential | None, scrubber: Scrubber
 ) -> Credential | None:
-    """What lets us in to the tools: an API key as it is, without a prefix, else the token as a bearer's."""
+    """Builds the credential for the tools: an API key without a prefix, or else the token as a bearer token."""
     api_key = connection.secret("api_key") if settings.auth == "key" else None
     if api_key is not None:
         return KeyCredential(api_key, scrubber, Style(connection.text("mcp_auth_prefix")))
@@ -135,7 +136,7 @@ def _make_renewal(
 
 
 def _retry_while_away(ask: Callable[[], Grant], clock: Clock) -> Grant:
-    """A token that may be asked for as often as one likes, in spite of a token service that is away for a moment."""
+    """Retries a token request that may be repeated while the token service is unavailable."""
     for attempt in range(_TRIES - 1):
         try:
             return ask()

@@ -1,4 +1,4 @@
-"""One method for each call we make of an application security service."""
+"""The REST calls of an application security service, one method for each."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ class Calls:
         self._results_a_page = results_a_page
 
     def projects(self) -> Iterator[Row]:
-        """Every project."""
+        """Lists every project."""
         yield from self._list("/api/projects", "projects")
 
     def applications(self) -> Iterator[Row]:
-        """Every application."""
+        """Lists every application."""
         yield from self._list("/api/applications", "applications")
 
     def scans(self, since: datetime | None, until: datetime) -> Iterator[Row]:
-        """Scans that were begun within a window, in whatever order the service has."""
+        """Lists the scans that began within a window, in the order of the service."""
         window = (("to-date", _format_time(until)), *((("from-date", _format_time(since)),) if since else ()))
         yield from self._list("/api/scans", "scans", window)
 
     def scan(self, scan_id: str) -> Row | None:
-        """One scan; None where the service has forgotten it."""
+        """Reads one scan; None if the service has forgotten it."""
         return self.find(f"/api/scans/{quote(scan_id, safe='')}")
 
     def findings(self, scan: str) -> list[Finding]:
-        """All findings of a scan. Raises `ServiceStrange` where that they are all cannot be proven."""
+        """Reads all findings of a scan. Raises `ServiceStrange` if they cannot be proven complete."""
 
         def ask(offset: int, limit: int) -> Page:
             params = (("scan-id", scan), ("offset", str(offset)), ("limit", str(limit)), ("sort", "-severity"))
@@ -60,13 +60,13 @@ class Calls:
         return all_findings(ask, self._results_a_page, f"results of {scan}")
 
     def summary(self, scan: str) -> Row:
-        """The counts of a scan, by scanner."""
+        """Reads the counts of a scan, by scanner."""
         members = self.ask("GET", "/api/scan-summary", (("scan-ids", scan), ("include-severity-status", "true")))
         summaries = members.members().get("scansSummaries")
         return summaries[0] if isinstance(summaries, list) and summaries and isinstance(summaries[0], Mapping) else {}
 
     def evaluation(self, project: str, scan: str) -> Row | None:
-        """How a scan stands by the policies of its project; empty where it has none, None where we may not know."""
+        """Reads the policy evaluation of a scan; empty if there is none, None if we may not read it."""
         params = (("astProjectId", project), ("scanId", scan))
         try:
             answer = self.ask("GET", "/api/policy_management_service_uri/evaluation", params, accepts=_NOT_THERE)
@@ -79,11 +79,11 @@ class Calls:
         return answer.members()
 
     def tags(self, kind: str) -> Row:
-        """The tags of projects or scans, with the values that each has."""
+        """Reads the tags of projects or scans, with the values of each."""
         return self.ask("GET", f"/api/{kind}/tags").members()
 
     def last_scan(self, project: str) -> Row:
-        """The newest scan of a project; nothing where it was never scanned."""
+        """Reads the newest scan of a project; empty if it was never scanned."""
         scans_by_project = self.ask(
             "GET", "/api/projects/last-scan", (("project-ids", project), ("limit", "1"))
         ).members()
@@ -91,7 +91,7 @@ class Calls:
         return scan if isinstance(scan, Mapping) else {}
 
     def branches(self, project: str) -> Iterator[str]:
-        """The branches of a project that were ever scanned."""
+        """Lists the branches of a project that were ever scanned."""
         offset = 0
         while True:
             params = (("project-id", project), ("offset", str(offset)), ("limit", str(PER_PAGE)))
@@ -105,24 +105,24 @@ class Calls:
                 return
 
     def webhooks(self) -> Iterator[Row]:
-        """The webhooks of the tenant."""
+        """Lists the webhooks of the tenant."""
         yield from self._list("/api/webhooks/tenant", "webhooks")
 
     def audit(self, begin: date, end: date) -> Iterator[ListPage]:
-        """What was done in the tenant from the beginning of one day to the beginning of another, page by page, in
-        whatever order the service has."""
+        """Reads the audit events from the beginning of one day to the beginning of another, page by page, in the order
+        of the service."""
         days = (("startDate", f"{begin.isoformat()}T00:00:00Z"), ("endDate", f"{end.isoformat()}T00:00:00Z"))
         yield from self._pages("/api/audit-events/", "events", days, _AUDIT_PER_PAGE)
 
     def find(self, path: str) -> Row | None:
-        """One thing; None where there is none."""
+        """Reads one object; None if there is none."""
         answer = self.ask("GET", path, accepts=frozenset({404}))
         return None if answer.status == 404 else answer.members()
 
     def write(
         self, method: Method, path: str, body: Mapping[str, object] | None = None, *, repeatable: bool = False
     ) -> Mapping[str, object]:
-        """A change; what the service says of it. What it makes anew is not sent again where its fate is unknown."""
+        """Sends a change and returns the answer. A creation is not repeated when its fate is unknown."""
         answer = self.client.ask(
             Request(
                 method,
@@ -136,7 +136,7 @@ class Calls:
         return answer.members() if answer.body else {}
 
     def ask(self, method: Method, path: str, params: Params = (), *, accepts: frozenset[int] = frozenset()) -> Answer:
-        """A question, tried again as often as is sensible."""
+        """Sends a read request, with retries."""
         url, headers = self.client.url(path), {"Accept": self._accept}
         return self.client.ask(Request(method, url, params, headers, repeatable=True, accepts=accepts))
 
@@ -161,7 +161,7 @@ class Calls:
 
 
 def code_of(fault: ServiceRefused) -> str:
-    """The service's own number for a refusal; empty where it told none."""
+    """Returns the service's own error number; empty if there is none."""
     return str(fault.data.get("why") or "").partition(":")[0]
 
 

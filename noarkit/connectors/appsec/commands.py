@@ -1,4 +1,4 @@
-"""What a person asks a security service for in its own words, as its own command line does.
+"""Commands of an application security service, named as in its own command line.
 
     project list · create · get ID · set ID · delete ID                  application likewise
     project tags · last-scan ID · branches ID · scan tags
@@ -7,9 +7,9 @@
     vulnerability list SCAN
     webhook list · create · delete ID
 
-What is made or set stands in what is told beside. For a scan: a zip to upload under `upload`, or `repoUrl`; `branch`;
-`scanners`. For a webhook: `url`, and where wanted `name`, `events`, `verify_tls`, `signed`; what its messages are
-proven by is kept with the connection and never shown.
+The members of what is created or changed are given as arguments. For a scan: a zip to upload under `upload`, or
+`repoUrl`; `branch`; `scanners`. For a webhook: `url`, and optionally `name`, `events`, `verify_tls`, `signed`; the
+secret that proves its messages is stored with the connection and never shown.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SECRET_MEMBERS = ("url",)  # of a webhook: where nothing is signed, its path is
 
 
 def run_command(connection: Connection, words: Sequence[str], arguments: JsonObject) -> Iterator[Mapping[str, object]]:
-    """The answers to what was asked. Raises `UsageFault` for what cannot be asked, a ServiceFault."""
+    """Runs one command and yields its results. Raises `UsageFault` for an unknown command, a ServiceFault."""
     form, output = str(arguments.get("report_format") or ""), str(arguments.get("output") or "")
     if (form or output) and tuple(words[:2]) != ("results", "show"):
         raise _unknown_command((*words, form or output))
@@ -66,7 +66,7 @@ def _dispatch(service: AppSec, words: Sequence[str], arguments: JsonObject) -> I
 
 
 def _run_object(service: AppSec, kind: str, remaining: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    """A project or an application."""
+    """Runs a command on projects or applications."""
     calls = service.calls
     match tuple(remaining):
         case ("tags",) if kind == "projects":
@@ -130,8 +130,8 @@ def _run_webhook(service: AppSec, remaining: Sequence[str], arguments: JsonObjec
 
 
 def _create_webhook(service: AppSec, arguments: JsonObject) -> JsonObject:
-    """Asks for a webhook, and keeps what proves its messages where `noarkit listen` looks. An unsigned one is proven by
-    a path that nobody guesses."""
+    """Creates a webhook, and stores the secret that proves its messages for `noarkit listen`. An unsigned one is proven
+    by a path that cannot be guessed."""
     url, events = str(arguments.get("url") or "").rstrip("/"), arguments.get("events", list(writing.EVENTS))
     flags = [arguments.get(name, True) for name in ("signed", "verify_tls")]
     split = urlsplit(url)
@@ -179,7 +179,7 @@ def _order(service: AppSec, project: str, arguments: JsonObject) -> Order:
 
 
 def _without_secrets(service: AppSec, value: JsonObject) -> Mapping[str, object]:
-    """Without keys and credentials, and without a secret of ours that the service repeats."""
+    """Removes keys, credentials, and secrets of ours that the service repeats."""
     clean = service.calls.client.wire.scrubber.hide_in(without_secrets(value, _SECRET_MEMBERS))
     return clean if isinstance(clean, Mapping) else {}
 

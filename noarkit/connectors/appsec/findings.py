@@ -1,8 +1,9 @@
-"""All findings of a scan, proven complete: offsets may count rows or pages, and which of them is found out.
+"""Reads all findings of a scan and proves the list complete: offsets may count rows or pages, and which one is
+detected.
 
-The second page is asked for as number 1. Where it repeats what the first one held, offsets count rows. In the end there
-must be exactly as many as the service says, and none of them on two pages; else all of it is asked for again, and then
-told as incomplete.
+The second page is requested as number 1. If it repeats rows of the first one, offsets count rows. In the end there must
+be exactly as many findings as the service says, and none of them on two pages; otherwise all is read again, and then
+reported as incomplete.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some findings, and how many the service says there are in all."""
+    """A page of findings, with the total that the service reports."""
 
     rows: Sequence[Finding]
     total: int
 
 
 def all_findings(ask: Callable[[int, int], Page], limit: int, location: str) -> list[Finding]:
-    """Every finding, in an order of our own. Raises `ServiceStrange` where that these are all cannot be proven."""
+    """Returns every finding in a stable order. Raises `ServiceStrange` if they cannot be proven complete."""
     for attempt in range(_TRIES):
         try:
             return sorted(_once(ask, limit, location), key=_order)
@@ -37,7 +38,7 @@ def all_findings(ask: Callable[[int, int], Page], limit: int, location: str) -> 
 
 
 def key_of(finding: Finding) -> tuple[str, ...]:
-    """What a finding is known by in its scan: its own id repeats where a weakness is in several packages."""
+    """Builds the key of a finding in its scan: its own id repeats where a weakness is in several packages."""
     data = finding.get("data")
     details = data if isinstance(data, Mapping) else {}
     names = ("packageIdentifier", "resultHash", "filename", "fileName", "line", "packageName", "packageVersion")

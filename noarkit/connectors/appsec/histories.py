@@ -1,5 +1,4 @@
-"""The history of what was decided about a finding. Each kind of scanner has a call of its own for it; of findings in
-containers nothing tells."""
+"""Reads the decision history of findings. Each kind of scanner has a call of its own; for containers there is none."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _PER_PAGE = 100
 
 
 class Subject(NamedTuple):
-    """What was decided about: a finding of a project, wherever it stands; a weakness in each package for itself."""
+    """What a decision is about: a finding of a project in any scan; for packages, a weakness in each package."""
 
     project: str
     engine: str
@@ -32,7 +31,7 @@ class Subject(NamedTuple):
 
 
 def subject_of(project: str, finding: Finding) -> Subject | None:
-    """What the history of a finding is asked for by; None where nothing tells of it."""
+    """Returns the subject that the history of a finding is read by; None if there is no history for it."""
     engine, similarity = str(finding.get("type")), str(finding.get("similarityId") or "")
     if not similarity:
         return None
@@ -44,7 +43,7 @@ def subject_of(project: str, finding: Finding) -> Subject | None:
 
 
 def decisions_about(calls: Calls, subject: Subject) -> Sequence[Row]:
-    """Every decision, with who made it and when. Raises `ServiceStrange` where that is not all of them."""
+    """Reads every decision, with its author and time. Raises `ServiceStrange` if the list is incomplete."""
     if subject.engine == _PACKAGES:
         return _about_package(calls, subject)
     projects: Params = (("project-ids", subject.project),)
@@ -59,7 +58,7 @@ def _of_supply_chain(engine: str) -> bool:
 
 
 def _package_key(package: str) -> tuple[str, str, str] | None:
-    """Manager, name and version of a package; None for what names none."""
+    """Splits a package id into manager, name and version; None if it has no name."""
     manager, _, name_and_version = package.partition("-")
     name, _, version = name_and_version.rpartition("-")
     return (manager, name, version) if manager and name and version else None
@@ -82,7 +81,7 @@ def _history_by_pages(calls: Calls, path: str, projects: Params, project: str) -
 
 
 def _whole_history(calls: Calls, path: str, projects: Params, project: str) -> Sequence[Row]:
-    """A history that comes in one answer."""
+    """Reads a history that comes in one answer."""
     answer = calls.ask("GET", path, projects, accepts=frozenset({404}))
     if answer.status == 404:
         return []
@@ -93,7 +92,7 @@ def _whole_history(calls: Calls, path: str, projects: Params, project: str) -> S
 
 
 def _page(answer: Answer, project: str) -> tuple[list[Row], int | None]:
-    """A page of decisions in a project, and how many there are of them in all."""
+    """Reads the decisions of a project in one answer, and their total."""
     histories = answer.members().get("predicateHistoryPerProject") or []
     decisions, total = list[Row](), None
     for history in histories if isinstance(histories, list) else [None]:
@@ -107,7 +106,7 @@ def _page(answer: Answer, project: str) -> tuple[list[Row], int | None]:
 
 
 def _about_package(calls: Calls, subject: Subject) -> Sequence[Row]:
-    """What was decided about a weakness in a package, as the service tells it, with the names of a decision beside."""
+    """Reads the decisions about a weakness in a package, with the usual member names added."""
     manager, name, version = _package_key(subject.package) or ("", "", "")
     query = {
         "packageManager": manager,

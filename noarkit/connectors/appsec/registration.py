@@ -1,7 +1,7 @@
-"""A client of our own at the token service, registered once by this program where nobody made one beforehand.
+"""Registers this program as an OAuth client at the token service, once, if nobody made a client beforehand.
 
-A tenant may hold no more than some hundred clients, so what was registered is kept with the connection and used for
-good; that a tenant is full is told as such.
+A tenant may have only some hundred clients, so the client is stored with the connection and reused; a full tenant is
+reported as such.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST = "max clients"
 
 
 def registered_client(connection: Connection, realm_url: str) -> str:
-    """The client that was registered at a realm; empty where none was."""
+    """Returns the client id registered at a realm; empty if there is none."""
     try:
         entry = json.loads(connection.state_file(_CLIENT_FILE).read_bytes())
         return str(entry["client_id"]) if entry["realm"] == realm_url else ""
@@ -32,8 +32,8 @@ def registered_client(connection: Connection, realm_url: str) -> str:
 
 
 def register(connection: Connection, settings: AppSecSettings, wire: Wire, redirect_url: str) -> str:
-    """The client of this connection, registered now where it has none. Raises `ServiceDenied` where the tenant takes no
-    more of them, `ServiceRefused`, `ServiceAway`."""
+    """Returns the client id of this connection, registered now if it has none. Raises `ServiceDenied` if the tenant
+    takes no more of them, `ServiceRefused`, `ServiceAway`."""
     registered_id = registered_client(connection, settings.realm_url)
     if registered_id:
         return registered_id
@@ -60,7 +60,7 @@ def register(connection: Connection, settings: AppSecSettings, wire: Wire, redir
 
 
 def _place(settings: AppSecSettings, wire: Wire) -> str:
-    """Where clients are registered, as the realm tells it; it may name no other host than those of the connection."""
+    """Reads the registration address from the realm's metadata; only hosts of the connection are accepted."""
     url = settings.realm_url.removesuffix("/protocol/openid-connect") + "/.well-known/openid-configuration"
     answer = wire.send(Request("GET", url))
     if answer.status == 404:
@@ -72,6 +72,6 @@ def _place(settings: AppSecSettings, wire: Wire) -> str:
 
 
 def _any_port(redirect_url: str) -> str:
-    """The address a browser comes back to, whatever the port on this machine will be."""
+    """Removes the port from a redirect address, as a loopback redirect may use any."""
     split = urlsplit(redirect_url)
     return split._replace(netloc=split.hostname or "").geturl() if split.port == 0 else redirect_url

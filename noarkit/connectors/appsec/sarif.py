@@ -1,7 +1,7 @@
-"""Findings as SARIF 2.1.0: a run for each scanner, with the fingerprints and decisions that must not be lost.
+"""Writes findings as SARIF 2.1.0: a run for each scanner, with fingerprints and decisions.
 
-`written` makes a file of findings, the same for the same findings.
-What was hidden in the findings is told as a redaction token. Paths of findings are relative to the scanned source.
+`write_sarif` is deterministic: the same findings give the same file. Redacted values appear as SARIF redaction tokens.
+Paths of findings are relative to the scanned source.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PROPERTY_NAMES = ("state", "status", "severity", "similarityId", "firstFoundAt"
 
 @dataclass(frozen=True, slots=True)
 class ScanOrigin:
-    """What was scanned: the scan's id, whether it ran to its end, and where its source came from."""
+    """The scan that SARIF describes: its id, whether it completed, and where its source came from."""
 
     scan: str
     successful: bool
@@ -36,7 +36,7 @@ class ScanOrigin:
 
 
 def write_sarif(origin: ScanOrigin, findings: Sequence[Finding]) -> bytes:
-    """A SARIF file."""
+    """Writes findings as a SARIF file."""
     kinds = sorted({str(finding.get("type") or "unknown") for finding in findings}) or ["none"]
     runs = [
         _run(origin, kind, [finding for finding in findings if str(finding.get("type") or "unknown") == kind])

@@ -1,7 +1,7 @@
-"""What makes a SARIF file a valid one: version 2.1.0 as far as files of findings use it.
+"""Checks SARIF 2.1.0 files, as far as files of findings use the format.
 
-A member nobody knows, one that is lacking, a value of another kind or outside its list is a problem, told by its place.
-Parts that files of findings seldom have (graphs, stacks, fixes, conversions …) are not looked into.
+An unknown or missing member, or a value of another type or outside its list, is a problem, reported with its location.
+Parts that files of findings seldom have (graphs, stacks, fixes, conversions …) are not checked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DEPTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of object: members that it must have, those it may have beside, and what some of them are."""
+    """The rules of one SARIF object: required and optional members, and the types of some of them."""
 
     needs: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
@@ -122,7 +122,8 @@ KINDS: Mapping[str, Kind] = {
 
 
 def problems(data: bytes) -> Iterator[tuple[str, str]]:
-    """What is wrong with a file, as place and word; nothing for a valid one. Raises `ServiceStrange` for no JSON."""
+    """Returns what is wrong with a file, as location and word; nothing for a valid one. Raises `ServiceStrange` if it
+    is not JSON."""
     yield from _object(parse(data, "sarif"), "sarif", "", 0)
 
 
@@ -159,7 +160,7 @@ def _member(kind: Kind, member: str, inner: object, at: tuple[str, int]) -> Iter
 
 
 def _is_good(kind: Kind, member: str, inner: object) -> bool:
-    """Whether a value may stand under a member."""
+    """True if a value is allowed for a member."""
     if member in kind.one_of:
         return inner in kind.one_of[member]
     if member in kind.texts:

@@ -1,4 +1,4 @@
-"""An application security service: who we are, what can be read, and how each stream is read within a window."""
+"""An application security service as a `Service`: its tenant, its streams, and the items of each within a window."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _STREAMS = (
 
 
 def open_service(connection: Connection, clock: Clock | None = None) -> AppSec:
-    """The service behind a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
+    """Opens the service of a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
     return AppSec(connection, clock or Clock())
 
 
 class AppSec:
     """One connection to an application security service."""
 
-    # longer than any scan takes, by the time it was begun; what has not ended by then is known by its id
+    # longer than any scan takes, by its start; scans that have not ended by then are remembered by id
     look_back = timedelta(days=7)
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
@@ -63,7 +63,7 @@ class AppSec:
 
     @property
     def tenant(self) -> str:
-        """The tenant whose scans are read."""
+        """The id of the tenant."""
         return self.settings.tenant
 
     def introduce(self) -> Introduction:
@@ -73,7 +73,7 @@ class AppSec:
         return Introduction(self.tenant, ", ".join(names[:5]), (), remarks)
 
     def streams(self) -> tuple[Stream, ...]:
-        """Projects, scans, decisions about findings, the audit trail: without those that are not wished for."""
+        """Projects, scans, decisions and the audit trail, as far as they are switched on."""
         is_wanted = {"decisions": self.settings.decisions, "audit": self.settings.audit}
         return tuple(stream for stream in _STREAMS if is_wanted.get(stream.name, True))
 
@@ -86,21 +86,21 @@ class AppSec:
         return self._scans.projects() if stream.name == "projects" else Audit(self.calls, self._key).items(window)
 
     def results(self, scan: str) -> list[Finding]:
-        """All findings of a scan, secrets left out. Raises `ServiceRefused` for a scan that is not there."""
+        """Reads all findings of a scan, secrets removed. Raises `ServiceRefused` for an unknown scan."""
         self._row(scan)
         return self._scans.findings(scan)
 
     def sarif(self, scan: str) -> bytes:
-        """The findings of a scan as SARIF. Raises `ServiceRefused` for a scan that is not there."""
+        """Returns the findings of a scan as SARIF. Raises `ServiceRefused` for an unknown scan."""
         return write_sarif(scan_origin(self._row(scan)), self._scans.findings(scan))
 
     @property
     def tools_url(self) -> str:
-        """Where the tools for assistants are."""
+        """The URL of the tools for assistants."""
         return self.settings.tools_at
 
     def tools_client(self) -> Client:
-        """What shows who we are to them. Raises `SecretFault`."""
+        """Builds the client for the tools. Raises `SecretFault`."""
         client = self.calls.client
         return replace(
             client,
@@ -114,7 +114,7 @@ class AppSec:
         return row
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
-        """There is nothing to open: all documents are made when they are listed, for the service soon forgets."""
+        """Raises: all documents are made when they are listed, for the service soon forgets them."""
         raise ItemVanished(key=content.locator, why="not-there")
 
     def close(self) -> None:

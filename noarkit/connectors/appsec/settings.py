@@ -1,4 +1,4 @@
-"""What a connection to an application security service is configured with, and how a key tells where it belongs."""
+"""The settings of a connection to an application security service, and the claims that an API key holds."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class AppSecSettings:
 
     @property
     def realm_url(self) -> str:
-        """Where tokens are had. The tenant's name is in small letters there."""
+        """The OAuth realm, with the tenant's name in small letters."""
         return f"{self.auth_url}{_REALMS}{self.tenant.casefold()}/protocol/openid-connect"
 
 
 def read_settings(connection: Connection) -> AppSecSettings:
-    """The settings of a connection. What a key tells of its host counts only where that host is named in `hosts` or is
-    the service's own. Raises `ConfigFault`, `SecretFault`."""
+    """Reads the settings of a connection. A host named by the key counts only if it is listed in `hosts` or is the
+    service's own. Raises `ConfigFault`, `SecretFault`."""
     connection.refuse_unknown(KEYS)
     place = f"connections.appsec.{connection.name}"
     api_url = connection.url("api_url")
@@ -105,7 +105,7 @@ def read_settings(connection: Connection) -> AppSecSettings:
 
 
 def claims_of(key: Secret | None) -> dict[str, object]:
-    """What a key that is a token tells of itself; nothing where it is none. Nobody vouches for it."""
+    """Decodes the claims of a key that is a JWT; empty if it is none. The signature is not checked."""
     parts = key.reveal().split(".") if key is not None else []
     if len(parts) != 3:
         return {}

@@ -1,4 +1,4 @@
-"""When a scan has ended, how long the service remembers, and how its moments and keys are read and made."""
+"""Scan states, retention times, timestamps and keys of an application security service."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LATE_AFTER = timedelta(days=30)
 
 
 class Key(Protocol):
-    """Makes a key of the tenant's and the service's own ids."""
+    """Builds a key from the service's own ids."""
 
     def __call__(self, *parts: object) -> str: ...
 
 
 def key_in(tenant: str) -> Key:
-    """Keys in a tenant: two tenants never have the same."""
+    """Returns the key builder of a tenant: two tenants never share a key."""
 
     def key(*parts: object) -> str:
         return ":".join(quote(str(part), safe="") for part in (tenant, *parts))
@@ -42,7 +42,7 @@ def has_ended(scan: Row) -> bool:
 
 
 def moment(value: object) -> datetime | None:
-    """A moment as the service writes it."""
+    """Parses a timestamp of the service."""
     try:
         return datetime.fromisoformat(str(value).replace("Z", "+00:00")).astimezone(UTC)
     except ValueError:

@@ -1,4 +1,5 @@
-"""Projects and scans as items. A scan is taken once it has ended, with all its findings, or is set aside with why."""
+"""Projects and scans as items. A scan is taken once it has ended, with all its findings, or is reported as failed with
+the reason."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ _JSON = "application/json"
 
 
 def lag(window: Window, look_back: timedelta) -> timedelta | None:
-    """How far the mark of a window lies behind; None for the first run."""
+    """Returns how far the watermark of a window lies behind; None for the first run."""
     return None if window.since is None else window.until - (window.since + look_back)
 
 
@@ -45,7 +46,7 @@ Note = Callable[[Row, Sequence[Finding]], None]
 
 
 class Scans:
-    """Makes items of what a tenant holds."""
+    """Builds the items of a tenant's projects and scans."""
 
     def __init__(self, calls: Calls, papers: Papers, shelf: Shelf, settings: AppSecSettings, key: Key) -> None:
         self._calls = calls
@@ -55,7 +56,7 @@ class Scans:
         self._key = key
 
     def projects(self) -> Iterator[ServiceItem]:
-        """Every project, and the applications that it is part of."""
+        """Yields every project, with the applications it is part of."""
         applications = {str(row.get("id")): str(row.get("name") or "") for row in self._calls.applications()}
         for row in self._calls.projects():
             ids = row.get("applicationIds")
@@ -67,8 +68,8 @@ class Scans:
             yield self._project(row, names)
 
     def scans(self, window: Window, look_back: timedelta, emit: Listener, note: Note) -> Iterator[ServiceItem]:
-        """Scans of a window that have ended, and those of before that had not when they were met. The findings of each
-        are given to `note`; what could not be had with them is told."""
+        """Yields the ended scans of a window, and earlier ones that had not ended when first seen. The findings of each
+        are passed to `note`; what could not be fetched is reported."""
         behind = lag(window, look_back)
         if behind is not None and behind > LATE_AFTER:
             reason = "scans-forgotten" if behind > FORGOTTEN_AFTER else "mark-lags"
@@ -90,7 +91,7 @@ class Scans:
             emit(Event("remark", {"stream": "scans", "why": "not-fetched", "key": name, "count": count}))
 
     def _gather(self, rows: GroupedRows, window: Window) -> None:
-        """The scans of a window, and those of before it that had not ended when they were met, by when they began."""
+        """Collects the scans of a window, and earlier ones that had not ended when first seen, by their start."""
         for row in self._calls.scans(window.since, window.until):
             rows.add("", str(row.get("id")), str(row.get("createdAt")), row)
         for scan in self._shelf.waiting_scans(FORGOTTEN_AFTER.total_seconds()):
@@ -98,7 +99,7 @@ class Scans:
                 rows.add("", scan, str(scan_row.get("createdAt")), scan_row)
 
     def findings(self, scan: str) -> list[Finding]:
-        """All findings of a scan, secrets left out."""
+        """Reads all findings of a scan, secrets removed."""
         return [self._clean(finding) for finding in self._calls.findings(scan)]
 
     def _note_open_scan(self, row: Row, emit: Listener) -> None:
@@ -170,7 +171,7 @@ class Scans:
             "severities": severities,
             "not_fetched": ", ".join(missing),
         }
-        # what a scan may lack stands last, so that places never shift
+        # optional documents come last, so that indexes never shift
         place = min(len(documents), 3 if self._settings.reports else 2)
         documents[place:place] = [_page(fields, details), GeneratedDocument("scan.json", _JSON, canonical(details))]
         if evaluation:
@@ -194,7 +195,7 @@ class Scans:
         return documents
 
     def _clean(self, finding: Finding) -> Finding:
-        """A finding without keys and tokens; secrets that were found are hidden, but can be told apart."""
+        """Removes keys and tokens from a finding; secrets that were found are redacted, but can be told apart."""
         clean = without_secrets(finding, _CREDENTIALS)
         members: dict[str, object] = dict(clean) if isinstance(clean, Mapping) else {}
         data = members.get("data")
@@ -207,7 +208,7 @@ class Scans:
         return members
 
     def _policy_evaluation(self, row: Row) -> Row | None:
-        """How a scan stands by the policies; None where we may not know."""
+        """Reads the policy evaluation of a scan; None if we may not read it."""
         if not self._settings.policies:
             return {}
         return self._papers.evaluation(str(row.get("projectId")), str(row.get("id")))
@@ -225,14 +226,14 @@ _PAPER_TITLES = {
 
 
 def _with_title(document: GeneratedDocument, fields: Mapping[str, object]) -> GeneratedDocument:
-    """A document of a scan by what it is, of what, and when."""
+    """Gives a document of a scan its title and date."""
     title = f"{_PAPER_TITLES.get(document.name, document.name)}: {fields['title']}"
     created = fields["created"]
     return replace(document, title=title, created=str(created) if created else None)
 
 
 def _page(fields: Mapping[str, object], details: Mapping[str, object]) -> GeneratedDocument:
-    """A scan for a person: what was scanned, how it went, and how much was found, by engine."""
+    """Builds the readable page of a scan: what was scanned, how it went, and how many findings each engine has."""
     page = {
         "Prosjekt": fields["project"],
         "Gren": fields["branch"],
@@ -250,19 +251,19 @@ def _page(fields: Mapping[str, object], details: Mapping[str, object]) -> Genera
 
 
 def scan_origin(row: Row) -> ScanOrigin:
-    """What SARIF tells of a scan itself."""
+    """Builds the origin of a scan for SARIF."""
     whole = str(row.get("status")).casefold() == "completed"
     commit, branch = str(row.get("commitId") or ""), str(row.get("branch") or "")
     return ScanOrigin(str(row.get("id")), whole, _repository(row), branch, commit)
 
 
 def without_volatile(summary: Row) -> Row:
-    """A summary as it is kept: nothing in it but counts."""
+    """Keeps only the id and the counters of a summary."""
     return {name: value for name, value in summary.items() if name == "scanId" or name.endswith("Counters")}
 
 
 def _missing_findings(scanners: Sequence[str], findings: Sequence[Finding], evaluation: Row | None) -> list[str]:
-    """What was found there and cannot be had: findings in containers, for instance, have an interface of their own."""
+    """Names what exists but cannot be fetched: findings in containers, for instance, have an interface of their own."""
     has_containers = any(str(finding.get("type")) == "containers" for finding in findings)
     names = {"containers"} if "containers" in scanners and not has_containers else set()
     names |= {"policies"} if evaluation is None else set()
@@ -270,7 +271,7 @@ def _missing_findings(scanners: Sequence[str], findings: Sequence[Finding], eval
 
 
 def _is_unattributed(finding: Finding) -> bool:
-    """True for what was decided about where nothing tells by whom."""
+    """True for a finding with a decision whose author cannot be read."""
     return subject_of("", finding) is None and is_decided(finding)
 
 
@@ -287,7 +288,7 @@ def _count_severities(findings: Sequence[Finding]) -> str:
 
 
 def _repository(row: Row) -> str:
-    """Where the scanned source came from, without anybody's name and password in the address."""
+    """Returns the address of the scanned repository, unless it holds a name and password."""
     metadata = row.get("metadata")
     handler = metadata.get("Handler") if isinstance(metadata, Mapping) else None
     git = handler.get("GitHandler") if isinstance(handler, Mapping) else None

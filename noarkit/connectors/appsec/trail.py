@@ -1,7 +1,7 @@
-"""What people did: each decision about a finding as an item of its own, and each day of the audit trail as another.
+"""What people did: each decision about a finding as an item, and each day of the audit trail as another.
 
-Decisions are told finding by finding. Asked about are findings that somebody decided about, in the scans of a window
-and in the newest scan of each branch; a finding that was met so once is asked about again wherever it stands.
+Decisions are read finding by finding, for findings with a decision in the scans of a window and in the newest scan of
+each branch; a finding that once had a decision is asked about again in every scan.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _SCANS, _FINDINGS = "scans", "findings"
 
 
 def _key_parts(subject: Subject) -> tuple[str, ...]:
-    """The parts of its key: the scanner, the project, the finding and its package where it has one."""
+    """Returns the key parts of a subject: scanner, project, finding and package."""
     engine, project, *finding = subject.engine, subject.project, subject.similarity, subject.package
     return (engine, project, *(part for part in finding if part))
 
 
 def is_decided(finding: Finding) -> bool:
-    """True for a finding about which somebody has said something."""
+    """True for a finding with a state or a comment by somebody."""
     comments = finding.get("comments")
     remarks = comments.get("comments") if isinstance(comments, Mapping) else comments
     return str(finding.get("state") or "").upper() not in UNDECIDED or bool(remarks)
 
 
 class Decisions:
-    """The history of what was decided. What the findings of a scan tell is noted while the scan is read."""
+    """The decision history of findings. Subjects are noted while the scans are read."""
 
     def __init__(self, calls: Calls, shelf: Shelf, key: Key) -> None:
         self._calls = calls
@@ -55,7 +55,7 @@ class Decisions:
         self._subjects = GroupedRows()
 
     def note(self, scan: Row, findings: Sequence[Finding]) -> None:
-        """The findings of a scan that were decided about, now or at any time that we know of."""
+        """Notes the findings of a scan that have, or ever had, a decision."""
         self._subjects.add(_SCANS, str(scan.get("id")), "", {})
         project, fresh = str(scan.get("projectId")), []
         for finding in findings:
@@ -74,8 +74,8 @@ class Decisions:
         self._shelf.note_decided(*fresh)
 
     def items(self, window: Window) -> Iterator[ServiceItem]:
-        """Every decision that was made before the end of the window. What stands in the archive already is known there
-        by its key."""
+        """Yields every decision made before the end of the window. The archive knows the ones it already has by their
+        key."""
         try:
             yield from self._note_unread_scans(window)
             yield from self._decision_items(window)
@@ -83,7 +83,7 @@ class Decisions:
             self._subjects.clear()
 
     def _note_unread_scans(self, window: Window) -> Iterator[FetchFailure]:
-        """Notes the findings of scans that were not read in this run yet."""
+        """Notes the findings of scans that this run has not read yet."""
         for scan in self._scans(window):
             if not self._subjects.has(_SCANS, str(scan.get("id"))):
                 try:
@@ -110,7 +110,7 @@ class Decisions:
                     yield self._decision(subject, row)
 
     def _scans(self, window: Window) -> Iterator[Row]:
-        """Scans whose findings tell what was decided about: those of the window, and the newest of each branch."""
+        """Yields the scans to look for decisions in: those of the window, and the newest of each branch."""
         oldest = window.until - FORGOTTEN_AFTER
         newest: dict[tuple[str, str], Row] = {}
         for row in self._calls.scans(None if window.since is None else min(window.since, oldest), window.until):
@@ -150,14 +150,14 @@ class Decisions:
 
 
 class Audit:
-    """The audit trail, day by day. A day is told once it is over."""
+    """The audit trail, day by day. A day is read once it is over."""
 
     def __init__(self, calls: Calls, key: Key) -> None:
         self._calls = calls
         self._key = key
 
     def items(self, window: Window) -> Iterator[ServiceItem]:
-        """Each day with its events; a day that changed since is told again."""
+        """Yields each day with its events; a day that changed since is yielded again."""
         begin = (window.until - AUDIT_KEPT if window.since is None else window.since).date()
         today = window.until.date()
         with GroupedRows() as events:
@@ -176,8 +176,8 @@ class Audit:
                     yield self._day(day, rows)
 
     def _gather(self, events: GroupedRows, begin: date, today: date) -> None:
-        """All events up to a day. They are all there where the service says so and its count stood still; else where
-        they were read twice and what lies before that day was the same. Raises `ServiceStrange`."""
+        """Collects all events up to a day. The list is complete if its count equals a total that did not change, or if
+        it was read twice with the same digest. Raises `ServiceStrange`."""
         last = None
         for _ in range(_TRIES):
             events.clear()
@@ -194,7 +194,7 @@ class Audit:
         raise ServiceStrange(where="audit", why="list-incomplete", found=count, total=total)
 
     def _add_event(self, events: GroupedRows, row: Row, number: int, today: date) -> int:
-        """Keeps an event; what it adds to the digest of the days before."""
+        """Adds an event; returns its share of the digest of earlier days."""
         clean = without_secrets(row)
         name, at = fingerprint(clean), str(row.get("eventDate") or "")
         day = match[0] if (match := _DAY.match(at)) else UNDATED
@@ -218,5 +218,5 @@ class Audit:
 
 
 def reason_of(fault: ServiceFault) -> str:
-    """Why something could not be had, in a word or as the service says it."""
+    """Returns why something could not be fetched: a reason word, or the service's own words."""
     return str(fault.data.get("why") or fault.code)

@@ -1,4 +1,4 @@
-"""The vulnerabilities of a scan: its findings gathered by what they are, with how many there are and how they stand."""
+"""Groups the findings of a scan into vulnerabilities, with their number and states."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GRAVEST = ("CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO")
 
 
 def vulnerabilities(findings: Sequence[Finding]) -> Iterator[Mapping[str, object]]:
-    """One after another, gravest first: its name and kind, its severity, and its findings counted by their state."""
+    """Yields the vulnerabilities, gravest first: name, kind, severity, and findings counted by state."""
     findings_by_name: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         findings_by_name.setdefault((str(finding.get("type") or ""), _name(finding)), []).append(finding)
@@ -32,7 +32,7 @@ def vulnerabilities(findings: Sequence[Finding]) -> Iterator[Mapping[str, object
 
 
 def _name(finding: Finding) -> str:
-    """What it is: a known vulnerability, else the rule that found it, else the finding itself."""
+    """Names a finding: the CVE, else the rule that found it, else the finding's own id."""
     details, data = _table(finding.get("vulnerabilityDetails")), _table(finding.get("data"))
     similarity = str(finding.get("similarityId") or "")
     cve_name = details.get("cveName") or (similarity if similarity.startswith("CVE-") else "")

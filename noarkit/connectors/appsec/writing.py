@@ -1,7 +1,7 @@
-"""Projects, applications, scans and webhooks that are changed on request, and sources that are uploaded to be scanned.
+"""Changes on request: projects, applications, scans and webhooks, and uploads of sources to be scanned.
 
-What a command asks for, never what an archiving run does. A scan whose order was lost on the way is not ordered twice:
-its fate is looked for by a tag of our own.
+Used by commands, never by an archiving run. A scan whose order was lost on the way is not ordered twice: it is looked
+up by a tag of our own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ JsonObject = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be scanned: a source that was uploaded, or one that lies in a repository, by which scanners."""
+    """A scan to order: an uploaded source or a repository, and the scanners to run."""
 
     project: str
     upload_url: str = ""
@@ -48,8 +48,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A webhook of the tenant: whereto, of which events, signed with which secret (none where it is empty), and whether
-    the certificate of the receiver is verified."""
+    """A webhook of the tenant: its address, events and secret (empty for none), and whether the receiver's certificate
+    is verified."""
 
     name: str
     url: str
@@ -59,35 +59,36 @@ class Hook:
 
 
 def create(calls: Calls, kind: str, values: JsonObject) -> JsonObject:
-    """Makes a project or an application."""
+    """Creates a project or an application."""
     return calls.write("POST", _place(kind), values)
 
 
 def retrieve(calls: Calls, kind: str, object_id: str) -> JsonObject | None:
-    """One project, application or scan; None where there is none."""
+    """Reads one project, application or scan; None if there is none."""
     return calls.find(_object_path(kind, object_id))
 
 
 def update(calls: Calls, kind: str, object_id: str, values: JsonObject) -> None:
-    """Changes a project or an application. The service replaces it whole: what is not told stays as it was read."""
+    """Changes a project or an application. The service replaces it whole, so the current values are read and sent
+    along."""
     current = retrieve(calls, kind, object_id) or {}
     unchanged = {name: current[name] for name in _WRITABLE[kind] if current.get(name) is not None}
     calls.write("PUT", _object_path(kind, object_id), {**unchanged, **values})
 
 
 def delete(calls: Calls, kind: str, object_id: str) -> None:
-    """Takes away a project, an application or a scan, for good."""
+    """Deletes a project, an application or a scan, for good."""
     calls.write("DELETE", _object_path(kind, object_id))
 
 
 def cancel(calls: Calls, scan: str) -> None:
-    """Ends a scan that runs."""
+    """Cancels a running scan."""
     calls.write("PATCH", _object_path("scans", scan), {"status": "Canceled"})
 
 
 def poll(calls: Calls, scan: str, clock: Clock, poll_s: float, most_s: float) -> JsonObject:
-    """Asks for a scan until it has ended, less often with time. Raises `ServiceRefused` where it is not there,
-    `ServiceFault` where it runs for longer than that."""
+    """Polls a scan until it has ended, less often with time. Raises `ServiceRefused` if there is none, `ServiceFault`
+    if it takes too long."""
     started_s, location = clock.now_s(), calls.client.wire.settings.label
     polls = 0
     while True:
@@ -104,21 +105,22 @@ def poll(calls: Calls, scan: str, clock: Clock, poll_s: float, most_s: float) ->
 
 
 def upload_file(calls: Calls, path: Path, part_bytes: int) -> str:
-    """Uploads a zip, in parts where it is large; what to name in an order. Raises `OSError` where it cannot be read."""
+    """Uploads a zip, in parts if it is large; returns the address to name in an order. Raises `OSError` if it cannot be
+    read."""
     if path.stat().st_size > part_bytes:
         return upload_parts(calls, path, part_bytes)
     return upload(calls, path.read_bytes())
 
 
 def upload(calls: Calls, data: bytes) -> str:
-    """Uploads a zip; the address to name in an order. Our token does not go there. A link that is used up or breaks is
-    asked for anew, and all is sent again."""
+    """Uploads a zip to a signed address, without our token; returns the address. An expired or broken link is replaced
+    by a new one."""
     return _upload_bytes(calls, "/api/uploads", {}, "url", data)[0]
 
 
 def upload_parts(calls: Calls, path: Path, part_bytes: int) -> str:
-    """Uploads a large zip in parts, one of them in memory at a time; the address to name in an order, which is that of
-    the first part. What was begun and fails is called off."""
+    """Uploads a large zip in parts, one of them in memory at a time; returns the address of the first part. A failed
+    upload is aborted."""
     upload = calls.write("POST", "/api/uploads/start-multipart-upload", {"fileSize": path.stat().st_size})
     names = {"objectName": upload["objectName"], "UploadID": upload["UploadID"]}
     parts: list[JsonObject] = []
@@ -133,15 +135,15 @@ def upload_parts(calls: Calls, path: Path, part_bytes: int) -> str:
         calls.write("POST", "/api/uploads/complete-multipart-upload", {**names, "partList": parts})
     except (ServiceFault, OSError):
         with suppress(ServiceFault):  # what made it fail is told
-            # the service's own clients write it in either way
+            # the service's own clients spell it both ways
             calls.write("POST", "/api/uploads/abort-multipart-upload", {**names, "uploadID": upload["UploadID"]})
         raise
     return first
 
 
 def start(calls: Calls, order: Order, clock: Clock) -> JsonObject:
-    """Orders a scan. A full queue is waited for, longer each time; an order whose answer was lost is looked for, and
-    raises what was met where it cannot be found."""
+    """Orders a scan. A full queue is waited for, longer each time; an order whose answer was lost is looked up by its
+    tag, and the fault is raised if it cannot be found."""
     mark = secrets.token_hex(8)
     body = _body(order, mark)
     for attempt in range(_ORDERS):
@@ -160,7 +162,7 @@ def start(calls: Calls, order: Order, clock: Clock) -> JsonObject:
 
 
 def create_webhook(calls: Calls, hook: Hook) -> JsonObject:
-    """Asks for a webhook of the tenant. Raises `UsageFault` for events there are not."""
+    """Creates a webhook of the tenant. Raises `UsageFault` for unknown events."""
     if not hook.events or not set(hook.events) <= set(EVENTS):
         raise UsageFault(what="bad-value", where=",".join(hook.events), do=",".join(EVENTS))
     calls.client.wire.scrubber.learn(hook.secret)
@@ -171,12 +173,12 @@ def create_webhook(calls: Calls, hook: Hook) -> JsonObject:
 
 
 def delete_webhook(calls: Calls, webhook_id: str) -> None:
-    """Ends a webhook."""
+    """Deletes a webhook."""
     calls.write("DELETE", f"/api/webhooks/{quote(webhook_id, safe='')}")
 
 
 def _find_lost_scan(calls: Calls, order: Order, mark: str, fault: ServiceFault) -> JsonObject | None:
-    """A scan that was ordered although we never heard so."""
+    """Looks up a scan whose order was accepted but whose answer was lost."""
     if isinstance(fault, ServiceAway) and not fault.data.get("sent"):
         return None
     answer = calls.ask("GET", "/api/scans", (("project-id", order.project), ("limit", "20")))
@@ -198,8 +200,8 @@ def _body(order: Order, mark: str) -> JsonObject:
 
 
 def _upload_bytes(calls: Calls, place: str, body: JsonObject, member: str, data: bytes) -> tuple[str, str]:
-    """Asks for a signed address and puts bytes there; the address and the tag of the bytes. One that is used up or
-    breaks is asked for anew."""
+    """Requests a signed address and uploads bytes there; returns the address and the ETag. An expired or broken address
+    is replaced."""
     for attempt in range(_UPLOADS):
         url = str(calls.write("POST", place, body or None, repeatable=True)[member])
         try:
@@ -212,7 +214,7 @@ def _upload_bytes(calls: Calls, place: str, body: JsonObject, member: str, data:
 
 
 def _put_bytes(calls: Calls, url: str, data: bytes) -> str:
-    """Puts bytes at a signed address, and answers with their tag as it stands, quotes too."""
+    """Uploads bytes to a signed address and returns their ETag, with its quotes."""
     client = calls.client
     answer = client.wire.send(Request("PUT", url, body=data, media_type="application/octet-stream"))
     if answer.status >= 300:

@@ -1,5 +1,5 @@
-"""One method for each call we make of a CRM. An empty answer (204) is nothing, not a fault; what it refuses is a fault
-with its code."""
+"""The REST calls of a CRM, one method for each. An empty answer (204) is an empty list; a refusal is a fault with its
+code."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Calls:
         self._bulk = f"/crm/bulk/{version}"
 
     def organisation(self) -> Mapping[str, object]:
-        """Who the organisation is."""
+        """Reads the organisation."""
         organisations = self._rows(self.get("/org"), "org")
         if not organisations:
             raise ServiceStrange(where=self.client.wire.settings.label, why="not-an-object")
         return organisations[0]
 
     def modules(self) -> Sequence[Row]:
-        """Every module there is."""
+        """Lists every module."""
         return self._rows(self.get("/settings/modules"), "modules")
 
     def fields(self, module: str) -> Sequence[Row]:
-        """The fields of a module."""
+        """Lists the fields of a module."""
         params = (("module", module), ("type", "all"), ("include", "allowed_permissions_to_update"))
         return self._rows(self.get("/settings/fields", *params), "fields")
 
     def count(self, module: str) -> int | None:
-        """How many records a module has; None where this user may read them but not have them counted."""
+        """Counts the records of a module; None if this user may read them but not count them."""
         try:
             count = self.get(f"/{module}/actions/count").members().get("count")
         except ServiceDenied as fault:
@@ -63,18 +63,18 @@ class Calls:
     def page(
         self, path: str, fields: Sequence[str], cursor: str | None, order: Literal["asc", "desc"] | None = "asc"
     ) -> Page:
-        """A page of a list: by token where there is one, oldest change first, or newest, or as it comes."""
+        """Reads a page of a list: by token where there is one, oldest change first, newest first, or unsorted."""
         params = [("fields", ",".join(fields)), ("per_page", str(PER_PAGE))]
         if order is not None:
             params += [("sort_by", "Modified_Time"), ("sort_order", order)]
         return self._page(path, params, cursor, None)
 
     def deleted_page(self, module: str, cursor: str | None, since: datetime) -> Page:
-        """A page of what was deleted since. It has numbers alone: what lies beyond two thousand cannot be reached."""
+        """Reads a page of records deleted since a time. Pages are numbered, so at most two thousand can be reached."""
         return self._page(f"/{module}/deleted", [("type", "all"), ("per_page", str(PER_PAGE))], cursor, since)
 
     def by_ids(self, module: str, fields: Sequence[str], ids: Sequence[str]) -> Sequence[Row]:
-        """Those of some records that are there, in whatever order; no more of them than one call takes."""
+        """Reads the existing ones of some records, in any order; at most as many as one call takes."""
         params = (("fields", ",".join(fields)), ("ids", ",".join(ids)))
         return self._rows(self.get(f"/{module}", *params), "data")
 
@@ -91,12 +91,12 @@ class Calls:
         return Page(self._rows(answer, "data"), _next(members.get("info"), cursor, answer.label))
 
     def record(self, module: str, record_id: str) -> Row | None:
-        """One record, whole; None where it is not there."""
+        """Reads one whole record; None if there is none."""
         records = self._rows(self.get(f"/{module}/{record_id}"), "data")
         return records[0] if records else None
 
     def query(self, text: str, rows: int) -> Sequence[Row]:
-        """The rows of a query, which costs by how many it asks for."""
+        """Reads the rows of a query; the cost depends on how many it asks for."""
         body = orjson.dumps({"select_query": text})
         cost = _cost_of_query(rows)
         url = self.client.url(f"{self._root}/coql")
@@ -104,7 +104,7 @@ class Calls:
         return self._rows(self.client.ask(request), "data")
 
     def emails(self, module: str, record_id: str, owner: str, index: str | None) -> Page:
-        """Ten emails of a record, as its owner sees them."""
+        """Reads a page of ten emails of a record, as its owner sees them."""
         params = (("owner_id", owner), *((("index", index),) if index else ()))
         answer = self.get(f"/{module}/{record_id}/Emails", *params)
         if answer.status == NO_CONTENT:
@@ -115,17 +115,17 @@ class Calls:
         return Page(self._rows(answer, "Emails"), next_index)
 
     def email(self, module: str, record_id: str, owner: str, message_id: str) -> Row | None:
-        """An email with its body; None where this user may not see it."""
+        """Reads an email with its body; None if this user may not see it."""
         emails = self._rows(self.get(f"/{module}/{record_id}/Emails/{message_id}", ("owner_id", owner)), "Emails")
         return emails[0] if emails else None
 
     def begin_bulk(self, module: str, fields: Sequence[str], token: str | None) -> str:
-        """Asks for a table of records; the id of the job."""
+        """Starts a bulk read of records; returns the id of the job."""
         query: dict[str, object] = {"module": {"api_name": module}, "fields": list(fields)}
         query |= {"page_token": token} if token else {"page": 1}
         body = orjson.dumps({"query": query})
         url = self.client.url(f"{self._bulk}/read")
-        # a job that was asked for twice reads twice and changes nothing
+        # a repeated job reads twice and changes nothing
         request = Request("POST", url, body=body, media_type="application/json", repeatable=True)
         jobs = self._rows(self.client.ask(request), "data")
         details = jobs[0].get("details") if jobs else None
@@ -134,7 +134,7 @@ class Calls:
         return str(details["id"])
 
     def bulk_state(self, job: str) -> Row:
-        """How far a job is."""
+        """Reads the state of a bulk job."""
         answer = self.client.ask(Request("GET", self.client.url(f"{self._bulk}/read/{job}")))
         states = self._rows(answer, "data")
         if not states:
@@ -143,19 +143,19 @@ class Calls:
 
     @contextmanager
     def bulk_result(self, job: str) -> Iterator[httpx.Response]:
-        """The zipped table of a job."""
+        """Downloads the zipped table of a bulk job."""
         with self.client.download(Request("GET", self.client.url(f"{self._bulk}/read/{job}/result"))) as reply:
             yield reply
 
     @contextmanager
     def download(self, path: str, key: str, *params: tuple[str, str]) -> Iterator[httpx.Response]:
-        """The bytes of a file. No content where bytes should be is `ItemVanished`."""
+        """Downloads a file. The caller treats an answer without content as `ItemVanished`."""
         request = Request("GET", self.client.url(f"{self._root}{path}"), params, {"Accept": "*/*"})
         with self.client.download(request) as reply:
             yield reply
 
     def write(self, method: str, path: str, body: object, *, repeatable: bool) -> Answer:
-        """A call that changes records. Its answer may be mixed (207): every element must be read."""
+        """Sends a change of records. Its answer may be mixed (207): every element must be read."""
         request = Request(
             "PUT" if method == "PUT" else "POST",
             self.client.url(f"{self._root}{path}"),
@@ -168,12 +168,12 @@ class Calls:
         return self.client.ask(request)
 
     def delete(self, path: str, *params: tuple[str, str]) -> Answer:
-        """A deletion; what is gone already is told as a result, so that it may be asked twice."""
+        """Sends a deletion; records already gone are part of the result, so that it may be repeated."""
         url = self.client.url(f"{self._root}{path}")
         return self.client.ask(Request("DELETE", url, params, repeatable=True, accepts=frozenset({400})))
 
     def get(self, path: str, *params: tuple[str, str]) -> Answer:
-        """A read, by its path and what stands behind it."""
+        """Sends a read request for a path with its parameters."""
         return self.client.ask(Request("GET", self.client.url(f"{self._root}{path}"), params))
 
     def _rows(self, answer: Answer, name: str) -> Sequence[Row]:
@@ -186,7 +186,7 @@ class Calls:
 
 
 def code_of(answer: Answer) -> str:
-    """The code of a refusal, wherever it stands; empty where there is none."""
+    """Returns the code of a refusal; empty if there is none."""
     try:
         value = answer.json()
     except ServiceStrange:
@@ -201,12 +201,12 @@ def code_of(answer: Answer) -> str:
 
 
 def _code(value: object) -> str:
-    """A code as the service spells them; whatever else stands there is none, and is never repeated."""
+    """Returns a code in the service's spelling; anything else is ignored and never repeated."""
     return value if isinstance(value, str) and _CODE.fullmatch(value) else ""
 
 
 def judge(answer: Answer) -> NoarkitError | None:
-    """The fault of a refusal: by status first, by code second; an unknown code is final."""
+    """Maps a refusal to its fault: by status first, then by code; an unknown code is final."""
     code = code_of(answer)
     if answer.status in (401, 403) and code not in ("INVALID_TOKEN", ""):
         return ServiceDenied(where=answer.label, status=answer.status, why=code, code_there=code)
@@ -218,27 +218,27 @@ def judge(answer: Answer) -> NoarkitError | None:
 
 
 def denies(answer: Answer) -> bool:
-    """True for a refusal that another token may cure."""
+    """True for a refusal that another token may solve."""
     return answer.status == 401 and code_of(answer) in ("INVALID_TOKEN", "AUTHENTICATION_FAILURE", "")
 
 
 def is_expired(fault: NoarkitError) -> bool:
-    """True for a page token that lived too long: the list must be begun anew."""
+    """True for an expired page token: the list must be started again."""
     return isinstance(fault, ServiceRefused) and fault.data.get("code_there") == _EXPIRED
 
 
 def vanished_fault(key: str) -> ItemVanished:
-    """What a download is that has no content."""
+    """Builds the fault of a download without content."""
     return ItemVanished(key=key, why="not-there")
 
 
 def busy_fault(location: str) -> ServiceBusy:
-    """What a job is that does not come to its end."""
+    """Builds the fault of a job that does not end."""
     return ServiceBusy(where=location)
 
 
 def _next(info: object, cursor: str | None, location: str) -> str | None:
-    """Where the list goes on. More records without a way to them is a fault, never an end."""
+    """Returns the cursor of the next page. More records without a cursor are a fault, never an end."""
     if not isinstance(info, Mapping) or not info.get("more_records"):
         return None
     token = info.get("next_page_token")
@@ -251,7 +251,7 @@ def _next(info: object, cursor: str | None, location: str) -> str | None:
 
 
 def cost_of_tool(arguments: Mapping[str, object]) -> int:
-    """What a tool takes of the credits: as much as the call that it stands for."""
+    """Returns the credits that a tool call takes: as much as the REST call behind it."""
     body = arguments.get("body")
     text = body.get("select_query") if isinstance(body, Mapping) else None
     if not isinstance(text, str):

@@ -1,5 +1,5 @@
-"""Notifications: a channel tells us that records changed, by ids alone. Channels end after a while and are renewed at
-half their life; what they say is a hint, and the next plan reads what there is."""
+"""CRM notification channels, which report the ids of changed records. Channels expire and are renewed at half of their
+life; their messages are hints, and the next plan reads the records themselves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVENTS = ("create", "edit", "delete", "all")
 
 
 def needs_renewal(channel: Webhook, now: datetime) -> bool:
-    """True from half of the longest life before its end."""
+    """True once a channel has less than half of the longest life left."""
     return channel.ends is not None and channel.ends - now < LONGEST / 2
 
 
@@ -41,14 +41,14 @@ def open_channel(
 
 
 def renew(calls: Calls, channel: Webhook, now: datetime) -> Webhook:
-    """The same channel for as long as may be, with a new token; messages under way still bear the one before."""
+    """Renews a channel for as long as possible, with a new token; messages under way still hold the old one."""
     renewed = replace(channel, secret=_token(), secret_before=channel.secret, ends=now + LONGEST)
     _check_result(calls.write("PUT", "/actions/watch", {"watch": [_watch_payload(renewed)]}, repeatable=True))
     return renewed
 
 
 def renew_webhooks(connection: Connection, now: datetime) -> Iterator[Webhook]:
-    """Renews the channels of a connection that would end, and keeps them. Raises a ServiceFault."""
+    """Renews and stores the channels of a connection that would soon end. Raises a ServiceFault."""
     due = [channel for channel in read_webhooks(connection) if needs_renewal(channel, now)]
     if due:
         with closing(open_service(connection)) as crm:
@@ -59,12 +59,12 @@ def renew_webhooks(connection: Connection, now: datetime) -> Iterator[Webhook]:
 
 
 def close_channels(calls: Calls, ids: Iterable[str]) -> None:
-    """Ends channels."""
+    """Closes channels."""
     _check_result(calls.delete("/actions/watch", ("channel_ids", ",".join(ids))))
 
 
 def channels(calls: Calls) -> Sequence[Row]:
-    """The channels that are open."""
+    """Lists the open channels."""
     answer = calls.get("/actions/watch")
     if answer.status == 204:
         return ()

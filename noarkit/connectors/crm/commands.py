@@ -1,12 +1,12 @@
-"""What a person asks a CRM for in words.
+"""Commands of a CRM connection.
 
     modules list · fields list MODULE
     records list MODULE · get MODULE ID · count MODULE · deleted MODULE · related MODULE ID LIST
     records create MODULE · update MODULE · upsert MODULE · delete MODULE ID,ID…
     notifications list · open URL · renew · close ID,ID…
 
-What is made or changed stands in what is told beside: `records`, and `unique` with the field or fields that tell them
-apart; `events` and `fields` of a notification.
+Arguments hold what is created or changed: `records`, and `unique` with the field or fields that identify them; `events`
+and `fields` of a notification.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BIN_LASTS = timedelta(days=60)
 
 
 def run_command(connection: Connection, words: Sequence[str], arguments: JsonObject) -> Iterator[JsonObject]:
-    """The answers to what was asked. Raises `UsageFault` for what cannot be asked, a ServiceFault."""
+    """Runs one command and yields its results. Raises `UsageFault` for an unknown command, a ServiceFault."""
     with closing(open_service(connection)) as crm:
         for row in _dispatch(crm, words, arguments):
             clean = crm.calls.client.wire.scrubber.hide_in(without_secrets(row))
@@ -117,8 +117,8 @@ def _run_notifications(crm: Crm, verb: str, remaining: Sequence[str], arguments:
 
 
 def _open_channel(crm: Crm, url: str, arguments: JsonObject) -> JsonObject:
-    """Opens a channel and keeps it, so that it is listened for and kept alive. An address without a path gets one that
-    nobody guesses: messages are not signed."""
+    """Opens a notification channel and stores it, so that it is listened for and renewed. An address without a path
+    gets a random one: messages are not signed."""
     if urlsplit(url).path in ("", "/"):
         url = f"{url.rstrip('/')}/{crm.connection.service}/{crm.connection.name}/{secrets.token_hex(12)}"
     events, fields = _texts(arguments.get("events")), arguments.get("fields")

@@ -1,4 +1,4 @@
-"""Which fields of a module are read, what they are called, and which of them names a record."""
+"""The fields of a module that are read, their labels, and which of them is a record's title."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _TITLES = ("Deal_Name", "Subject", "Full_Name", "Vendor_Name", "Product_Name", "
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a module that can be read, those that the service itself calls private, and the type of each; the
-    field that names a record, and what each is called where people see it."""
+    """The readable fields of a module: their names, which are private, the type of each, the title field, and the
+    labels that people see."""
 
     names: tuple[str, ...]
     private: frozenset[str]
@@ -25,18 +25,19 @@ class Fields:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def batches(self) -> list[tuple[str, ...]]:
-        """Names for calls that take no more than fifty, and no longer ones; each has the id and the time of change."""
+        """Splits the field names for calls that take at most fifty of them, and no longer ones; each batch has the id
+        and the time of change."""
         remaining = (name for name in self.names if name not in _ALWAYS)
         room, signs = A_CALL - len(_ALWAYS), A_CALL_SIGNS - len(",".join(_ALWAYS))
         batches = [(*_ALWAYS, *batch) for batch in split_batches(remaining, room, signs)]
         return batches or [_ALWAYS]
 
     def titles(self) -> tuple[str, ...]:
-        """The fields that may name a record, the module's own first."""
+        """Returns the fields that may hold a record's title, the module's own first."""
         return (*((self.title,) if self.title else ()), *(name for name in _TITLES if name in self.names))
 
     def only(self, chosen: Sequence[str]) -> Fields:
-        """Only those that are wanted, and those that tell a record's time."""
+        """Keeps only the chosen fields, and a record's id and times."""
         names = tuple(name for name in self.names if name in chosen and name not in _ALWAYS)
         return Fields((*_ALWAYS, *names), self.private, self.shape, self.title, self.labels)
 
@@ -44,7 +45,7 @@ class Fields:
 def split_batches(
     words: Iterator[str], most: int = A_CALL_SIGNS, signs: int = A_CALL_SIGNS
 ) -> Iterator[tuple[str, ...]]:
-    """Words in lots: so many each, and no longer than so many characters where commas stand between them.
+    """Splits words into batches: by number, and by their length joined with commas.
 
     >>> list(parted(iter(["a", "bb", "ccc", "d"]), signs=5))
     [('a', 'bb'), ('ccc', 'd')]
@@ -62,7 +63,7 @@ def split_batches(
 
 
 def readable_fields(rows: Sequence[Row]) -> Fields:
-    """The fields that this user may read and that hold something of their own."""
+    """Selects the fields that this user may read and that hold values of their own."""
     readable_rows = [row for row in rows if _is_readable(row)]
     names = tuple(str(row["api_name"]) for row in readable_rows)
     private = frozenset(str(row["api_name"]) for row in readable_rows if _is_private(row))

@@ -1,5 +1,5 @@
-"""An email put together again from what the service tells of it: an .eml that says so, and never claims to be the
-original message."""
+"""Rebuilds an email as .eml from the fields of the service; it is marked as reconstructed, never as the original
+message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEEDS_NOTHING = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: |$))*", re.ASCII)
 
 
 def build_letter(email: Mapping[str, object]) -> bytes:
-    """The message. Its attachments are documents of their own and stand by name only."""
+    """Builds the .eml message. Its attachments are documents of their own and are listed by name only."""
     sent_at = moment(email)
     kind = "html" if str(email.get("mail_format") or "").casefold() == "html" else "plain"
     heads = [
@@ -36,14 +36,14 @@ def build_letter(email: Mapping[str, object]) -> bytes:
     for enclosure in enclosures(email):
         attachment = plain(f"{enclosure.get('name') or ''} ({enclosure.get('size')} bytes)")
         heads.append(f"X-Attachment: {_text(attachment)}")
-    # base64 keeps every sign as it was, whatever its lines are like
+    # base64 keeps every character, whatever the length of lines
     heads += ["MIME-Version: 1.0", f'Content-Type: text/{kind}; charset="utf-8"', "Content-Transfer-Encoding: base64"]
     content = str(email.get("content") or "").encode("utf-8", "backslashreplace")
     return "\r\n".join([*heads, "", ""]).encode("ascii") + encodebytes(content).replace(b"\n", b"\r\n")
 
 
 def moment(email: Mapping[str, object]) -> datetime | None:
-    """When it was sent."""
+    """Returns when an email was sent."""
     for name in ("sent_time", "time"):
         value = email.get(name)
         if isinstance(value, str):
@@ -55,13 +55,13 @@ def moment(email: Mapping[str, object]) -> datetime | None:
 
 
 def people(value: object) -> Sequence[Mapping[str, object]]:
-    """One or several correspondents."""
+    """Returns one or several correspondents as a list."""
     values = value if isinstance(value, list) else [value]
     return [person for person in values if isinstance(person, Mapping)]
 
 
 def enclosures(email: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
-    """What hangs on it."""
+    """Returns the attachments of an email."""
     attachments = email.get("attachments")
     return (
         [enclosure for enclosure in attachments if isinstance(enclosure, Mapping)]
@@ -71,8 +71,8 @@ def enclosures(email: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
 
 
 def address(person: Mapping[str, object]) -> str:
-    """A correspondent as headers have it. An address that is none, or that headers cannot spell, stands as a name
-    alone: a group without members."""
+    """Formats a correspondent for a header. An invalid address, or one that headers cannot hold, is written as a name:
+    a group without members."""
     name, at = plain(person.get("user_name")), plain(person.get("email"))
     if _MAILBOX.fullmatch(at) and at.isascii():
         return f"{_phrase(name)} <{at}>" if name else at
@@ -81,13 +81,13 @@ def address(person: Mapping[str, object]) -> str:
 
 
 def plain(value: object) -> str:
-    """A value on one line."""
+    """Formats a value on one line."""
     text = "" if value is None else str(value)
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _text(value: str) -> str:
-    """A header's text: as it is where it is plain words, else in encoded words."""
+    """Formats a header's text: unchanged if plain ASCII, or else as encoded words."""
     if not _NEEDS_NOTHING.fullmatch(value):
         return _encode_words(value)
     lines = [""]
@@ -99,7 +99,7 @@ def _text(value: str) -> str:
 
 
 def _phrase(value: str) -> str:
-    """A name before an address: bare, in quotes, or in encoded words."""
+    """Formats a display name: bare, quoted, or as encoded words."""
     if not _NEEDS_NOTHING.fullmatch(value):
         return _encode_words(value)
     if _WORDS.fullmatch(value):
@@ -112,7 +112,7 @@ def _encode_words(value: str) -> str:
 
 
 def _pieces(value: str) -> Iterator[str]:
-    """The text in pieces that fit in an encoded word, no sign of it in two."""
+    """Splits a text into pieces that fit in an encoded word, never within a character."""
     piece, size = "", 0
     for sign in value:
         more = len(sign.encode())

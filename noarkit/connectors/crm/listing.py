@@ -1,6 +1,6 @@
-"""Lists of records: by page and token as far as tokens reach, by keyset where only changes are wanted, by a bulk read's
-ids where they are many. Whichever way, a record is read as lists tell it, with the names of what it points to; one with
-more fields than a call takes is read in batches and put together."""
+"""Lists of CRM records: by page and token as far as tokens reach, by keyset for changes, and by the ids of a bulk read
+for very many. Records always have the form that lists give, with the names of look-ups; one with more fields than a
+call takes is read in batches and merged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_TABLE_BYTES = 4 * 2**30
 
 
 def records_by_page(calls: Calls, module: str, fields: Fields, location: str) -> Iterator[Row]:
-    """Every record of a module once, oldest change first; a token that lived too long begins the list anew."""
+    """Lists every record of a module once, oldest change first; an expired token restarts the list."""
     first, *more = fields.batches()
     with KeySet() as seen_ids:
         for attempt in range(3):
@@ -48,8 +48,8 @@ def records_by_page(calls: Calls, module: str, fields: Fields, location: str) ->
 
 
 def all_records(calls: Calls, module: str, fields: Fields, location: str, bulk_from: int) -> Iterator[Row]:
-    """Every record of a module once, the same whichever way it is read: page by page, or by the ids of a bulk read
-    where there are more than pages reach, or more than `bulk_from`."""
+    """Lists every record of a module once, with the same result either way: page by page, or by the ids of a bulk read
+    if there are more than pages reach, or more than `bulk_from`."""
     count = calls.count(module)
     with KeySet() as seen_ids:
         if count is None or count <= bulk_from:
@@ -68,15 +68,16 @@ def all_records(calls: Calls, module: str, fields: Fields, location: str, bulk_f
 
 
 def changed_records(calls: Calls, module: str, fields: Fields, since: datetime, until: datetime) -> Iterator[Row]:
-    """Records that changed from `since` to before `until`: by keyset, so that no change under way is missed or doubled.
+    """Lists the records changed from `since` to before `until`, by keyset, so that no concurrent change is missed or
+    doubled.
 
-    The keyset gives ids; the records are then read whole, as many a call as fit in one.
+    The keyset query gives ids; the records are then read whole, as many per call as possible.
     """
     yield from records_by_ids(calls, module, fields, _changed_ids(calls, module, since, until))
 
 
 def records_by_ids(calls: Calls, module: str, fields: Fields, ids: Iterator[str]) -> Iterator[Row]:
-    """These records, in the order of their ids; those that are gone meanwhile are passed over."""
+    """Reads records in the order of their ids; records that are gone are skipped."""
     first, *more = fields.batches()
 
     def whole(lot: tuple[str, ...]) -> list[Row]:
@@ -106,7 +107,7 @@ def _changed_ids(calls: Calls, module: str, since: datetime, until: datetime) ->
 
 
 def keyset(module: str, since: datetime, last_id: int, until: datetime, size: int = _KEYSET_ROWS) -> str:
-    """The query for what comes after a record. Criteria are joined pairwise, as the service wants them.
+    """Builds the query for the records after a given one. Criteria are joined pairwise, as the service requires.
 
     >>> keyset("Deals", datetime(2026, 1, 1, tzinfo=UTC), 7, datetime(2026, 1, 2, tzinfo=UTC)).split(" where ")[0]
     'select id, Modified_Time from Deals'
@@ -121,7 +122,8 @@ def keyset(module: str, since: datetime, last_id: int, until: datetime, size: in
 
 
 def records_in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
-    """The table of a large module, in parts. Its cells are texts and look-ups ids alone: good for ids, no more."""
+    """Reads the table of a large module in parts. Cells are texts, and look-ups ids only, so it is used for ids
+    alone."""
     token: str | None = None
     while True:
         job = calls.begin_bulk(module, fields.names, token)
@@ -135,8 +137,8 @@ def records_in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
 
 
 def deleted_records(calls: Calls, module: str, since: datetime, location: str) -> Iterator[Row]:
-    """What was deleted since, as the bin tells it. Its pages end: what lies beyond is asked for from the last on, and
-    where that leads no further the list is told to be incomplete (`ServiceStrange`)."""
+    """Lists records deleted since a time. Numbered pages end: the list continues from the last deletion, and raises
+    `ServiceStrange` if that leads no further."""
     with KeySet() as seen_ids:
         while True:
             last, count = since, seen_ids.count
@@ -154,8 +156,8 @@ def deleted_records(calls: Calls, module: str, since: datetime, location: str) -
 
 
 def related_records(calls: Calls, module: str, record_id: str, name: str, fields: Fields | None) -> Iterator[Row]:
-    """What stands in a related list of a record: quotes, invoices, products and whatever else hangs on it. `fields` are
-    those of its module, where it is one; a record with more than a call takes is read on its own."""
+    """Lists a related list of a record: quotes, invoices, products and so on. `fields` are those of its module, if it
+    is one; a record with more fields than a call takes is read on its own."""
     path = f"/{module}/{record_id}/{name}"
     names, *more = fields.batches() if fields is not None else [("id", "Modified_Time", "Created_Time")]
     listing = pages(lambda cursor: calls.page(path, names, cursor, None), path)
@@ -165,8 +167,8 @@ def related_records(calls: Calls, module: str, record_id: str, name: str, fields
 
 
 def _check_progress(source: Iterator[Page], location: str) -> Iterator[Page]:
-    """The pages of a list that gets on. Raises `ServiceStrange` for one that promises more again and again and gives
-    nothing, or what it gave already."""
+    """Yields the pages of a list that advances. Raises `ServiceStrange` for one that promises more but repeats itself
+    or gives nothing."""
     before: list[object] = []
     idle = 0
     for page in source:
@@ -181,7 +183,7 @@ def _check_progress(source: Iterator[Page], location: str) -> Iterator[Page]:
 def _complete_rows(
     calls: Calls, module: str, found_rows: Sequence[Row], batches: list[tuple[str, ...]]
 ) -> Iterator[Row]:
-    """Rows with the fields of the other batches. A record that changed in between is read on its own."""
+    """Merges the fields of the other batches into rows. A record that changed in between is read on its own."""
     if not batches or not found_rows:
         yield from found_rows
         return
@@ -203,7 +205,8 @@ def _complete_rows(
 
 
 def _wait_for_job(calls: Calls, job: str) -> Mapping[str, object]:
-    """What a job came to. Raises `ServiceBroken` for one that failed, `ServiceBusy` for one without end."""
+    """Waits for a bulk job and returns its result. Raises `ServiceBroken` if it failed, `ServiceBusy` if it does not
+    end."""
     clock = calls.client.clock
     started_s = clock.now_s()
     for place in range(10_000):
@@ -221,7 +224,7 @@ def _wait_for_job(calls: Calls, job: str) -> Mapping[str, object]:
 
 
 def _read_table(calls: Calls, job: str) -> Iterator[Row]:
-    """The rows of a zipped table; it must hold one table and nothing else."""
+    """Reads the rows of a zipped table; the zip must hold one table and nothing else."""
     with NamedTemporaryFile(suffix=".zip") as zip_file:
         with calls.bulk_result(job) as reply:
             for block in reply.iter_bytes(1 << 20):

@@ -1,4 +1,4 @@
-"""A CRM as a service: who we are, what can be read, and how each stream is read within a window."""
+"""A CRM as a `Service`: its organisation, its streams, and the items of each within a window."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ _CREDITS = "x-api-credits-remaining"
 
 
 def open_service(connection: Connection, clock: Clock | None = None) -> Crm:
-    """The CRM behind a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
+    """Opens the CRM of a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
     return Crm(connection, clock or Clock())
 
 
 def open_login(connection: Connection, clock: Clock | None = None) -> Login:
-    """A first consent to a CRM. Raises `ConfigFault`, `SecretFault`."""
+    """Builds the first consent to a CRM. Raises `ConfigFault`, `SecretFault`."""
     settings = read_settings(connection)
     wire = open_wire(connection, [settings.api_url, settings.accounts_url], Scrubber())
     return first_login(connection, _authorization(connection, settings), wire, clock or Clock())
@@ -112,15 +112,15 @@ class Crm:
         return Introduction(str(organisation.get("zgid", "")), str(organisation.get("company_name", "")), (), remarks)
 
     def streams(self) -> tuple[Stream, ...]:
-        """A stream for each module that is read, then what hangs on their records. Attachments and emails come last:
-        the times of all else that hangs on a closed case tell whether they may have changed."""
+        """A stream for each module, then for what belongs to their records. Attachments and emails come last: the times
+        of all the rest tell whether those of a closed case may have changed."""
         modules = tuple(str(module["api_name"]) for module in self.modules())
         case_streams = [Stream(name, name, (), None) for name in modules]
         related = (*self._related_modules(), *PAPERS)
         return (*case_streams, *(Stream(name, name, modules) for name in related))
 
     def modules(self) -> tuple[Row, ...]:
-        """The modules that are read: those named, else deals, cases and the tenant's own."""
+        """The modules to read: the configured ones, or else deals, cases and the tenant's own."""
         chosen = set(self.settings.modules)
         return tuple(
             module
@@ -130,13 +130,13 @@ class Crm:
         )
 
     def _related_modules(self) -> tuple[str, ...]:
-        """The modules whose records hang on cases."""
+        """The modules whose records belong to cases."""
         cases = {str(module["api_name"]) for module in self.modules()}
         available = {str(module["api_name"]) for module in self._readable_modules()}
         return tuple(name for name in self.settings.related_modules if name in available and name not in cases)
 
     def _readable_modules(self) -> tuple[Row, ...]:
-        """The modules that there are to be read, less those that are not wanted."""
+        """The modules that can be read, without the skipped ones."""
         if self._modules is None:
             self._modules = tuple(
                 module
@@ -148,7 +148,7 @@ class Crm:
         return self._modules
 
     def fields(self, module: str) -> Fields:
-        """The fields of a module that can be read."""
+        """The readable fields of a module."""
         if module not in self._fields:
             self._fields[module] = readable_fields(self.calls.fields(module))
         return self._fields[module]
@@ -158,7 +158,7 @@ class Crm:
         return {module: fields.shape for module, fields in self._fields.items()}
 
     def items(self, stream: Stream, window: Window, emit: Listener) -> Iterator[ServiceItem]:
-        """Every item of a stream. A module that this user may not read is told, and the rest goes on."""
+        """Yields every item of a stream. A module that this user may not read is reported, and the rest goes on."""
         options = RecordOptions(
             self.tenant,
             self.settings.title_fields,
@@ -194,7 +194,7 @@ class Crm:
                 yield from (WriteBackResult(stream, record_id, "refused", "no-such-field") for record_id in batch)
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
-        """The bytes of an attachment, or of what hangs on an email."""
+        """Opens the bytes of an attachment, of a record or of an email."""
         kind, _, locator_path = content.locator.partition(":")
         parts = [unquote(part) for part in locator_path.split("/")]
         if kind == "attachment":
@@ -225,7 +225,7 @@ class Crm:
             yield from self._deletions(papers, module, window.since)
 
     def _deletions(self, papers: Papers, module: str, since: datetime) -> Iterator[ServiceItem]:
-        """What was deleted since. The bin lists no more than it lists: what it does not tell is told."""
+        """Yields deletions since a time. The bin lists only so many: an incomplete list is reported."""
         try:
             for row in listing.deleted_records(self.calls, module, since, f"{self.connection.full_name} {module}"):
                 deleted_at = datetime.fromisoformat(str(row["deleted_time"]))
@@ -236,7 +236,7 @@ class Crm:
             yield FetchFailure(module, papers.key(module, "deleted"), "list-incomplete")
 
     def _related_items(self, papers: Papers, module: str, window: Window) -> Iterator[ServiceItem]:
-        """The records of a module that hang on cases, with the case that each names."""
+        """Yields the records of a module that belong to cases, each with its case."""
         fields, location = self.fields(module), f"{self.connection.full_name} {module}"
         if window.since is None:
             records = listing.all_records(self.calls, module, fields, location, self.settings.bulk_from)
@@ -250,7 +250,7 @@ class Crm:
             yield papers.related_record(module, record, fields, case)
 
     def _list_records(self, module: str, fields: Fields, window: Window) -> Iterator[Row]:
-        """All records where all are wanted; else the changed ones, and what must be known of the others."""
+        """Lists all records on a first run; else the changed ones, and the facts of the others."""
         location = f"{self.connection.full_name} {module}"
         bulk_from = self.settings.bulk_from
         if window.since is None:
@@ -269,7 +269,7 @@ class Crm:
                 yield record
 
     def _notes(self, papers: Papers, window: Window) -> Iterator[ServiceItem]:
-        """Every note, or those that changed, judged by their own times: the list cannot be asked for changes alone."""
+        """Yields every note, or the changed ones by their own times: the list cannot be asked for changes alone."""
         location = f"{self.connection.full_name} Notes"
         order: Literal["asc", "desc"] = "asc" if window.since is None else "desc"
         listing = pages(lambda cursor: self.calls.page("/Notes", NOTE_FIELDS, cursor, order), location)
@@ -290,7 +290,7 @@ class Crm:
             yield Blocks(reply.iter_bytes(1 << 18))
 
     def _use_granted_domain(self) -> None:
-        """Takes the address that the token came with, where it may be asked."""
+        """Switches to the API domain that the token came with, if it is allowed."""
         domain = self._current_grant().api_domain.rstrip("/")
         if domain and domain != self.calls.client.base:
             self.calls.client.wire.settings.check(domain)
@@ -306,8 +306,7 @@ class Crm:
 
 
 def _until_older(source: Iterator[Page], since: datetime | None) -> Iterator[Page]:
-    """Pages of a list that has the newest first, as far as there is something newer; all of one that does not keep to
-    that order."""
+    """Yields pages of a list sorted newest first, until they are older than `since`; all pages if it is not sorted."""
     newest_first = True
     for page in source:
         yield page
@@ -322,7 +321,7 @@ def _changed_at(row: Row) -> datetime:
 
 
 def _has_activity(record: Row, since: datetime | None) -> bool:
-    """True where a record's own time of last activity, which what hangs on it moves, lies within the window."""
+    """True if a record's time of last activity, which its related records move, lies within the window."""
     active_at = record.get(_ACTIVITY)
     return since is None or (isinstance(active_at, str) and datetime.fromisoformat(active_at) >= since)
 

@@ -1,4 +1,4 @@
-"""What a connection to a CRM is configured with. What vendors choose stands here as a default that can be set."""
+"""The settings of a connection to a CRM. What vendors choose is a default here that can be configured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEYS = frozenset(
      "mcp_urls", "mcp_write", "mcp_tools", "mcp_auth_prefix", "mcp_auth", "mcp_scopes", "redirect_url", "scopes",
      "title_fields", "content_hosts", "sweep_days", "related_modules", "closed_states", "contact_roles"}
 )  # fmt: skip
-# the least that reads what is archived; the prefix is a service's own and may be set with `scopes`
+# the least rights for archiving; the prefix depends on the service and can be set with `scopes`
 SCOPES = (
     "modules.READ",
     "modules.notes.READ",
@@ -57,7 +57,7 @@ class CrmSettings:
 
 
 def read_settings(connection: Connection) -> CrmSettings:
-    """The settings of a connection. Raises `ConfigFault`."""
+    """Reads the settings of a connection. Raises `ConfigFault`."""
     connection.refuse_unknown(KEYS)
     most = int(connection.number("credits_most", 0))
     api_url = connection.url("api_url")

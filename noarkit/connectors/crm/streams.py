@@ -1,5 +1,5 @@
-"""Records, notes, emails and attachments as items. What hangs on a record bears the record's own facts, so that it
-finds its case file, whichever run reads it."""
+"""Records, notes, emails and attachments as items. Whatever belongs to a record holds the record's own facts, so that
+it finds its case file in any run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ITEM_FAULTS = (ServiceRefused, ServiceBroken)
 
 
 class Cases:
-    """The records that things hang on: what a note or letter needs to know of its case."""
+    """The records that notes, emails and attachments belong to, with the facts of each."""
 
     def __init__(self) -> None:
         self._db = scratch()
@@ -43,41 +43,41 @@ class Cases:
         )
 
     def add(self, module: str, facts: Mapping[str, object], *, fresh: bool) -> None:
-        """A case; `fresh` where it changed within the window, or something tells that what hangs on it did."""
+        """Adds a case; `fresh` if it, or something that belongs to it, changed within the window."""
         row = (facts["id"], module, json.dumps(facts), not facts["closed"], fresh)
         self._db.execute("INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?)", row)
 
     def touch(self, record_id: str) -> None:
-        """Something that hangs on a case changed, so the rest of it may have changed too."""
+        """Marks a case as changed, since something that belongs to it changed."""
         self._db.execute("UPDATE held SET fresh = 1 WHERE id = ?", (record_id,))
 
     def facts(self, record_id: str) -> dict[str, object] | None:
-        """What is known of a case."""
+        """Returns the facts of a case; None if it is unknown."""
         row = self._db.execute("SELECT facts FROM held WHERE id = ?", (record_id,)).fetchone()
         return json.loads(row[0]) if row else None
 
     def parent_of(self, record: Row) -> dict[str, object] | None:
-        """The case that a record points to by one of its look-ups; None where it points to none that is read."""
+        """Returns the case that a record refers to by one of its look-ups; None if there is none."""
         for value in record.values():
             if isinstance(value, Mapping) and (case := self.facts(str(value.get("id")))) is not None:
                 return case
         return None
 
     def to_visit(self, *, sweep: bool) -> Iterator[dict[str, object]]:
-        """Cases whose papers may have changed: those that are open, and closed ones that something tells of; all of
-        them with `sweep`."""
+        """Yields the cases whose attachments and emails may have changed: open ones, and closed ones with a change; all
+        of them with `sweep`."""
         query = "SELECT facts FROM held WHERE open OR fresh OR ? ORDER BY module, id"
         for (facts,) in self._db.execute(query, (sweep,)):
             yield json.loads(facts)
 
     def close(self) -> None:
-        """Lets the file go."""
+        """Closes the temporary file."""
         self._db.close()
 
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """How a tenant's records are read: fields that name them before others, states that are final, calls at once."""
+    """How a tenant's records are read: preferred title fields, final states, and the number of calls at once."""
 
     tenant: str
     title_fields: tuple[str, ...]
@@ -91,7 +91,7 @@ _OF_A_ROLE = ("Full_Name", "Contact_Role")
 
 
 class Papers:
-    """Makes items of what a tenant's records and papers are."""
+    """Builds the items of a tenant's records, notes, emails and attachments."""
 
     def __init__(self, calls: Calls, options: RecordOptions, *, keys_only: bool = False) -> None:
         self._calls = calls
@@ -99,12 +99,12 @@ class Papers:
         self._keys_only = keys_only
 
     def key(self, *parts: object) -> str:
-        """A key of the service's own ids."""
+        """Builds a key from the service's own ids."""
         return ":".join(quote(str(part), safe="") for part in (self._reading.tenant, *parts))
 
     def facts(self, module: str, record: Row, fields: Fields, *, asks: bool = False) -> dict[str, object]:
-        """What things that hang on a record need to know of it. With `asks` also who has a role in it, where that is
-        wanted: the service tells that of one record at a time."""
+        """Returns the facts of a record that its notes, emails and attachments need. With `asks` also its contact
+        roles, if configured: the service tells those one record at a time."""
         state = name_of(record.get("Stage") or record.get("Status"))
         return {
             "id": str(record["id"]),
@@ -123,11 +123,11 @@ class Papers:
         }
 
     def record(self, stream: str, record: Row, fields: Fields, facts: Mapping[str, object]) -> Item:
-        """A record: a page to read and its canonical snapshot, and the case it is."""
+        """Builds the item of a record: a readable page and its canonical snapshot, and the case it is."""
         return self._snapshot(stream, f"{facts['key']}:snapshot", record, fields, facts)
 
     def _contacts(self, module: str, record: Row, *, asks: bool) -> list[str]:
-        """The persons of a record: its contact, and those who have a role in it."""
+        """Returns the persons of a record: its contact, and those with a role in it."""
         names = [name_of(record.get("Contact_Name"))]
         if asks and module == _WITH_ROLES:
             path = f"/{module}/{record['id']}/{ROLES}"
@@ -136,7 +136,7 @@ class Papers:
         return [name for name in dict.fromkeys(names) if name]
 
     def related_record(self, stream: str, record: Row, fields: Fields, case: Mapping[str, object]) -> Item:
-        """A record that hangs on a case: a quote, an invoice, a task."""
+        """Builds the item of a record that belongs to a case: a quote, an invoice, a task."""
         key = f"{case['key']}:{quote(stream, safe='')}:{quote(str(record['id']), safe='')}"
         return self._snapshot(stream, key, record, fields, case)
 
@@ -163,13 +163,13 @@ class Papers:
         return Item(stream, key, item_fields, _moment(record.get("Modified_Time")), generated=generated, kind=kind)
 
     def _title(self, module: str, record: Row, fields: Fields) -> str:
-        """What a record is called: by the fields that were chosen, else by the one that names the module's records."""
+        """Returns the title of a record: from the configured fields, or else the module's own title field."""
         chosen = (name_of(record.get(name)) for name in (*self._reading.title_fields, fields.title) if name)
         plain = (str(value) for name in fields.titles() if isinstance(value := record.get(name), str))
         return next((" ".join(text.split()) for text in (*chosen, *plain) if text.strip()), f"{module} {record['id']}")
 
     def note(self, note: Row, case: Mapping[str, object]) -> Item:
-        """A note as a text."""
+        """Builds the item of a note, as a text."""
         content = str(note.get("Note_Content") or "")
         title = str(note.get("Note_Title") or "") or shorten(content, _LONGEST_TITLE) or "Notat"
         fields = {
@@ -186,7 +186,7 @@ class Papers:
         return Item("Notes", key, fields, _moment(note.get("Modified_Time")), generated=(document,), kind="note")
 
     def attachments(self, case: Mapping[str, object]) -> Sequence[ServiceItem]:
-        """The attachments of a case. One that is a link elsewhere has no bytes: what is known of it is taken."""
+        """Lists the attachments of a case. One that is a link elsewhere has no bytes: its metadata is taken."""
         path = f"/{case['module']}/{case['id']}/Attachments"
         try:
             listing = pages(lambda cursor: self._calls.page(path, ATTACHMENT_FIELDS, cursor, None), path)
@@ -195,7 +195,7 @@ class Papers:
             return [_fetch_failure("Attachments", f"{case['key']}:attachments", fault)]
 
     def emails(self, case: Mapping[str, object]) -> Sequence[ServiceItem]:
-        """The emails of a case that were sent or came; drafts and what is to be sent later are not archived."""
+        """Lists the sent and received emails of a case; drafts and scheduled ones are not archived."""
         module, record, owner = str(case["module"]), str(case["id"]), str(case["owner_id"])
         path = f"/{module}/{record}/Emails"
         try:
@@ -208,7 +208,7 @@ class Papers:
     def for_each_case(
         self, cases: Iterator[dict[str, object]], ask: Callable[[Mapping[str, object]], Sequence[ServiceItem]]
     ) -> Iterator[ServiceItem]:
-        """The papers of many cases, several asked for at once, in the order of the cases."""
+        """Lists the documents of many cases, several at once, in the order of the cases."""
         for items in in_order(cases, ask, self._reading.parallel):
             yield from items
 
@@ -226,7 +226,7 @@ class Papers:
         }
         moment = _moment(row.get("Modified_Time"))
         if row.get("$link_url") or str(row.get("$type") or "").casefold() == "link":
-            # its bytes lie with somebody else: what is known of it is archived, and says so
+            # its bytes are stored elsewhere: its metadata is archived, and says so
             document = GeneratedDocument(f"{content.name}.json", "application/json", canonical(without_secrets(row)))
             return Item("Attachments", key, fields | {"held": False}, moment, generated=(document,), kind="attachment")
         return Item("Attachments", key, fields, moment, contents=(content,), kind="attachment")
@@ -263,7 +263,7 @@ class Papers:
         self, email: Mapping[str, object], enclosure: Mapping[str, object], case: Mapping[str, object]
     ) -> Content:
         user = _id_of(email.get("owner")) or case["owner_id"]
-        # the name as the service told it: it is asked for by it
+        # the name exactly as the service gave it, for it is part of the request
         parts = [
             case["module"],
             case["id"],
@@ -279,14 +279,14 @@ class Papers:
 
 
 def name_of(value: object) -> str:
-    """What a look-up, a user or a tag is called."""
+    """Returns the name of a look-up, a user or a tag."""
     if isinstance(value, Mapping):
         return str(value.get("name") or value.get("email") or "").strip()
     return value.strip() if isinstance(value, str) else ""
 
 
 def _filled_fields(record: Row, names: Collection[str]) -> list[str]:
-    """Those of some fields that hold something."""
+    """Returns those of some fields that have a value."""
     return sorted(name for name in names if record.get(name) not in (None, "", []))
 
 
@@ -307,7 +307,7 @@ def _id_of(value: object) -> str:
 
 
 def _tags(value: object) -> Sequence[object]:
-    """Tags stand as objects with a name, or as plain words."""
+    """Returns tags as a list; they are objects with a name, or plain words."""
     return value if isinstance(value, list) else [tag for tag in str(value or "").split(";") if tag.strip()]
 
 

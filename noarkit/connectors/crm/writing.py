@@ -1,8 +1,8 @@
 """Writing to a CRM: inserts, updates, upserts and deletions in batches, with a result for each record.
 
-The service knows no idempotency key: an insert whose answer is lost is not sent again, but looked for by a field that
-is unique. Updates, upserts by such a field and deletions may be sent twice. Inserts and changes set off no workflows of
-the service; for deletions it offers no such choice.
+The service has no idempotency key: an insert whose answer is lost is not repeated, but looked up by a unique field.
+Updates, upserts by such a field and deletions may be repeated. Inserts and changes trigger no workflows of the service;
+for deletions it offers no such choice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ JsonObject = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What became of one record: its id where it is there, the service's code, and the field that was wrong."""
+    """The result for one record: its id if it exists, the service's code, and the field that was wrong."""
 
     place: int
     id: str
@@ -36,7 +36,8 @@ class WriteResult:
 
 
 def insert(calls: Calls, module: str, records: Iterable[JsonObject], unique: str = "") -> Iterator[WriteResult]:
-    """Adds records. A batch whose answer was lost is settled by `unique`; without one it is told as doubtful."""
+    """Adds records. A batch whose answer was lost is settled by the `unique` field; without one it is reported as
+    doubtful."""
     for begin, batch in _batches(records):
         try:
             yield from _read_results(
@@ -49,13 +50,13 @@ def insert(calls: Calls, module: str, records: Iterable[JsonObject], unique: str
 
 
 def update(calls: Calls, module: str, records: Iterable[JsonObject]) -> Iterator[WriteResult]:
-    """Changes records by their id."""
+    """Changes records by id."""
     for begin, batch in _batches(records):
         yield from _read_results(calls.write("PUT", f"/{module}", _body(batch), repeatable=True), begin, len(batch))
 
 
 def upsert(calls: Calls, module: str, records: Iterable[JsonObject], unique: Sequence[str]) -> Iterator[WriteResult]:
-    """Adds records or changes those that are there, found by fields that are unique."""
+    """Adds records, or changes existing ones that match by unique fields."""
     for begin, batch in _batches(records):
         body = _body(batch) | {"duplicate_check_fields": list(unique)}
         yield from _read_results(
@@ -64,7 +65,7 @@ def upsert(calls: Calls, module: str, records: Iterable[JsonObject], unique: Seq
 
 
 def delete(calls: Calls, module: str, ids: Iterable[str]) -> Iterator[WriteResult]:
-    """Puts records in the bin."""
+    """Moves records to the recycle bin."""
     begin = 0
     for lot in split_batches(iter(ids), most=A_CALL):
         yield from _read_results(calls.delete(f"/{module}", ("ids", ",".join(lot))), begin, len(lot))
@@ -72,7 +73,7 @@ def delete(calls: Calls, module: str, ids: Iterable[str]) -> Iterator[WriteResul
 
 
 def write_values(calls: Calls, module: str, field: str, values: Mapping[str, str]) -> Iterator[WriteBackResult]:
-    """Writes a value into a field of each of up to a hundred records, but where it stands there already."""
+    """Writes a value into a field of each of up to a hundred records, skipping those that have it already."""
     rows = (row for lot in split_batches(iter(values)) for row in calls.by_ids(module, ("id", field), lot))
     current = {str(row.get("id")): row.get(field) for row in rows}
     for record_id in values:
@@ -106,7 +107,7 @@ def _batches(records: Iterable[JsonObject]) -> Iterator[tuple[int, list[JsonObje
 
 
 def _read_results(answer: Answer, begin: int, count: int) -> Iterator[WriteResult]:
-    """The results of a batch, in the order of its records. Raises where the batch was refused as a whole."""
+    """Reads the results of a batch, in the order of its records. Raises if the batch was refused as a whole."""
     members = answer.members()
     data = members.get("data")
     if not isinstance(data, list):
@@ -134,7 +135,7 @@ def _result(place: int, result: object) -> WriteResult:
 def _settle_doubt(
     calls: Calls, module: str, begin: int, batch: Sequence[JsonObject], unique: str
 ) -> Iterator[WriteResult]:
-    """Which records of a batch without an answer are there now."""
+    """Finds out which records of a batch without an answer exist now."""
     ids_by_value: dict[str, str] = {}
     values = [str(record[unique]) for record in batch if unique and record.get(unique)]
     if values:

@@ -1,5 +1,5 @@
-"""One method for each call we make of a feature-management service. What changes something goes through a client of
-its own, paced by the service's two windows; `keys` and the people of segments have no method at all."""
+"""The REST calls of a feature-management service, one method for each. Changes go through a client of their own, paced
+by the service's two windows; `keys` and the people of segments have no method at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_THERE = frozenset({404})
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Which version of the console's interface is spoken; the service will ask for it one day."""
+    """The version of the console's interface, as the service will one day require it."""
 
     header: str
     value: str
@@ -38,36 +38,36 @@ class Calls:
 
     @property
     def client(self) -> Client:
-        """The client that reads."""
+        """The client for reads."""
         return self.read_client
 
     def project(self) -> Row:
-        """Whose key this is."""
+        """Reads the project of the key."""
         return _read_object(self._get("/project"))
 
     def company(self) -> Row:
-        """Whose project it is."""
+        """Reads the company of the project."""
         return _read_object(self._get("/company"))
 
     def definitions(self, kind: str) -> Iterator[Row]:
-        """Every definition of a kind, archived ones too, in the service's own order."""
+        """Lists every definition of a kind, archived ones too, in the service's order."""
         archived = (("includeArchiveMetadata", "true"), ("includeArchived", "true"))
         more = archived if kind == "gates" else ()
         yield from self._list(f"/{kind}/list" if kind == "metrics" else f"/{kind}", more)
 
     def definition(self, kind: str, definition_id: str) -> Row | None:
-        """One definition; None where there is none."""
+        """Reads one definition; None if there is none."""
         answer = self._get(f"/{kind}/{_part(definition_id)}", accepts=_NOT_THERE)
         return None if answer.status in _NOT_THERE else _read_object(answer)
 
     def versions(self, kind: str, definition_id: str) -> Iterator[Row]:
-        """All versions of a definition, whole; none where the service keeps none. Raises `ServiceRefused` for one that
-        was deleted."""
+        """Lists all whole versions of a definition; none if the service keeps none. Raises `ServiceRefused` for a
+        deleted one."""
         yield from self._history(kind, definition_id, "versions", key="version")
 
     def reviews(self, kind: str, definition_id: str) -> Iterator[Row]:
-        """The reviews of a definition, newest first; none where the service is too old to have any. Raises
-        `ServiceRefused` for one that was deleted."""
+        """Lists the reviews of a definition, newest first; none if the service is too old to have any. Raises
+        `ServiceRefused` for a deleted definition."""
         yield from self._history(kind, definition_id, "reviews", key="review_id")
 
     def _history(self, kind: str, definition_id: str, part: str, key: str) -> Iterator[Row]:
@@ -87,18 +87,18 @@ class Calls:
                 raise
 
     def pulse(self, experiment: str, control: str, group: str) -> Row | None:
-        """What an experiment found out about a group beside its control; None where it keeps nothing."""
+        """Reads the results of an experiment for a group against its control; None if there are none."""
         path, groups = f"/experiments/{_part(experiment)}/pulse_results", (("control", control), ("test", group))
         answer = self._get(path, groups, accepts=_NOT_THERE)
         return None if answer.status in _NOT_THERE else _read_object(answer)
 
     def audit(self, begin: date | None, end: date) -> Iterator[Row]:
-        """The audit log of whole days, both ends too."""
+        """Reads the audit log of whole days, first and last included."""
         window = (("startDate", begin.isoformat()),) if begin is not None else ()
         yield from self._list("/audit_logs", (*window, ("endDate", end.isoformat())))
 
     def logs(self, query: str, begin_ms: int, end_ms: int) -> Iterator[Row]:
-        """Log exploration, for a person who asks; people stand in it, and no archive job reads it."""
+        """Reads application logs on request; they hold personal data, and no archive job reads them."""
 
         def page(cursor: str | None) -> Page:
             params = (("query", query), ("start_ts", str(begin_ms)), ("end_ts", str(end_ms)), ("limit", "1000"))
@@ -111,13 +111,14 @@ class Calls:
         yield from rows(pages(page, "logs"), lambda row: str(row.get("id")), "logs")
 
     def read(self, path: str) -> Row:
-        """One thing of the console."""
+        """Reads one object of the console."""
         return _read_object(self._get(path))
 
     def write(
         self, method: Method, path: str, body: Row | Sequence[object] | None = None, *, repeatable: bool = False
     ) -> Row:
-        """A change; what is there afterwards. It is not sent again where its fate is unknown, unless that is safe."""
+        """Sends a change and returns the object afterwards. It is not repeated when its fate is unknown, unless that is
+        safe."""
         request = Request(
             method,
             self.write_client.url(_ROOT + path),
@@ -141,9 +142,9 @@ class Calls:
             answer = self._get(path, (*params, ("limit", str(PER_PAGE)), ("page", str(number))))
             members = answer.members()
             found_rows, pagination = _rows(answer, members), members.get("pagination")
-            # nextPage says whether there is more; as an address it leads anywhere
+            # nextPage only says whether there is more; as an address it may lead anywhere
             more = isinstance(pagination, Mapping) and bool(pagination.get("nextPage")) and bool(found_rows)
-            # what was there when the list began: what is made meanwhile comes first or last, and another time
+            # only what existed when the list began: what is created meanwhile comes with the next run
             total = pagination.get("totalItems") if isinstance(pagination, Mapping) and number == 1 else None
             return Page(found_rows, str(number + 1) if more else None, total if isinstance(total, int) else None)
 
@@ -155,7 +156,7 @@ class Calls:
                             yield row
                     return
                 except ServiceStrange as fault:
-                    # what is deleted while a list is read makes another slip from one page to the one before
+                    # a deletion while the list is read moves another row to the page before
                     if fault.data.get("why") != "list-incomplete" or not remaining:
                         raise
 
@@ -184,7 +185,7 @@ def _read_object(answer: Answer) -> Row:
 
 
 def _part(text: str) -> str:
-    """An id as a part of a path. One that would be read as a path of its own is refused."""
+    """Quotes an id as a path segment. One that would change the path is refused."""
     if text in ("", ".", ".."):
         raise ServiceRefused(where=text, why="no-id")
     return quote(text, safe="")

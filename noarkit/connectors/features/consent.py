@@ -1,5 +1,5 @@
-"""How the tools for assistants are let in: by a key of the console, or by a person's consent where the organisation's
-owner allows people keys of their own."""
+"""Access to the tools for assistants: by a console key, or by a person's consent if the organisation's owner allows
+personal keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from noarkit.errors import UsageFault
 
 
 def login(connection: Connection, settings: FeaturesSettings, clock: Clock) -> Login:
-    """A first consent. Raises `UsageFault` for a connection whose key is all there is, `ConfigFault`, `SecretFault`."""
+    """Builds the first consent. Raises `UsageFault` for a connection with a key alone, `ConfigFault`, `SecretFault`."""
     if settings.mcp_auth == "key":
         raise UsageFault(what="no-consent-needed", where=connection.full_name)
     return first_login(
@@ -27,7 +27,7 @@ def login(connection: Connection, settings: FeaturesSettings, clock: Clock) -> L
 def make_consent_credential(
     connection: Connection, settings: FeaturesSettings, wire: Wire, clock: Clock
 ) -> TokenCredential:
-    """What was consented to. Its use raises `ConsentNeeded` where nobody did."""
+    """Builds the credential from a person's consent. Its use raises `ConsentNeeded` if there is none."""
     return make_token_credential(connection, _authorization(connection, settings), wire, clock)
 
 

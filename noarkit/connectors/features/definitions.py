@@ -1,5 +1,5 @@
-"""What of a definition is archived: its own members, no secrets, nothing that changes by itself, and people as names
-that cannot be guessed where a key for that is configured."""
+"""What is archived of a definition: its own members, without secrets and volatile values, and with pseudonyms for
+people if a key is configured."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2}) GMT([+-])(\d{2}):?(\d{2})(?: .*)?",
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What is left out, and by which key people are named instead."""
+    """What is removed from a definition, and the key for pseudonyms."""
 
     volatile: frozenset[str]
     drop: tuple[str, ...] = ()
     pseudonym_key: bytes = b""
 
     def apply(self, row: Row) -> Mapping[str, object]:
-        """What is archived of it."""
+        """Returns what is archived of a definition."""
         clean = without_secrets({name: row[name] for name in row if name not in self.volatile}, self.drop)
         members = dict(clean) if isinstance(clean, Mapping) else {}
         if str(row.get("type")).endswith("id_list"):
@@ -62,7 +62,8 @@ class Redaction:
         return self._redact_text(value)
 
     def _redact_text(self, text: str) -> str:
-        """JSON, or what is nearly that, as a text: the same holds inside it. What cannot be taken apart goes whole."""
+        """Redacts a text that holds JSON as the JSON would be. Text that looks like JSON but cannot be parsed is
+        removed if it may hold secrets."""
         if not text.lstrip().startswith(("{", "[")):
             return text
         names = {name.casefold() for name in _MEMBER.findall(text)}
@@ -78,7 +79,7 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A definition at one moment: `tail` is the part of its key that tells this state from others."""
+    """A definition at one moment: `tail` is the part of its key that identifies this state."""
 
     kind: str
     id: str
@@ -88,12 +89,13 @@ class State:
 
     @property
     def document(self) -> bytes:
-        """Its bytes."""
+        """Its canonical bytes."""
         return canonical(self.data)
 
 
 def state_of(kind: str, row: Row, redaction: Redaction) -> State:
-    """The state that a definition is in. Its version names it, else when it was changed, else its own bytes."""
+    """Builds the current state of a definition. It is identified by its version, else by its time of change, else by
+    its own bytes."""
     data = redaction.apply(row)
     changed_at, version = moment(row.get("lastModifiedTime")), row.get("version")
     if isinstance(version, int) and not isinstance(version, bool):
@@ -106,12 +108,12 @@ def state_of(kind: str, row: Row, redaction: Redaction) -> State:
 
 
 def ident(row: Row) -> str:
-    """The id of a definition; some are known by their name alone."""
+    """Returns the id of a definition; some have a name only."""
     return str(row["id"] if row.get("id") is not None else row.get("name"))
 
 
 def moment(value: object) -> datetime | None:
-    """A time in milliseconds since 1970, as a number or a text of one."""
+    """Parses a time in milliseconds since 1970, as a number or a text."""
     try:
         return datetime.fromtimestamp(int(str(value)) / 1_000, UTC)
     except (ValueError, OverflowError, OSError):
@@ -119,7 +121,7 @@ def moment(value: object) -> datetime | None:
 
 
 def audit_moment(date: object, time: object) -> datetime | None:
-    """A time of the audit log, whatever the language of this machine; None for one that is written otherwise.
+    """Parses a time of the audit log, independent of this machine's locale; None for any other format.
 
     >>> audit_moment("Mon Sep 26 2022", "23:46:14 GMT+0200 (Central European Summer Time)").isoformat()
     '2022-09-26T21:46:14+00:00'
@@ -137,7 +139,7 @@ def audit_moment(date: object, time: object) -> datetime | None:
 
 
 def names(value: object) -> list[str]:
-    """A list of texts that may be told as one text."""
+    """Returns a list of texts from a list or a single text."""
     if isinstance(value, str):
         return [value] if value else []
     return [str(item) for item in value if isinstance(item, str | int)] if isinstance(value, Iterable) else []

@@ -1,8 +1,9 @@
-"""What a project was ever known to hold, and when something of it was seen to be under review: a file beside the marks.
+"""Remembers every definition a project was ever known to have, and when one was seen under review, in a file beside the
+watermarks.
 
-A definition that a list leaves out is asked for by its id, which tells one that is archived from one that is deleted.
-When that is found belongs to the span that was read, so that a span that is read again tells the same.
-The file may be deleted: what is not known to be missing is still told by the audit log.
+A definition missing from a list is read by its id, which tells whether it is archived or deleted. The time of that
+finding belongs to the window that was read, so that the same window always gives the same result. The file may be
+deleted: the audit log still reports deletions.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class KnownDefinition:
-    """A definition that was listed once. `gone` is when it was first found to be deleted."""
+    """A definition that was listed once. `deleted_at` is when it was first found deleted."""
 
     id: str
     deleted_at: datetime | None
 
 
 class KnownDefinitions:
-    """The definitions of one project. Shared by processes; each call is a transaction of its own."""
+    """The known definitions of one project. Shared by processes; each call is a transaction of its own."""
 
     def __init__(self, path: Path, project: str) -> None:
         self._path = path
@@ -42,7 +43,7 @@ class KnownDefinitions:
 
     @contextmanager
     def begin_listing(self, kind: str, until: datetime) -> Iterator[Listing]:
-        """One way through the list of a kind, for a span that ends then."""
+        """Begins one pass through the list of a kind, for a window that ends at `until`."""
         with self._open() as db:
             query = "SELECT coalesce(max(until), 0) FROM listed WHERE project = ? AND kind = ?"
             last = db.execute(query, (self._project, kind)).fetchone()[0]
@@ -50,14 +51,14 @@ class KnownDefinitions:
             yield Listing(self, kind, until, seen_ids, is_fresh=until.timestamp() > last)
 
     def finish_listing(self, kind: str, until: datetime) -> None:
-        """The list of a kind was gone through to its end."""
+        """Records that the list of a kind was read to its end."""
         row = (self._project, kind, until.timestamp())
         with self._open() as db:
             db.execute("DELETE FROM listed WHERE project = ? AND kind = ? AND until <= ?", row)
             db.execute("INSERT INTO listed VALUES (?, ?, ?)", row)
 
     def note_present(self, kind: str, entries: list[tuple[str, str]]) -> None:
-        """These are there, by id and name."""
+        """Records definitions that exist, by id and name."""
         rows = [(self._project, kind, definition_id, name) for definition_id, name in entries]
         query = (
             "INSERT INTO known (project, kind, id, name) VALUES (?, ?, ?, ?)"
@@ -67,7 +68,7 @@ class KnownDefinitions:
             db.executemany(query, rows)
 
     def note_deleted(self, kind: str, definition_id: str, deleted_at: datetime) -> None:
-        """It is deleted. When that was found first is what stays."""
+        """Records a definition as deleted. The first time is kept."""
         query = (
             "INSERT INTO known (project, kind, id, name, gone) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET gone = coalesce(gone, excluded.gone)"
@@ -76,7 +77,7 @@ class KnownDefinitions:
             db.execute(query, (self._project, kind, definition_id, definition_id, deleted_at.timestamp()))
 
     def all(self, kind: str) -> Iterator[KnownDefinition]:
-        """Every definition of a kind that was ever listed, in the order of their ids."""
+        """Yields every definition of a kind that was ever listed, by id."""
         last = ""
         query = "SELECT id, gone FROM known WHERE project = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?"
         while True:
@@ -91,20 +92,20 @@ class KnownDefinitions:
             last = rows[-1][0]
 
     def find(self, kind: str, name: str) -> KnownDefinition | None:
-        """The definition that an id or a name means; None for one that was never listed."""
+        """Returns the definition with an id or a name; None if it was never listed."""
         query = "SELECT id, gone FROM known WHERE project = ? AND kind = ? AND ? IN (id, name) ORDER BY id != ? LIMIT 1"
         with self._open() as db:
             row = db.execute(query, (self._project, kind, name, name)).fetchone()
         return None if row is None else KnownDefinition(row[0], row[1] and datetime.fromtimestamp(row[1], UTC))
 
     def note_review(self, kind: str, definition_id: str, reviewed_at: datetime) -> None:
-        """A review of it had not come to its end."""
+        """Records that a definition has an open review."""
         query = "UPDATE known SET reviewed = max(coalesce(reviewed, 0), ?) WHERE project = ? AND kind = ? AND id = ?"
         with self._open() as db:
             db.execute(query, (reviewed_at.timestamp(), self._project, kind, definition_id))
 
     def reviewed_since(self, kind: str, definition_id: str, since: datetime) -> bool:
-        """Whether a review of it had not come to its end then or later."""
+        """True if a definition had an open review at a time or later."""
         query = "SELECT 1 FROM known WHERE project = ? AND kind = ? AND id = ? AND reviewed >= ?"
         with self._open() as db:
             return db.execute(query, (self._project, kind, definition_id, since.timestamp())).fetchone() is not None
@@ -122,8 +123,8 @@ class KnownDefinitions:
 
 
 class Listing:
-    """One way through the list of a kind: who was met, and in the end who was not. It is `fresh` where no span that
-    ends as late was read before: only then what is missing went within it."""
+    """One pass through the list of a kind: collects the definitions listed, and then those missing. It is `is_fresh` if
+    no window that ends as late was read before: only then the missing ones went within it."""
 
     def __init__(self, known: KnownDefinitions, kind: str, until: datetime, seen: KeySet, *, is_fresh: bool) -> None:
         self.is_fresh = is_fresh
@@ -134,14 +135,14 @@ class Listing:
         self._entries: list[tuple[str, str]] = []
 
     def add(self, definition_id: str, name: str) -> None:
-        """It is there."""
+        """Adds a listed definition."""
         if self._seen.add(definition_id):
             self._entries.append((definition_id, name))
         if len(self._entries) >= _BATCH:
             self._keep()
 
     def missing(self) -> Iterator[KnownDefinition]:
-        """Who was listed once and is not now. To be asked at the end of the list."""
+        """Yields the definitions that were listed once and are not now. To be called at the end of the list."""
         self._keep()
         yield from (definition for definition in self._known.all(self._kind) if self._seen.add(definition.id))
         self._known.finish_listing(self._kind, self._until)

@@ -1,4 +1,4 @@
-"""A feature-management service: who we are, what can be read, and how each stream is read."""
+"""A feature-management service as a `Service`: its project, its streams, and the items of each."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
 from noarkit.secrets import Secret
 
-# 429 says nothing: ten seconds, thirty, … up to a quarter of an hour
+# 429 comes without Retry-After: ten seconds, thirty, … up to a quarter of an hour
 _PERSISTENCE = Persistence(attempts=7, busy_s=10.0, longest_busy_s=900.0, total_s=3_600.0)
 
 
 def open_service(connection: Connection, clock: Clock | None = None) -> Features:
-    """The service behind a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
+    """Opens the service of a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
     return Features(connection, clock or Clock())
 
 
 def open_login(connection: Connection, clock: Clock | None = None) -> Login:
-    """A first consent to the tools for agents. Raises `UsageFault` for a connection that has a key alone."""
+    """Builds the first consent to the tools for assistants. Raises `UsageFault` for a connection with a key alone."""
     return consent.login(connection, read_settings(connection), clock or Clock())
 
 
@@ -56,7 +56,7 @@ class Features:
         if key is None:
             raise ConfigFault(where=f"connections.features.{connection.name}.api_key", why="not-set")
         self.key = self._key_credential(key)
-        # whoever reads needs no key that writes: one that does is shown only where something is changed
+        # reads need no writing key: that one is sent only with changes
         write_key = connection.secret("write_key")
         self.write_key = self.key if write_key is None else self._key_credential(write_key)
         write_pace = self._pace(self.settings.rates, "pace.db")
@@ -67,7 +67,7 @@ class Features:
 
     @cached_property
     def tenant(self) -> str:
-        """The project, as it is configured or as the service tells it."""
+        """The id of the project, as configured or as the service tells it."""
         return self.settings.project_id or str(self.calls.project().get("id") or "")
 
     def introduce(self) -> Introduction:
@@ -83,14 +83,14 @@ class Features:
         return (*kinds, *reviews, Stream("audit", "audit"))
 
     def items(self, stream: Stream, window: Window, emit: Listener) -> Iterator[ServiceItem]:
-        """Every item of a stream. A wait for the service's limits is told."""
+        """Yields every item of a stream. Long waits for the service's limits are reported."""
         self._tell = emit
         if stream.name == "reviews":
             return self._book.reviews(self._reviewed_kinds, window)
         return self._book.audit(window) if stream.name == "audit" else self._book.definitions(stream.name, window)
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
-        """Every document was made of a listing; there is nothing to open later."""
+        """Raises: every document was made of a listing; there is nothing to open later."""
         raise ItemVanished(key=content.locator, why="not-there")
 
     def close(self) -> None:
@@ -99,12 +99,12 @@ class Features:
 
     @property
     def tools_url(self) -> str:
-        """Where the tools for assistants are, where the connection does not say."""
+        """The URL of the tools for assistants, if the connection does not configure one."""
         return f"{self.settings.http_url}/v1/mcp" if self.settings.http_url else ""
 
     def tools_client(self) -> Client:
-        """What lets us in to them: a person's consent where that is configured, else a key; one that writes only where
-        writing is switched on. A tool may change something, so that their calls count with the changes."""
+        """Builds the client for the tools: with a person's consent if configured, or else with a key, which writes only
+        if writing is switched on. A tool may change something, so calls count with the changes."""
         if self.settings.mcp_auth == "oauth":
             credential: Credential = consent.make_consent_credential(
                 self.connection, self.settings, self.wire, self.clock

@@ -1,4 +1,4 @@
-"""What a connection to a feature-management service is configured with. Hosts and names of headers are settings."""
+"""The settings of a connection to a feature-management service. Hosts and header names are settings."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ KEYS = frozenset(
      "wait_most_s", "volatile", "drop", "pseudonym_key", "kinds", "all_reviews", "mcp_auth", "auth_url", "client_id",
      "client_secret", "redirect_url", "scopes", *TOOL_KEYS}
 )  # fmt: skip
-# the service's own limits are told as "about", and are shared with people in the console
+# the service's limits are documented as "about", and are shared with people in the console
 RATES = ("90/10s", "850/900s")
-# what changes without anybody changing the definition
+# members that change without a change of the definition
 VOLATILE = ("checksPerHour", "healthChecks", "healthCheckStatus", "count", "typeReason", "activeReview")
 KINDS = (
     "gates", "dynamic_configs", "experiments", "layers", "segments", "param_stores", "autotunes", "holdouts", "metrics",
@@ -51,7 +51,7 @@ class FeaturesSettings:
 
 
 def read_settings(connection: Connection) -> FeaturesSettings:
-    """The settings of a connection. Raises `ConfigFault`."""
+    """Reads the settings of a connection. Raises `ConfigFault`."""
     connection.refuse_unknown(KEYS)
     place = f"connections.features.{connection.name}"
     console_url = connection.url("console_api_url")

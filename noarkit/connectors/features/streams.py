@@ -1,11 +1,10 @@
 """Definitions, their versions, decisions and reviews, and the audit log as items.
 
-Nothing there tells what changed since: definitions are listed whole each time, and a state that was archived before is
-known by its key and its bytes. Where the service keeps no versions, what we saw is what there is. One that a list
-leaves out is asked for: it is archived there and shown no more, or it is deleted.
+The service cannot list changes: definitions are listed whole each time, and the archive recognises known states by key
+and bytes. If the service keeps no versions, the states we saw are all there are. A definition missing from a list is
+read by its id: it is archived and no longer listed, or it is deleted.
 
-Reviews have no list of their own. They are asked for definition by definition: at first all, then those of which
-something tells that there may be news.
+Reviews have no list of their own. They are read definition by definition: at first all, then those with a sign of news.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ _ENDED_STATES = frozenset({"rejected", "committed"})
 _JSON = "application/json"
 _KINDS = {kind: kinds for kinds, kind in SINGULAR.items()}
 _DAY = timedelta(days=1)
-# clocks differ, and a version may show up some time after its change
+# clocks differ, and a version may appear some time after its change
 LOOK_BACK = _DAY
 
 
 class Book:
-    """Makes items of what a project holds."""
+    """Builds the items of a project."""
 
     def __init__(
         self, calls: Calls, redaction: Redaction, project: str, known: KnownDefinitions, *, all_reviews: bool = False
@@ -56,11 +55,11 @@ class Book:
         self._all_reviews = all_reviews
 
     def key(self, *parts: object) -> str:
-        """A key of the service's own ids."""
+        """Builds a key from the service's own ids."""
         return ":".join(quote(str(part), safe="") for part in (self._project, *parts))
 
     def definitions(self, kind: str, window: Window) -> Iterator[ServiceItem]:
-        """Every state of every definition of a kind that we can see, and every decision."""
+        """Yields every visible state of every definition of a kind, and every decision."""
         with self._known.begin_listing(kind, window.until) as listing:
             for row in self._calls.definitions(kind):
                 listing.add(ident(row), _name(row))
@@ -69,8 +68,8 @@ class Book:
                 yield from self._missing_items(kind, definition, window, fresh=listing.is_fresh)
 
     def reviews(self, kinds: Iterable[str], window: Window) -> Iterator[ServiceItem]:
-        """Every review that may be new or other than it was; one whose state changed is a new version of its document.
-        They are asked for where a definition changed, or is or was under review, or where the audit log names it."""
+        """Yields every review that may be new or changed; a changed state is a new version of its document. Reviews are
+        read if a definition changed, is or was under review, or is named in the audit log."""
         with KeySet() as named_ids:
             if window.since is not None and not self._all_reviews:
                 for entry in self._entries(window):
@@ -81,7 +80,7 @@ class Book:
                         yield from self._reviews_of(kind, row, window)
 
     def audit(self, window: Window) -> Iterator[ServiceItem]:
-        """The audit log from a day before the mark."""
+        """Yields the audit log, from a day before the watermark."""
         for row in self._entries(window):
             logged_at = audit_moment(row.get("date"), row.get("time"))
             if logged_at is not None and logged_at >= window.until:
@@ -90,7 +89,7 @@ class Book:
             yield from self._logged_deletions(row, logged_at, window)
 
     def _entries(self, window: Window) -> Iterator[Row]:
-        """Entries of whole days, from the day before: in which zone they begin nobody tells."""
+        """Reads entries of whole days, from the day before: the time zone of a day is not documented."""
         begin = None if window.since is None else (window.since - _DAY).date()
         return self._calls.audit(begin, (window.until + _DAY).date())
 
@@ -105,7 +104,8 @@ class Book:
     def _missing_items(
         self, kind: str, missing: KnownDefinition, window: Window, *, fresh: bool
     ) -> Iterator[ServiceItem]:
-        """One that was listed before and is not now. That it is deleted is told once to each archive."""
+        """Yields the item of a definition that was listed before and is not now. Its deletion is reported once to each
+        archive."""
         deleted_at = missing.deleted_at
         if deleted_at is None:
             try:
@@ -151,8 +151,8 @@ class Book:
             self._known.note_review(kind, definition_id, window.until)
 
     def _earlier_states(self, current: State, row: Row) -> Iterator[ServiceItem]:
-        """What a definition was before, oldest first. One that was not asked for in time can be had later: it is kept
-        there."""
+        """Yields the earlier states of a definition, oldest first. If they cannot be read now, a later run can: the
+        service keeps them."""
         try:
             for version in reversed(list(self._calls.versions(current.kind, current.id))):
                 earlier = state_of(current.kind, {**version, "id": current.id}, self._redaction)
@@ -239,8 +239,8 @@ class Book:
         return Item("audit", self.key("audit", row["id"]), fields, logged_at, documents, kind="audit")
 
     def _logged_deletions(self, row: Row, deleted_at: datetime | None, window: Window) -> Iterator[Deletion]:
-        """What the log says is deleted, was never listed to us, and is not there any more. What was archived there only
-        is still there, and what was listed to us is missed by the list itself."""
+        """Yields deletions found in the audit log, of definitions that were never listed to us and do not exist now.
+        Archived ones still exist, and listed ones are found missing by the list itself."""
         name, kinds = str(row.get("name") or ""), deleted_kinds(str(row.get("actionType") or ""))
         if not name or not kinds or any(self._is_there(kind, name) for kind in kinds):
             return
@@ -249,11 +249,12 @@ class Book:
         yield Deletion(kind, self.key(SINGULAR[kind], name, "deleted"), deleted_at)
 
     def _is_there(self, kind: str, name: str) -> bool:
-        """Whether we were shown one of that name, or the service still has it."""
+        """True if we know a definition of that name, or the service still has it."""
         return self._known.find(kind, name) is not None or self._calls.definition(kind, name) is not None
 
     def _fields(self, kind: str, definition_id: str, row: Row) -> dict[str, object]:
-        """What a definition is, for the folder of it: nothing that its next version may say otherwise but its name."""
+        """Builds the fields of a definition for its folder: only what stays the same in its next version, and the
+        name."""
         return {
             "project": self._project,
             "definition": definition_id,
@@ -268,12 +269,13 @@ class Book:
         }
 
 
-# What the log calls the deletion of a kind; gates, configs and segments share a word.
+# The audit log's words for kinds; gates, configs and segments share one.
 _SHARED = {"config": ("gates", "dynamic_configs", "segments"), "autotune_experiment": ("autotunes",)}
 
 
 def deleted_kinds(action: str) -> tuple[str, ...]:
-    """The kinds that an action of the log may have deleted: `gate_delete`, `config_delete`, `delete_layer`.
+    """Returns the kinds that an action of the audit log may have deleted: `gate_delete`, `config_delete`,
+    `delete_layer`.
 
     >>> deleted_kinds("layer_delete"), deleted_kinds("gate_create")
     (('layers',), ())
@@ -298,13 +300,13 @@ _TITLES = {
 
 
 def _with_page(document: GeneratedDocument, title: str, data: object) -> tuple[GeneratedDocument, ...]:
-    """The page that a person reads and, beside it, the snapshot that it was made of."""
+    """Returns the readable page of a document and the document itself."""
     page = readable_page(document.name.removesuffix(".json"), title, data if isinstance(data, Mapping) else {"": data})
     return page, replace(document, title=f"{title}, data")
 
 
 def _is_due(state: State, window: Window) -> bool:
-    """Whether earlier versions may be new to us: one that did not change since the mark was read whole before."""
+    """True if earlier versions may be new to us: those of an unchanged definition were read before."""
     return window.since is None or state.changed_at is None or state.changed_at >= window.since
 
 

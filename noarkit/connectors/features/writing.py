@@ -1,8 +1,8 @@
-"""What is changed on request: definitions made, changed, taken away and acted on, checked for a user, events told. No
+"""Changes on request: creates, changes, deletes and acts on definitions, checks them for a user, and sends events. No
 archive job comes here.
 
-Nothing of it may be sent twice by chance: a definition whose making was not answered is looked for by its name, and a
-change that was not answered is compared with what is there.
+Nothing may be sent twice by accident: a definition whose creation was not answered is looked up by name, and a change
+that was not answered is compared with the current state.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _CONFIG_PATH = "/v1/get_config"
 def run_verb(
     service: Features, group: str, verb: str, definition_id: str = "", arguments: Row | None = None
 ) -> Iterator[Row]:
-    """What a person asks for in words: list, get, create, update, delete, check, reviews, or an act such as enable;
-    what is there afterwards.
+    """Runs one verb on a definition: list, get, create, update, delete, check, reviews, or an act such as enable;
+    yields the result.
 
-    `told` is the definition, its changed members, or the user it is checked for. Raises `UsageFault`.
+    `arguments` hold the definition, its changed members, or the user to check for. Raises `UsageFault`.
     """
     calls, values = service.calls, arguments or {}
     if verb not in ("list", "create") and not definition_id:
@@ -76,8 +76,8 @@ def run_verb(
 
 
 def run_command(connection: Connection, words: Sequence[str], arguments: Row) -> Iterator[Row]:
-    """The same of a connection: a group, a verb and the id of a definition; or `audit list`, `logs list` and
-    `events send NAME`. Raises `UsageFault` for other words."""
+    """Runs one command of a connection: a group, a verb and the id of a definition; or `audit list`, `logs list` and
+    `events send NAME`. Raises `UsageFault` for an unknown command."""
     if not 2 <= len(words) <= 3:
         raise UsageFault(what="bad-value", where=" ".join(words), do="gates list|get|create|update|delete|check ID")
     with closing(open_service(connection)) as service:
@@ -85,7 +85,7 @@ def run_command(connection: Connection, words: Sequence[str], arguments: Row) ->
 
 
 def run_and_scrub(service: Features, group: str, verb: str, definition_id: str, arguments: Row) -> Iterator[Row]:
-    """What comes of it, fit to be shown: without a secret of ours, even where the service repeats one."""
+    """Runs a command and removes secrets of ours from its results, even if the service repeats one."""
     for row in _dispatch(service, group, verb, definition_id, arguments):
         clean = service.scrubber.hide_in(row)
         yield clean if isinstance(clean, Mapping) else {}
@@ -105,14 +105,14 @@ def _dispatch(service: Features, group: str, verb: str, definition_id: str, argu
 
 
 def audit(calls: Calls, arguments: Row) -> Iterator[Row]:
-    """The audit log, of the days from `from` to `to` where they are told."""
+    """Reads the audit log of the days from `from` to `to`, if given."""
     begin = _day(arguments, "from")
     return calls.audit(begin, _day(arguments, "to") or datetime.now(UTC).date() + timedelta(days=1))
 
 
 def logs(service: Features, arguments: Row) -> Iterator[Row]:
-    """What applications logged, by a `query`, in the hour before now or in so many `hours`. People stand in it: it is
-    shown to whoever asks, and never archived."""
+    """Reads application logs that match a `query`, of the last hour or of so many `hours`. They hold personal data:
+    shown on request, never archived."""
     hours = arguments.get("hours", 1)
     if isinstance(hours, bool) or not isinstance(hours, int | float) or hours <= 0:
         raise UsageFault(what="bad-value", where="hours")
@@ -121,17 +121,17 @@ def logs(service: Features, arguments: Row) -> Iterator[Row]:
 
 
 def find(calls: Calls, group: str) -> Iterator[Row]:
-    """Every definition of a group."""
+    """Lists every definition of a group."""
     return calls.definitions(_check_listed_group(group))
 
 
 def get(calls: Calls, group: str, definition_id: str) -> Row | None:
-    """One definition; None where there is none."""
+    """Reads one definition; None if there is none."""
     return calls.definition(_check_listed_group(group), definition_id)
 
 
 def create(calls: Calls, group: str, definition: Row) -> Row:
-    """Makes a definition. Only its `name` is needed. One whose answer was lost is looked for by that name."""
+    """Creates a definition. Only its `name` is required. One whose answer was lost is looked up by that name."""
     name = definition.get("name")
     if not isinstance(name, str) or not name:
         raise UsageFault(what="bad-value", where="name")
@@ -147,7 +147,7 @@ def create(calls: Calls, group: str, definition: Row) -> Row:
 def update(calls: Calls, group: str, definition_id: str, changes: Row, *, whole: bool = False) -> Row:
     """Changes some members of a definition, or with `whole` all of them. The same change may be sent twice.
 
-    Of a segment its `rules` are changed, or the `ids` of people on its list; the service changes nothing else of one.
+    Of a segment only its `rules` or the `ids` of people on its list can be changed.
     """
     if group == "segments":
         return _segment(calls, definition_id, changes)
@@ -156,7 +156,7 @@ def update(calls: Calls, group: str, definition_id: str, changes: Row, *, whole:
 
 
 def delete(calls: Calls, group: str, definition_id: str) -> None:
-    """Takes a definition away. One that is gone once the answer was lost is what was wanted."""
+    """Deletes a definition. If the answer was lost and the definition is gone, that counts as success."""
     try:
         calls.write("DELETE", f"/{_check_group(group)}/{_part(definition_id)}")
     except (ServiceAway, ServiceBroken) as fault:
@@ -165,7 +165,7 @@ def delete(calls: Calls, group: str, definition_id: str) -> None:
 
 
 def act(calls: Calls, group: str, definition_id: str, verb: str, arguments: Row | None = None) -> Row:
-    """What can be done with a definition: a gate is enabled, launched, archived; an experiment is decided."""
+    """Acts on a definition: enables, launches or archives a gate; decides an experiment."""
     if verb not in ACTS.get(_check_group(group), ()):
         raise UsageFault(what="bad-value", where=verb)
     has_body = (group, verb) in _WITH_BODY
@@ -186,7 +186,7 @@ def _segment(calls: Calls, segment_id: str, changes: Row) -> Row:
 
 
 def check(service: Features, gate: str | Sequence[str], user: Row, *, with_exposure: bool = False) -> Row:
-    """What a gate, or some of them, say to a user. It leaves an exposure behind only where that is asked for.
+    """Checks one gate, or several, for a user. An exposure is logged only if asked for.
 
     Raises `UsageFault` for none or more than a hundred, `ConfigFault` without the address or the key for it.
     """
@@ -199,7 +199,7 @@ def check(service: Features, gate: str | Sequence[str], user: Row, *, with_expos
 
 
 def check_for_user(service: Features, group: str, definition_id: str, user: Row) -> Row:
-    """What a gate, a segment, a dynamic config or an experiment says to a user, without an exposure.
+    """Checks a gate, a segment, a dynamic config or an experiment for a user, without logging an exposure.
 
     Raises `UsageFault` for a group that cannot be checked, `ConfigFault` without the address or the key for it.
     """
@@ -214,7 +214,7 @@ def check_for_user(service: Features, group: str, definition_id: str, user: Row)
 
 
 def send_event(service: Features, event: str, user: Row, value: object = None, metadata: Row | None = None) -> Row:
-    """Tells an event as a server does. It is sent once: an event told twice counts twice."""
+    """Sends an event as a server does. It is sent once: an event sent twice counts twice."""
     body = {"event": event, "user": dict(user), "value": value, "metadata": dict(metadata or {})}
     return _evaluate(service, "/v1/webhooks/event_webhook", body)
 

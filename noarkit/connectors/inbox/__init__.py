@@ -1,4 +1,5 @@
-"""Webhooks: messages are proven, kept durably and answered at once; they are hints of what to fetch, never the data.
+"""The inbox for webhooks: messages are verified, stored durably and answered at once; they are hints of what to fetch,
+never the data.
 
 signatures   who may have sent a message: five ways, each in constant time over the raw bytes
 store        the inbox: what came, once, until it is taken

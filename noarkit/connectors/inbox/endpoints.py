@@ -1,4 +1,5 @@
-"""The doors of configured connections: which scheme a kind of service seals by, and where its messages come in."""
+"""The inbox endpoints of configured connections: the signature scheme of each kind of service, and the paths of its
+messages."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _MAY_BE_UNSIGNED = frozenset({"appsec"})
 
 
 def inbox_endpoints(connections: Iterable[Connection]) -> dict[str, InboxEndpoint]:
-    """A door for each place where messages of a connection come in: the one that is configured, and those of webhooks
-    that we asked for ourselves. Raises `ConfigFault` for a connection that has neither, `SecretFault`."""
+    """Returns an endpoint for each path that messages of a connection come in at: the configured one, and those of
+    webhooks that we subscribed to. Raises `ConfigFault` for a connection with neither, `SecretFault`."""
     doors_by_path: dict[str, InboxEndpoint] = {}
     for to in connections:
         paths = _paths(to)
@@ -36,12 +37,12 @@ def inbox_endpoints(connections: Iterable[Connection]) -> dict[str, InboxEndpoin
 
 
 def has_endpoints(connection: Connection) -> bool:
-    """True for a connection whose messages can be proven."""
+    """True for a connection whose messages can be verified."""
     return bool(_paths(connection))
 
 
 def _paths(connection: Connection) -> Mapping[str, tuple[Secret, ...]]:
-    """What may prove messages, by the path that they come in at."""
+    """Returns the secrets that may prove messages, by path."""
     own_path = connection.text("webhook_path").rstrip("/")
     secrets_by_path: dict[str, tuple[Secret, ...]] = {}
     for webhook in read_webhooks(connection):
@@ -68,7 +69,7 @@ def _seal(connection: Connection, path: str, secrets: tuple[Secret, ...]) -> Sea
 
 
 def _guessless(connection: Connection, secret: Secret) -> str:
-    """The path of a configured webhook: where nothing is signed, part of it is a secret too."""
+    """Returns the path of a configured webhook: if nothing is signed, part of the path is a secret."""
     is_unsigned = _SCHEMES[connection.service][0] == "token"
     guess = hashlib.sha256(secret.reveal().encode()).hexdigest()[:24] if is_unsigned else ""
     return "/".join(part for part in ("", connection.service, connection.name, guess) if part or part == "").rstrip("/")

@@ -1,4 +1,4 @@
-"""What a message tells: its event, and the ids of what it is about. Nothing else of it is kept."""
+"""Reads what a webhook message says: its event, and the ids it is about. Nothing else of it is kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _IDS = ("scanId", "projectId", "ID", "id", "companyId")
 
 
 def read(service: str, headers: Mapping[str, str], body: bytes) -> tuple[str, tuple[str, ...]]:
-    """The event and the ids of a message that was proven; empty where it tells none. Never fails."""
+    """Reads the event and the ids of a verified message; empty if it has none. Never fails."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -28,7 +28,7 @@ def read(service: str, headers: Mapping[str, str], body: bytes) -> tuple[str, tu
 
 
 def verification(body: bytes) -> str:
-    """The short code that a service wants back when a webhook is set up; empty for any other message."""
+    """Returns the code that a service wants echoed when a webhook is set up; empty for any other message."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -42,7 +42,7 @@ def verification(body: bytes) -> str:
 
 
 def _messages(value: object) -> Iterator[Mapping[str, object]]:
-    """A lone event, a list of them, or either below `data`."""
+    """Returns a single event, a list of them, or either below `data`, as a list."""
     if isinstance(value, Mapping):
         data = value.get("data")
         yield value

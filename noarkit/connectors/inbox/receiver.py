@@ -1,7 +1,8 @@
-"""The door for webhooks: raw bytes are capped, proven, kept, and answered at once. No input makes it fail.
+"""The HTTP receiver of webhooks: message sizes are capped, signatures are verified over the raw bytes, and each message
+is stored and answered at once. No input makes it fail.
 
-A message that is not proven gets 401, one that is too large 413, one for nobody 404; what cannot be kept gets 503, so
-that the service sends it again.
+An unverified message gets 401, one too large 413, an unknown path 404; what cannot be stored gets 503, so that the
+service sends it again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MAX_BODY_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class InboxEndpoint:
-    """Where messages of one connection come in: a path that nobody guesses where the service signs nothing."""
+    """An endpoint for the messages of one connection: a path that cannot be guessed if the service signs nothing."""
 
     connection: str
     path: str
@@ -37,7 +38,7 @@ class InboxEndpoint:
 def receiver(
     doors: Mapping[str, InboxEndpoint], inbox: Inbox, emit: Listener = nobody, now_s: Callable[[], float] = time.time
 ) -> Starlette:
-    """The application; `doors` by path."""
+    """Builds the receiving application; `endpoints` are keyed by path."""
 
     async def take(request: Request) -> Response:
         door = doors.get(request.url.path)
@@ -72,7 +73,7 @@ def receiver(
 
 
 async def _body(request: Request) -> bytes | None:
-    """The raw bytes; None for more than a message has, or one that broke off."""
+    """Reads the raw bytes of a message; None if it is too large or broke off."""
     content = bytearray()
     try:
         async for block in request.stream():

@@ -1,5 +1,5 @@
-"""Who may have sent a message. Signatures are made over the raw bytes, before anything is read of them, and compared in
-constant time; a stamp that is too old or of the future is refused; several secrets are good while one replaces another.
+"""Verifies webhook signatures over the raw bytes, before anything is parsed, in constant time. Stamps that are too old
+or in the future are refused; several secrets are valid while one replaces another.
 
     standard      webhook-id, webhook-timestamp and webhook-signature: v1,BASE64 (several, apart by a blank)
     token         the body bears a token that was agreed when the channel was opened
@@ -29,7 +29,7 @@ _MOST_SIGNATURES = 10
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """How messages of a connection are sealed: by which scheme, in which headers, with which secrets."""
+    """How messages of a connection are signed: the scheme, the headers and the secrets."""
 
     scheme: Scheme
     secrets: tuple[Secret, ...]
@@ -39,14 +39,14 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a message proved: `why` is empty for a good one. `id` tells it from every other, over all its retries."""
+    """The result of a verification: `reason` is empty for a valid message. `id` identifies it over all its retries."""
 
     reason: str
     id: str = ""
 
 
 def prove(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
-    """Whether a message may be believed. Nothing it can hold makes this fail. Names of headers are in small letters."""
+    """Verifies a message. No content makes this fail. Header names are in small letters."""
     if not seal.secrets:
         return Proof("no-secret")
     if seal.scheme == "standard":
@@ -106,7 +106,7 @@ def _prove_stamped(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: f
 
 
 def _is_fresh(stamp: str, now_s: float) -> bool:
-    """A stamp in seconds or milliseconds, not further from now than is tolerated."""
+    """True if a stamp in seconds or milliseconds is within the tolerance."""
     if not stamp.isascii() or not stamp.isdigit() or len(stamp) > 16:
         return False
     stamp_s = int(stamp)
@@ -137,7 +137,7 @@ def _any_equal(signatures: Sequence[str], expected: Sequence[str]) -> bool:
 
 
 def _any_true(results: Iterable[bool]) -> bool:
-    """True where one is, after all of them were looked at."""
+    """True if any is true, after looking at all of them (constant time)."""
     good = False
     for result in results:
         good = result or good

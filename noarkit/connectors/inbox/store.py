@@ -1,5 +1,5 @@
-"""The inbox: each message once, durable before it is answered, until a plan has taken it. Old ones are kept as long as
-a service may send them again, so that a replay is known for one."""
+"""The inbox database: stores each message once, durably, before it is answered, until a plan has used it. Old ones are
+kept as long as a service may resend them, so that a replay is recognised."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAMED = (
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What a message tells: which things to fetch. `number` is its place in the inbox."""
+    """A stored message: which records to fetch. `number` is its place in the inbox."""
 
     number: int
     connection: str
@@ -58,7 +58,7 @@ class Inbox:
         )
 
     def add(self, connection: str, message_id: str, event: str, ids: tuple[str, ...], now_s: float) -> bool:
-        """Keeps a message; False for one that came before. Raises `JournalFault` where it cannot be kept, or the inbox
+        """Stores a message; False for one that came before. Raises `JournalFault` if it cannot be stored, or the inbox
         is full: the service will send it again."""
         try:
             with self._lock:
@@ -73,7 +73,7 @@ class Inbox:
             raise JournalFault(where="inbox", why=type(error).__name__) from error
 
     def hints(self, connection: str) -> Iterator[Hint]:
-        """What came for a connection and was not taken yet, oldest first."""
+        """Yields the messages of a connection that are not used yet, oldest first."""
         query = "SELECT number, event, ids, received FROM message WHERE connection = ? AND NOT taken ORDER BY number"
         with self._lock:
             rows = self._db.execute(query, (connection,)).fetchall()
@@ -81,7 +81,7 @@ class Inbox:
             yield Hint(number, connection, event, tuple(json.loads(ids)), received_s)
 
     def waiting_hints(self, connection: str) -> Hints | None:
-        """What waits for a connection, counted by event; None where nothing does."""
+        """Returns the waiting messages of a connection, counted by event; None if there are none."""
         query = (
             "SELECT event, count(*), max(number), min(received) FROM message"
             " WHERE connection = ? AND NOT taken GROUP BY event"
@@ -96,7 +96,8 @@ class Inbox:
         return Hints(max(row[2] for row in rows), min(row[3] for row in rows), events, ids)
 
     def take(self, connection: str, up_to: int, now_s: float) -> int:
-        """What these told is archived; says how many. Those that are too old to come again are forgotten."""
+        """Marks messages as used, once their records are archived; returns how many. Those too old to be resent are
+        deleted."""
         with self._lock:
             query = "UPDATE message SET taken = 1 WHERE connection = ? AND number <= ? AND NOT taken"
             cursor = self._db.execute(query, (connection, up_to))
@@ -104,23 +105,24 @@ class Inbox:
             return cursor.rowcount
 
     def counts(self) -> Mapping[str, int]:
-        """How many messages wait, by connection."""
+        """Counts the waiting messages by connection."""
         query = "SELECT connection, count(*) FROM message WHERE NOT taken GROUP BY connection"
         with self._lock:
             return dict(self._db.execute(query).fetchall())
 
     def close(self) -> None:
-        """Lets the file go."""
+        """Closes the database."""
         self._db.close()
 
 
 def inbox_place(environment: Mapping[str, str]) -> Path:
-    """Where the inbox of this user lies."""
+    """Returns the path of this user's inbox."""
     return user_state(environment) / "inbox.db"
 
 
 def waiting_hints(environment: Mapping[str, str], connection: str) -> Hints | None:
-    """What waits in the inbox for a connection; None where nothing does. Raises `JournalFault` for a broken inbox."""
+    """Returns the waiting messages of a connection; None if there are none. Raises `JournalFault` for a broken
+    inbox."""
     path = inbox_place(environment)
     if not path.is_file():
         return None
@@ -132,7 +134,8 @@ def waiting_hints(environment: Mapping[str, str], connection: str) -> Hints | No
 
 
 def take_hints(environment: Mapping[str, str], connection: str, hints: Hints, now_s: float) -> int:
-    """What these hints told is archived; says how many were still waiting. Raises `JournalFault`."""
+    """Marks messages as used, once their records are archived; returns how many were still waiting. Raises
+    `JournalFault`."""
     path = inbox_place(environment)
     if not path.is_file():
         return 0

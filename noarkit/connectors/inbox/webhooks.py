@@ -1,7 +1,8 @@
-"""Webhooks that we asked a service for: where its messages come in, what proves them, and when it stops sending them.
+"""Stores the webhooks that we subscribed to: the path of their messages, the secret that proves them, and when they
+end.
 
-They are kept with the connection's own state, in a file that only its owner may read, so that `noarkit listen` knows
-them without a line of config. While one secret replaces another both are good.
+They are stored with the connection's own state, in a file that only its owner may read, so that `noarkit listen` needs
+no configuration for them. While one secret replaces another, both are valid.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _MOST_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """One webhook: its id at the service, whereto it sends, what it tells of (and which fields it watches, by kind),
-    what proves its messages, and when it ends, if it does."""
+    """One webhook: its id at the service, its address, its events (and watched fields, by kind), the secret that proves
+    its messages, and its end, if it has one."""
 
     id: str
     url: str
@@ -41,17 +42,18 @@ class Webhook:
 
     @property
     def path(self) -> str:
-        """Where its messages come in."""
+        """The path that its messages come in at."""
         return urlsplit(self.url).path.rstrip("/") or "/"
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """What may prove a message now."""
+        """The secrets that may prove a message now."""
         return (self.secret,) if self.secret_before is None else (self.secret, self.secret_before)
 
 
 def read_webhooks(connection: Connection) -> tuple[Webhook, ...]:
-    """The webhooks of a connection. Raises `SecretFault` for a file that others may read, or that is no such file."""
+    """Reads the webhooks of a connection. Raises `SecretFault` for a file that others may read, or that is no such
+    file."""
     path = _place(connection)
     try:
         with path.open("rb") as file:
@@ -64,18 +66,18 @@ def read_webhooks(connection: Connection) -> tuple[Webhook, ...]:
     try:
         return tuple(_read(entry) for entry in json.loads(content))
     except (ValueError, KeyError, TypeError, AttributeError):
-        # not chained: the fault would repeat what stands there
+        # not chained: the fault would repeat the content
         raise SecretFault(where=str(path), why="not-a-grant") from None
 
 
 def save_webhook(connection: Connection, webhook: Webhook) -> None:
-    """Keeps a webhook, in place of the one with its id; it is on disk when this returns."""
+    """Stores a webhook, replacing the one with its id; it is on disk when this returns."""
     with _lock(connection):
         _write(connection, [*(other for other in read_webhooks(connection) if other.id != webhook.id), webhook])
 
 
 def forget_webhooks(connection: Connection, ids: Iterable[str]) -> None:
-    """Keeps them no longer."""
+    """Deletes stored webhooks by id."""
     forgotten = frozenset(ids)
     with _lock(connection):
         webhooks = read_webhooks(connection)

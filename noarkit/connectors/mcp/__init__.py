@@ -1,4 +1,5 @@
-"""Services that offer tools to assistants (MCP over Streamable HTTP), asked with the same consent, pace and allowance.
+"""The MCP client for services that offer tools to assistants (Streamable HTTP), with the connection's own credential,
+pace and allowance.
 
 judging   which tools only read, which change something, and which are never called
 doors     the addresses of a connection's tool servers, which are secrets

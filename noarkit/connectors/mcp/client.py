@@ -1,7 +1,8 @@
-"""Lists and calls the tools of a service over Streamable HTTP, with the connection's own consent, pace and allowance.
+"""Lists and calls the MCP tools of a service over Streamable HTTP, with the connection's own credential, pace and
+allowance.
 
-Each question is a session of its own. Whatever breaks, however deep in the library, is told as one fault of the
-service; nothing that is told or logged bears the address.
+Each call is a session of its own. Any error, however deep in the library, becomes one fault of the service; no message
+or log holds the address.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ _MOST_PAGES = 100
 _BUSY = 429
 _PROXY_DENIES = 407
 _LOST_STATUS = 503  # what the library is told when there is no answer; the fault itself is kept in the trace
-# these write addresses at their lower levels
+# these libraries log addresses at lower levels
 for _name in ("mcp", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a connection lends to its tool servers."""
+    """What a connection shares with its tool servers: credential, pace, allowance and network settings."""
 
     settings: WireSettings
     scrubber: Scrubber
@@ -67,7 +68,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as its server tells it, and how we judge it."""
+    """A tool as its server describes it, and how we judge it."""
 
     door: ToolServer
     name: str
@@ -86,17 +87,17 @@ class Tools:
 
     @property
     def spent_credits(self) -> int:
-        """What was taken of the connection's allowance."""
+        """The credits used of the connection's allowance."""
         return self._context.allowance.spent
 
     def list_tools(self) -> tuple[Tool, ...]:
-        """All tools of all servers. Raises a ServiceFault."""
+        """Lists all tools of all servers. Raises a ServiceFault."""
         return tuple(tool for door in self._doors for tool in self._tools_of(door))
 
     def call(self, name: str, arguments: Mapping[str, object]) -> object:
-        """What a tool answers, as a JSON value without our secrets.
+        """Calls a tool and returns its answer as a JSON value without our secrets.
 
-        Raises `UsageFault` for a tool that is not there, that may change something, or that is never called, and a
+        Raises `UsageFault` for a tool that does not exist, that may change something, or that is never called, and a
         ServiceFault.
         """
         if self._rules.judge(name) == "never":
@@ -167,14 +168,14 @@ class Tools:
         try:
             return asyncio.run(session())
         except (MCPError, httpx2.HTTPError, ExceptionGroup, NoarkitError, TimeoutError) as error:
-            # not chained: what the library raises may repeat the address
+            # not chained: the library's exception may repeat the address
             fault = _fault(error, trace, door, means)
         raise fault
 
 
 @dataclass(slots=True)
 class _Trace:
-    """What was seen on the line: a fault of ours, or the last answer that was no good one."""
+    """What happened on the network: a fault of ours, or the status of the last failed answer."""
 
     fault: NoarkitError | None = None
     status: int = 0
@@ -187,7 +188,7 @@ class _Trace:
 
 
 class _CredentialAuth(httpx2.Auth):
-    """Shows who we are, and renews a token that is refused once."""
+    """Authenticates requests, and renews a refused token once."""
 
     def __init__(self, key: Credential, trace: _Trace) -> None:
         self._key = key
@@ -210,7 +211,7 @@ class _CredentialAuth(httpx2.Auth):
 
 
 class _PacedTransport(httpx2.AsyncBaseTransport):
-    """The line itself: to the one host, in the pace of the connection, never redirected, always bounded."""
+    """The HTTP transport: to the one host, in the pace of the connection, never redirected, always bounded."""
 
     def __init__(self, door: ToolServer, means: ToolContext, trace: _Trace) -> None:
         self._door = door
@@ -257,7 +258,7 @@ class _PacedTransport(httpx2.AsyncBaseTransport):
         if request.method == "POST":
             self._trace.note(answer)
             if answer.status_code == _BUSY:
-                # whoever is asked to come later does not try another dialect at once, as the library would
+                # after 429 the library would try another dialect at once; we do not
                 self._trace.fault = _of_status(self._trace, self._door, self._means)
         stream = _BoundedStream(answer, label, self._trace)
         return httpx2.Response(
@@ -274,7 +275,7 @@ class _PacedTransport(httpx2.AsyncBaseTransport):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """An answer that may not go on for ever."""
+    """A response stream with a size limit."""
 
     def __init__(self, answer: httpx2.Response, location: str, trace: _Trace) -> None:
         self._answer = answer
@@ -295,7 +296,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 def _fault(error: BaseException, trace: _Trace, door: ToolServer, means: ToolContext) -> NoarkitError:
-    """The one fault that all of it comes to: our own first, then what the service answered, then what it said."""
+    """Maps whatever the library raised to one fault: our own first, then the HTTP status, then the MCP error."""
     leaves = list(_leaves(error))
     own_fault = next((leaf for leaf in leaves if isinstance(leaf, NoarkitError)), trace.fault)
     if own_fault is not None:
@@ -343,7 +344,7 @@ def _text(result: CallToolResult) -> str:
 
 
 def _value(result: CallToolResult, location: str) -> object:
-    """What was answered: the structured value where there is one, else the text, read as JSON where it is that."""
+    """Returns the answer of a tool: the structured value if there is one, or else its text, parsed if it is JSON."""
     if result.structured_content is not None:
         return result.structured_content
     parts: list[object] = []

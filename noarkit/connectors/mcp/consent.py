@@ -1,12 +1,12 @@
-"""A person's consent to a tool server that knows neither this program nor the service's own keys: the server names who
-grants tokens, this program registers there without credentials, and a person agrees in a browser (PKCE).
+"""A person's consent to a tool server that knows neither this program nor the service's own keys: the server names its
+authorization server, this program registers there without credentials, and a person agrees in a browser (PKCE).
 
     own = OwnConsent(to, doors)
     login = own.login(clock)                  # asks the server who grants; `noarkit connect … login --mcp`
     with own.key(scrubber, clock, style) as key:      # every call after it
 
-What was registered and what was granted lie with the connection's state, for their owner alone. No fault of this tells
-the server's address.
+The registration and the grant are stored with the connection's state, readable by their owner alone. No fault shows the
+server's address.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What this program is to whoever grants tokens for a tool server."""
+    """This program's registration at the authorization server of a tool server."""
 
     client_id: str
     token_url: str
@@ -49,19 +49,19 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class OwnConsent:
-    """The consent to the tool servers of a connection; the first of them says who grants it."""
+    """The consent to the tool servers of a connection; the first of them names the authorization server."""
 
     to: Connection
     doors: Sequence[ToolServer]
 
     @property
     def grant_store(self) -> GrantStore:
-        """Where what was granted is kept."""
+        """Where the grant is stored."""
         return GrantStore(self.to.state_file("mcp-grant.json"))
 
     def login(self, clock: Clock) -> Login:
-        """Asks the server who grants, and registers there. Raises a ServiceFault, `UnsafeUrl` for a granting host that
-        is neither the server's own nor named under `hosts`."""
+        """Finds the authorization server, and registers there. Raises a ServiceFault, `UnsafeUrl` for a host that is
+        neither the server's own nor listed in `hosts`."""
         door, scrubber = self.doors[0], Scrubber()
         scrubber.learn(door.url.reveal())
         wire = open_wire(self.to, [door.url.reveal()], scrubber)
@@ -85,7 +85,7 @@ class OwnConsent:
 
     @contextmanager
     def credential(self, scrubber: Scrubber, clock: Clock, style: Style) -> Iterator[TokenCredential]:
-        """What shows who we are. Raises `ConsentNeeded` where nobody agreed yet, and so does its use."""
+        """Builds the credential. Raises `ConsentNeeded` if nobody agreed yet, and so does its use."""
         client = self._client()
         if client is None:
             raise ConsentNeeded(where=f"{self.to.full_name} --mcp", why="no-consent")
@@ -110,7 +110,7 @@ class OwnConsent:
 
 
 def _authority(wire: Wire, door: ToolServer) -> tuple[str, tuple[str, ...], Mapping[str, object]]:
-    """The resource that a tool server is, the scopes it takes, and what whoever grants for it says of itself."""
+    """Reads the resource and scopes of a tool server, and the metadata of its authorization server."""
     address = urlsplit(door.url.reveal())
     base = f"{address.scheme}://{address.netloc}"
     refusal = wire.send(Request("GET", door.url.reveal(), headers={"Accept": "text/event-stream"}))
@@ -130,7 +130,7 @@ def _authority(wire: Wire, door: ToolServer) -> tuple[str, tuple[str, ...], Mapp
 
 
 def _first(wire: Wire, places: Sequence[str]) -> Mapping[str, object]:
-    """What stands at the first place that has something; nothing where none has."""
+    """Returns the first JSON object found at some addresses; empty if there is none."""
     for place in places:
         answer = wire.send(Request("GET", place))
         if answer.status == 200:
@@ -172,7 +172,7 @@ def _resource(client: Client) -> tuple[tuple[str, str], ...]:
 
 @contextmanager
 def _hide_address(door: ToolServer) -> Iterator[None]:
-    """Faults name the door, never an address that may bear its key."""
+    """Replaces addresses in faults by the server's label, for an address may hold its key."""
     try:
         yield
     except ServiceFault as fault:

@@ -1,7 +1,7 @@
-"""Which tools of a service may be called: those that are known to read; all others count as changing something.
+"""Which tools of a service may be called: those known to read; all others count as changing something.
 
-A name is judged by its words, whatever stands before them: `Any_getRecords`, `any.get_records` and `getRecords` are the
-same tool. `forgetRecords` is not. Where a service puts nothing before its names, they are compared whole.
+A name is judged by its words, whatever the prefix: `Any_getRecords`, `any.get_records` and `getRecords` are the same
+tool. `forgetRecords` is not. For services without prefixes, names are compared whole.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ READ_WORDS: dict[str, tuple[str, ...]] = {
         "experiment_read", "dynamic_config_read", "metric_read", "get_context", "discover_tools",
     ),
 }  # fmt: skip
-# services whose tools bear nothing before their names: there a name is compared whole
+# services whose tool names have no prefix: names are compared whole
 _WHOLE = frozenset({"features"})
-# a word of change anywhere in a name outweighs how the name ends
+# a changing word anywhere in a name outweighs its ending
 CHANGE_WORDS = frozenset(
     {"add", "approve", "archive", "assign", "associate", "bulk", "cancel", "clear", "complete", "convert", "copy",
      "create", "delete", "disable", "edit", "enable", "execute", "forget", "import", "insert", "invite", "mass",
@@ -62,19 +62,19 @@ _TOP_UP = (("top", "up"), ("top", "ups"), ("pay", "out"), ("pay", "outs"))
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a server says of a tool itself. It can make us more careful, never less."""
+    """The hints of a server about a tool. They can make us more careful, never less."""
 
     read_only: bool | None = None
     destructive: bool | None = None
 
 
 def words_of(name: str) -> Words:
-    """The words of a tool's name, in small letters."""
+    """Splits a tool's name into words, in small letters."""
     return tuple(word.casefold() for word in _WORD.findall(name))
 
 
 class Rules:
-    """What a connection may call. `more` are tools that its owner knows to read."""
+    """The tools that a connection may call. `more` are tools that its owner knows to read only."""
 
     def __init__(self, service: str, more: Iterable[str] = (), *, may_write: bool = False) -> None:
         self._reading = {words_of(name) for name in (*READ_WORDS.get(service, ()), *more)} - {()}
@@ -83,7 +83,7 @@ class Rules:
         self._whole = service in _WHOLE
 
     def judge(self, name: str, hints: Hints | None = None) -> Judgement:
-        """Whether a tool reads, changes something (or may), or is one that is never called."""
+        """Judges whether a tool reads, (possibly) changes something, or is never called."""
         words, known_hints = words_of(name), hints or Hints()
         if self._guards_money and _moves_money(words):
             return "never"
@@ -95,7 +95,7 @@ class Rules:
         return "writes"
 
     def allows(self, judgement: Judgement) -> bool:
-        """Whether a tool so judged may be called."""
+        """True if a tool with that judgement may be called."""
         return judgement == "reads" or (judgement == "writes" and self._may_write)
 
 

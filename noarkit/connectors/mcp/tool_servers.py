@@ -1,5 +1,5 @@
-"""Where the tool servers of a connection are. Such an address often bears a key, so all of it is a secret: it is told
-by its place in the config, never as it is written."""
+"""The tool servers of a connection. Such an address often holds a key, so all of it is a secret: messages name its
+place in the config, never the address."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _LONG = 12
 
 @dataclass(frozen=True, slots=True)
 class ToolServer:
-    """One tool server: how it is told, and its address."""
+    """One tool server: its label for messages, and its address."""
 
     label: str
     url: Secret
 
     @property
     def policy(self) -> UrlPolicy:
-        """What may be asked through it: its own host, no other."""
+        """The URLs that may be requested: its own host, no other."""
         split = urlsplit(self.url.reveal())
         host = frozenset({split.hostname or ""})
         return UrlPolicy(host, frozenset({split.scheme}), host & LOOPBACK)
 
 
 def tool_servers(connection: Connection, scrubber: Scrubber, known_url: str = "") -> tuple[ToolServer, ...]:
-    """The tool servers of a connection, in the order of the config; where none is named, the one at the address that
-    is `known` of the service, which is no secret. Raises `ConfigFault`, `SecretFault`."""
+    """Returns the configured tool servers of a connection in order; if none is configured, the one at `known_url`,
+    which is no secret. Raises `ConfigFault`, `SecretFault`."""
     place = f"connections.{connection.service}.{connection.name}"
     single_url = connection.secret("mcp_url")
     urls = (*((single_url,) if single_url is not None else ()), *connection.secrets("mcp_urls"))
@@ -65,7 +65,8 @@ def _refuse_strange(connection: Connection, url: str, place: str) -> None:
 
 
 def _secret_parts(url: str) -> Iterable[str]:
-    """The parts of an address that tell its secret: all of it, what follows the host, and each long part of that."""
+    """Yields the parts of an address that would reveal its secret: all of it, what follows the host, and each long part
+    of that."""
     split = urlsplit(url)
     yield url
     yield url.rstrip("/")

@@ -1,4 +1,4 @@
-"""The tools of a configured connection, with the service's own consent, pace and allowance."""
+"""Opens the tools of a configured connection, with the service's own credential, pace and allowance."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Calls(Protocol):
 
 
 class ClientService(Protocol):
-    """A service that asks through a client of ours."""
+    """A service that calls through a `Client`."""
 
     @property
     def calls(self) -> _Calls: ...
@@ -43,22 +43,22 @@ class ClientService(Protocol):
 
 @runtime_checkable
 class ToolService(Protocol):
-    """A service that knows where its tools are, and has a way in to them of its own."""
+    """A service that knows the URL of its tools, and has a client for them."""
 
     @property
     def tools_url(self) -> str:
-        """Where they are, where the connection does not say; empty where that is not known."""
+        """The URL of the tools, if the connection does not configure one; empty if unknown."""
         ...
 
     def tools_client(self) -> Client:
-        """What shows who we are to them, and keeps their pace. Raises `ConfigFault`, `SecretFault`."""
+        """Builds the client with the credential and pace of the tools. Raises `ConfigFault`, `SecretFault`."""
         ...
 
 
 @contextmanager
 def open_tools(connection: Connection) -> Iterator[Tools]:
-    """The tools of a connection. Raises `UsageFault` where the library is not installed or the service has no tools
-    that we know, `ConfigFault`, `SecretFault`."""
+    """Opens the tools of a connection. Raises `UsageFault` if the library is not installed or the service has no known
+    tools, `ConfigFault`, `SecretFault`."""
     try:
         from noarkit.connectors.mcp.client import ToolContext, Tools
     except ModuleNotFoundError as error:
@@ -106,8 +106,7 @@ def _service(connection: Connection) -> ClientService:
 def _choose_credential(
     connection: Connection, client: Client, doors: Sequence[ToolServer], stack: ExitStack
 ) -> Credential | None:
-    """Tool servers want a bearer's token, whatever the service's own calls want: that of the connection's consent, or
-    one of their own."""
+    """Chooses the bearer token for tool servers: that of the connection's consent, or one of their own."""
     style = Style(connection.text("mcp_auth_prefix", "Bearer"))
     if _has_own_consent(connection):
         return stack.enter_context(OwnConsent(connection, doors).credential(client.wire.scrubber, client.clock, style))
@@ -117,7 +116,7 @@ def _choose_credential(
 
 
 def _has_own_consent(connection: Connection) -> bool:
-    """Whether a person agrees to the tools apart from the connection: where it has a key alone, or says so. Raises
+    """True if the tools need a consent of their own: if the connection has a key alone, or is configured so. Raises
     `ConfigFault`."""
     if connection.service not in _SERVICES_WITH_CONSENT:
         return False
@@ -131,7 +130,7 @@ def _has_own_consent(connection: Connection) -> bool:
 
 
 def open_tools_login(connection: Connection, clock: Clock | None = None) -> Login | None:
-    """A first consent to the tools of a connection; None where its own consent opens them. Raises a ServiceFault,
+    """Builds the first consent to the tools of a connection; None if its own consent opens them. Raises a ServiceFault,
     `ConfigFault`, `SecretFault`."""
     if not _has_own_consent(connection):
         return None
@@ -139,5 +138,5 @@ def open_tools_login(connection: Connection, clock: Clock | None = None) -> Logi
 
 
 def tools_grant_store(connection: Connection) -> GrantStore:
-    """Where the consent to the tools of a connection is kept."""
+    """Returns where the consent to the tools of a connection is stored."""
     return OwnConsent(connection, ()).grant_store if _has_own_consent(connection) else grant_store_of(connection)

@@ -1,4 +1,4 @@
-"""One method for each call we make of a spend service. Searches are reads, although they are posted."""
+"""The REST calls of a spend service, one method for each. Searches are reads, although they are posted."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ class Calls:
         self.company = scope_id if kind == "company_id" else ""
 
     def introspect(self) -> Mapping[str, object]:
-        """Whose key this is."""
+        """Reads the identity of the key."""
         return self._read_object(self._ask("GET", "/v1/introspect"))
 
     def entries(self, since: datetime | None, until: datetime) -> Iterator[Row]:
-        """Settled entries of a window, oldest first, deleted ones too."""
+        """Lists the settled entries of a window, oldest first, deleted ones too."""
         window = {"settledAtEnd": _format_time(until)} | ({"settledAtStart": _format_time(since)} if since else {})
         body = {"includeDeleted": True, **window}
         listing = self._list("POST", "/v1/accounting-entries:search", body, (self._scope,), ("settledAt", "id"))
         yield from rows(listing, _id, "entries", exact=True)
 
     def unexported_entries(self) -> Iterator[Row]:
-        """Every entry that is not exported yet, whenever it was settled."""
+        """Lists every entry that is not exported yet, whenever it was settled."""
         body = {"includeDeleted": True, "exportStatus": list(_NOT_EXPORTED)}
         listing = self._list("POST", "/v1/accounting-entries:search", body, (self._scope,), ("id",))
         yield from rows(listing, _id, "entries", exact=True)
 
     def entry(self, entry_id: str) -> Row:
-        """One entry."""
+        """Reads one entry."""
         return self._read_object(self._ask("GET", f"/v1/accounting-entries/{entry_id}", (("include_deleted", "true"),)))
 
     def find_entry(self, entry_id: str) -> Row | None:
-        """One entry; None where there is none any more."""
+        """Reads one entry; None if it no longer exists."""
         try:
             return self.entry(entry_id)
         except ServiceRefused as fault:
@@ -75,7 +75,7 @@ class Calls:
             return None
 
     def receipts(self, entries: Sequence[str]) -> dict[str, list[Row]]:
-        """The original receipts of several entries, by entry."""
+        """Lists the original receipts of several entries, by entry."""
         receipts_by_entry: dict[str, list[Row]] = {entry_id: [] for entry_id in entries}
         for begin in range(0, len(entries), _A_SEARCH):
             search = {"accountingEntryIds": list(entries[begin : begin + _A_SEARCH])}
@@ -88,7 +88,8 @@ class Calls:
 
     @contextmanager
     def receipt(self, entry: str, receipt: str) -> Iterator[httpx.Response]:
-        """The bytes of a receipt. Its address is asked for each time and lives a day; our key does not go there."""
+        """Downloads a receipt. Its signed address is requested each time and lives a day; our credential is not sent
+        there."""
         for attempt in range(2):
             row = self._read_object(self._ask("GET", f"/v1/accounting-entries/{entry}/receipts/{receipt}"))
             url = str(row.get("url") or "")
@@ -105,22 +106,22 @@ class Calls:
                     raise
 
     def jobs(self, version: int) -> Iterator[Row]:
-        """Every export job, oldest first."""
+        """Lists every export job, oldest first."""
         listing = self._list("GET", f"/v{version}/export-jobs", None, self._of_company("company_id"), ("createdAt",))
         yield from rows(listing, _id, "jobs", exact=True)
 
     def job(self, version: int, job: str) -> Mapping[str, object]:
-        """One export job."""
+        """Reads one export job."""
         return self.read(f"/v{version}/export-jobs/{job}")
 
     def job_items(self, version: int, job: str) -> Iterator[Row]:
-        """The items of a job, whatever became of it."""
+        """Lists the items of a job, whatever their state."""
         listing = self._list("GET", f"/v{version}/export-jobs/{job}/items", None, ())
         yield from rows(listing, lambda row: str(row.get("accountingEntryId")), "items", exact=True)
 
     def register(self, name: str) -> Iterator[Row]:
-        """Everything in a register, archived things too. Each is listed as it is published, and not otherwise. Raises
-        `ServiceDenied` for one that our scopes leave out."""
+        """Lists everything in a register, archived entries too, by its own published call. Raises `ServiceDenied` for
+        one outside our scopes."""
         place = PLACES[name]
         match name:
             case "companies":
@@ -149,14 +150,15 @@ class Calls:
                 yield from rows(self._list("GET", place, None, ()), _id, place, exact=True)
 
     def _companies(self) -> list[str]:
-        """The companies whose books are read."""
+        """Returns the ids of the companies to read."""
         return [self.company] if self.company else [_id(row) for row in self.register("companies")]
 
     def _of_company(self, name: str) -> Params:
         return ((name, self.company),) if self.company else ()
 
     def write(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:
-        """A change; what is there afterwards. It is not sent again where its fate is unknown, but for a deletion."""
+        """Sends a change and returns the object afterwards. It is not repeated when its fate is unknown, except for a
+        replacement or a deletion."""
         request = Request(
             "PUT" if method == "PUT" else "DELETE" if method == "DELETE" else "POST",
             self.client.url(path),
@@ -168,11 +170,11 @@ class Calls:
         return {} if answer.status == 204 else self._read_object(answer)
 
     def read(self, path: str) -> Mapping[str, object]:
-        """One thing of a register."""
+        """Reads one object of a register."""
         return self._read_object(self._ask("GET", path))
 
     def installation(self, *, activate: bool = False) -> Mapping[str, object]:
-        """What an integration is here; with `activate`, once it is let in. It is told without an envelope."""
+        """Reads the installation of an integration; with `activate`, activates it first. The answer has no envelope."""
         path = "/v1/installations/me"
         if not activate:
             return self._ask("GET", path).members()
@@ -231,7 +233,7 @@ class Calls:
 
 
 def path_part(text: str) -> str:
-    """An id as a part of a path. Raises `UsageFault` for what would lead elsewhere."""
+    """Quotes an id as a path segment. Raises `UsageFault` for one that would change the path."""
     if text in ("", ".", ".."):
         raise UsageFault(what="bad-value", where=text)
     return quote(text, safe="")

@@ -1,4 +1,4 @@
-"""What a person asks a spend service for in words.
+"""Commands of a spend connection.
 
     REGISTER list · get ID · create · update ID · archive ID · delete ID
     jobs list · get ID · items ID · wait ID
@@ -6,9 +6,9 @@
     installation show · activate
 
 A register is one of tag-groups, tags, tax-codes, vendors, companies, employees, subscriptions and accounts. Companies
-and employees are read only; vendors are archived, never deleted; subscriptions are deleted, never archived. What is
-made or changed stands in what is told beside; a tag is made under the group that `groupId` names. A subscription's
-secret is kept with the connection and never shown. Export jobs are read, never started; nothing here moves money.
+and employees are read only; vendors are archived, never deleted; subscriptions are deleted, never archived. Arguments
+hold what is created or changed; a tag is created under the group that `groupId` names. A subscription's secret is
+stored with the connection and never shown. Export jobs are read, never started; nothing here moves money.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ADDRESSES = ("url",)
 
 
 def run_command(connection: Connection, words: Sequence[str], arguments: JsonObject) -> Iterator[JsonObject]:
-    """The answers to what was asked. Raises `UsageFault` for what cannot be asked, a ServiceFault."""
+    """Runs one command and yields its results. Raises `UsageFault` for an unknown command, a ServiceFault."""
     with closing(open_service(connection)) as spend:
         for row in _dispatch(spend, words, arguments):
             clean = spend.calls.client.wire.scrubber.hide_in(without_secrets(row, _ADDRESSES))
@@ -96,8 +96,8 @@ def _run_jobs(spend: Spend, remaining: Sequence[str]) -> Iterable[JsonObject]:
 
 
 def _subscribe(spend: Spend, arguments: JsonObject) -> JsonObject:
-    """Subscribes, and keeps what the messages are signed with where `noarkit listen` looks. An address without a path
-    gets one that nobody guesses."""
+    """Creates a subscription, and stores the signing secret for `noarkit listen`. An address without a path gets a
+    random one."""
     url, events = str(arguments.get("url") or ""), arguments.get("events", [writing.CREATED_JOB])
     if not url or not isinstance(events, list):
         raise UsageFault(what="bad-value", where="url", do="""--arguments '{"url": "https://hooks.example.org"}'""")

@@ -1,4 +1,4 @@
-"""A spend service: who we are, what can be read, and how each stream is read within a window."""
+"""A spend service as a `Service`: its company, its streams, and the items of each within a window."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ _STREAMS = (Stream("entries", "entries"), Stream("jobs", "jobs"), Stream("regist
 
 
 def open_service(connection: Connection, clock: Clock | None = None) -> Spend:
-    """The service behind a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
+    """Opens the service of a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
     return Spend(connection, clock or Clock())
 
 
 def open_login(connection: Connection, clock: Clock | None = None) -> Login:
-    """A first consent. Raises `UsageFault` for a connection that has a key instead, `ConfigFault`, `SecretFault`."""
+    """Builds the first consent. Raises `UsageFault` for a connection with a key instead, `ConfigFault`,
+    `SecretFault`."""
     settings = read_settings(connection)
     if settings.auth == "key":
         raise UsageFault(what="no-consent-needed", where=connection.full_name)
@@ -46,7 +47,7 @@ def open_login(connection: Connection, clock: Clock | None = None) -> Login:
 class Spend:
     """One connection to a spend service."""
 
-    # receipts come late, and entries have no filter by change: two months are read again and compared
+    # receipts come late, and entries cannot be filtered by change: two months are read again and compared
     look_back = timedelta(days=60)
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
@@ -67,7 +68,7 @@ class Spend:
 
     @property
     def tenant(self) -> str:
-        """The company, or the organisation, whose books are read."""
+        """The id of the company or organisation."""
         return self.settings.company_id or self.settings.organization_id
 
     def introduce(self) -> Introduction:
@@ -91,11 +92,11 @@ class Spend:
         return self._books.jobs(window, emit) if stream.name == "jobs" else self._books.registers(window, emit)
 
     def again(self) -> Mapping[str, Sequence[str]]:
-        """The entries that were met and are not final yet."""
+        """The entries that were seen and are not final yet."""
         return {"entries": self._books.not_final()}
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
-        """The bytes of a receipt."""
+        """Opens the bytes of a receipt."""
         entry, receipt = (unquote(part) for part in content.locator.removeprefix("receipt:").split("/"))
         return self._receipt(entry, receipt)
 
@@ -112,7 +113,7 @@ class Spend:
 def _authorization(connection: Connection, settings: SpendSettings) -> Authorization:
     url = f"{settings.auth_url}/oauth/token"
     registration = ClientRegistration(url, settings.client_id, connection.secret("client_secret"), "basic")
-    # the address is part of it: what was granted in staging never reaches production
+    # the address is part of the origin: a grant from staging is never used in production
     origin = origin_of(settings.auth_url, settings.api_url, settings.client_id, connection.secret("refresh_token"))
     return Authorization(f"{settings.auth_url}/oauth/authorize", registration, origin, SCOPES)
 

@@ -1,4 +1,4 @@
-"""What a connection to a spend service is configured with. Production and staging are apart: hosts, keys and grants."""
+"""The settings of a connection to a spend service. Production and staging are separate: hosts, keys and grants."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SpendSettings:
 
 
 def read_settings(connection: Connection) -> SpendSettings:
-    """The settings of a connection. Raises `ConfigFault`."""
+    """Reads the settings of a connection. Raises `ConfigFault`."""
     connection.refuse_unknown(KEYS)
     api_url = connection.url("api_url")
     place = f"connections.spend.{connection.name}"

@@ -1,4 +1,4 @@
-"""Entries, jobs and registers as items. Codes stand with their names as they were when the entry was read."""
+"""Entries, jobs and registers as items. Codes come with their names as they were when the entry was read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from noarkit.graph.entity import Content
 BILLS = frozenset({"BILL_INVOICE", "CREDIT_NOTE"})
 INTERNAL = frozenset({"WALLET", "OVERDRAFT", "BALANCE_AMENDMENT", "CASHBACK"})
 _OWN_INVOICE = "_INVOICE"  # of the service itself, whatever its name; bills of others are BILL_INVOICE
-# Journeys, meals and what was paid back to a person tell of persons; so do guests at a table.
+# Journeys, meals and reimbursements are personal data; so are guests at a meal.
 PERSONAL = frozenset({"MILEAGE", "PER_DIEM", "OUT_OF_POCKET", "REIMBURSEMENT"})
 FINAL = frozenset({"COMPLETED", "COMPLETED_EXTERNALLY"})
 _NEVER_FINAL = frozenset({"CANCELLED", "REJECTED", "ERROR"})
@@ -64,7 +64,7 @@ _REGISTER_TITLES = {
 
 
 class Books:
-    """Makes items of what a company's books hold."""
+    """Builds the items of a company's books."""
 
     def __init__(self, calls: Calls, settings: SpendSettings, company: str) -> None:
         self._calls = calls
@@ -77,12 +77,12 @@ class Books:
         self._emit: Listener = nobody
 
     def key(self, *parts: object) -> str:
-        """A key of the service's own ids."""
+        """Builds a key from the service's own ids."""
         return ":".join(quote(str(part), safe="") for part in (self._company, *parts))
 
     def entries(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
-        """Entries that are settled and final, each with its original receipts. Those of before that were not final when
-        they were met are looked at again, and so are those that an export took since. What is left out is told."""
+        """Yields entries that are settled and final, each with its original receipts. Earlier ones that were not final
+        when first seen are read again, and so are those exported since. Skipped ones are reported."""
         self._emit = emit
         self._not_final.clear()
         with KeySet() as seen_ids:
@@ -92,11 +92,11 @@ class Books:
             yield from self._entry_items(later, window)
 
     def not_final(self) -> tuple[str, ...]:
-        """The entries that were met and are not final yet."""
+        """Returns the entries that were seen and are not final yet."""
         return tuple(sorted(self._not_final))
 
     def companies(self) -> tuple[str, ...]:
-        """The names of the companies whose books are read, as far as we may know them."""
+        """Returns the names of the companies that are read, as far as we may read them."""
         return tuple(str(row.get("name")) for row in self._register("companies"))
 
     def _entry_items(self, entries: Iterator[Row], window: Window) -> Iterator[ServiceItem]:
@@ -123,8 +123,8 @@ class Books:
             yield self._entry(row, receipts)
 
     def _late_entries(self, window: Window, seen: KeySet) -> Iterator[Row]:
-        """Entries of before that may be final by now: those that were not when they were met, and those that exports
-        took since, however long ago they were settled."""
+        """Yields earlier entries that may be final by now: those that were not when first seen, and those exported
+        since, however long ago they were settled."""
         if window.since is None:
             return
         candidates = [entry_id for entry_id in (*window.again, *self._exported_ids(window)) if not seen.has(entry_id)]
@@ -142,7 +142,7 @@ class Books:
                 yield row
 
     def _exported_ids(self, window: Window) -> Iterator[str]:
-        """The entries that export jobs of this window took."""
+        """Yields the ids of entries that export jobs of this window took."""
         try:
             for job in self._calls.jobs(self._settings.export_version):
                 created_at = _moment(job.get("createdAt"))
@@ -160,7 +160,7 @@ class Books:
             self._report_denied("jobs", fault)
 
     def jobs(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
-        """Export jobs that ended, with a manifest of what became of each item. They are read, never started."""
+        """Yields ended export jobs, with a manifest of the result of each item. They are read, never started."""
         version = self._settings.export_version
         if version == RETIRING:
             emit(Event("remark", {"stream": "jobs", "why": "export-version-retires"}))
@@ -173,8 +173,8 @@ class Books:
             yield self._job(job, items, _moment(job.get("createdAt")) or window.until)
 
     def registers(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
-        """A snapshot of each register for the year: old vouchers cannot be read without. One that we are not let into
-        is set aside, and the others are read."""
+        """Yields a snapshot of each register for the year: old vouchers cannot be read without. One that we may not
+        read is reported, and the others are read."""
         self._emit = emit
         year = window.until.year
         for name in REGISTERS:
@@ -206,7 +206,7 @@ class Books:
             yield Item("registers", key, fields, None, generated=documents, kind="register")
 
     def _reason_to_skip(self, row: Row, now: datetime) -> str:
-        """Why an entry is not archived now, in a word; empty for one that is."""
+        """Returns why an entry is not archived now, in one word; empty for one that is."""
         family = str(row.get("family"))
         is_internal = family in INTERNAL or (family.endswith(_OWN_INVOICE) and family not in BILLS)
         if is_internal and not self._settings.with_internal:
@@ -283,7 +283,7 @@ class Books:
         return readable_page(f"bilag {row['id']}", f"Bilag {fields['title']}", page)
 
     def _supplier(self, row: Row, vendor: object) -> str:
-        """Who was paid: the shop where a card was used, else the vendor whom the entry points at."""
+        """Returns the name of who was paid: the shop where a card was used, or else the vendor of the entry."""
         names = (row.get("merchant"), vendor, row.get("supplier"), row.get("vendor"))
         return next((name for name in map(_name, names) if name), "Ukjent leverandør")
 
@@ -318,7 +318,7 @@ class Books:
         return Content(locator, name, size if isinstance(size, int) else None, media_type=kind or None)
 
     def _resolve_codes(self, row: Row) -> dict[str, object]:
-        """The entry with the codes and names of what it points at, and without what nobody needs."""
+        """Returns the entry with the codes and names of what it refers to, and without what is not needed."""
         clean = without_secrets(row)
         entry: dict[str, object] = dict(clean) if isinstance(clean, Mapping) else {}
         entry.pop("receiptUrls", None)
@@ -337,7 +337,7 @@ class Books:
         return entry
 
     def _vendor(self, supplier: object) -> Mapping[str, object]:
-        """The vendor that an entry's supplier is known as, by its number in the books or at the tax office."""
+        """Finds the vendor of an entry's supplier, by its number in the books or at the tax office."""
         if not isinstance(supplier, Mapping):
             return {}
         numbers = [str(supplier.get(name)) for name in ("externalSupplierId", "cif") if supplier.get(name)]
@@ -360,7 +360,7 @@ class Books:
         return names_by_id.get(self._company) or next(iter(names_by_id.values()), "")
 
     def _codes_by_id(self, register: str) -> dict[str, dict[str, object]]:
-        """The codes and names of a register by id, as they are now."""
+        """Returns the current codes and names of a register by id."""
         with self._lock:
             if register not in self._codes:
                 names = ("code", "name", "rate", "type")
@@ -371,7 +371,7 @@ class Books:
             return self._codes[register]
 
     def _register(self, name: str) -> list[Row]:
-        """A register that others are read by; nothing, and it is told, where we are not let into it."""
+        """Reads a register that entries refer to; empty, and reported, if we may not read it."""
         try:
             return list(self._calls.register(name))
         except ServiceDenied as fault:
@@ -379,7 +379,7 @@ class Books:
             return []
 
     def _report_denied(self, stream: str, fault: ServiceDenied) -> None:
-        """Tells once that we are not let into something. Raises the fault where it is not this alone."""
+        """Reports once that we may not read something. Raises any other fault."""
         if fault.data.get("status") != _NOT_LET_IN:
             raise fault
         if stream not in self._reported:
@@ -395,7 +395,7 @@ def _ended_within(job: Row, window: Window) -> bool:
 
 
 def _item_summary(item: Row, version: int) -> dict[str, object]:
-    """What became of an item; from version 2 on with all that it tells."""
+    """Summarises the result of an item; from version 2 on with all its members."""
     if version < _TELLS_MORE:
         return {name: item.get(name) for name in ("accountingEntryId", "status", "failureReason")}
     return dict(item)
@@ -407,7 +407,7 @@ def _batches(source: Iterator[Row], size: int) -> Iterator[list[Row]]:
 
 
 def _is_personal(row: Row) -> bool:
-    """Whether an entry tells of persons: by its family, or its guests."""
+    """True if an entry tells of persons: by its family, or its guests."""
     return bool(str(row.get("family")) in PERSONAL or row.get("attendees"))
 
 
@@ -424,7 +424,7 @@ def _number(value: object) -> str:
 
 
 def _format_code(value: object) -> str:
-    """A code with its name: `4000 Konto 4000`."""
+    """Formats a code with its name: `4000 Konto 4000`."""
     parts = (value.get("code"), value.get("name")) if isinstance(value, Mapping) else ()
     return " ".join(str(part) for part in parts if part)
 

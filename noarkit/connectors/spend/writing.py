@@ -1,7 +1,7 @@
-"""Registers and subscriptions that are changed on request: made, changed, archived, taken away, as far as the service
-lets that be done with each. Never top-ups, payouts or payments, and never export jobs: those belong to the bookkeeping.
+"""Changes registers and subscriptions on request, as far as the service allows for each. Never top-ups, payouts or
+payments, and never export jobs: those belong to the bookkeeping.
 
-The service replaces a thing whole. What is changed is therefore read first, and what was not told stays as it was.
+The service replaces an object whole. A change therefore reads it first, and sends the unchanged members along.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from noarkit.connectors.spend.calls import PLACES, Calls, path_part
 from noarkit.errors import UsageFault
 
 CREATED_JOB = "v1.export-job.created"
-# What may be said of a thing that is changed; a register that is not here is read only.
+# The writable members of each register; a register that is missing here is read only.
 _WRITABLE = {
     "tag-groups": ("archived", "code", "metadata", "name"),
     "tags": ("archived", "code", "name"),
@@ -33,7 +33,7 @@ _NEVER_DELETED = frozenset({"vendors"})
 
 
 def create(calls: Calls, register: str, values: Mapping[str, object]) -> Mapping[str, object]:
-    """Makes one thing of a register; a tag is made under the group that `groupId` names."""
+    """Creates an object of a register; a tag is created under the group that `groupId` names."""
     _check(register)
     whole = dict(values)
     place = _place(register)
@@ -50,12 +50,12 @@ def create(calls: Calls, register: str, values: Mapping[str, object]) -> Mapping
 
 
 def retrieve(calls: Calls, register: str, record_id: str) -> Mapping[str, object]:
-    """One thing of a register."""
+    """Reads one object of a register."""
     return calls.read(f"{_place(register)}/{path_part(record_id)}")
 
 
 def update(calls: Calls, register: str, record_id: str, values: Mapping[str, object]) -> Mapping[str, object]:
-    """Changes one thing of a register."""
+    """Changes one object of a register."""
     _check(register)
     current = retrieve(calls, register, record_id)
     unchanged = {name: current[name] for name in _WRITABLE[register] if current.get(name) is not None}
@@ -63,7 +63,7 @@ def update(calls: Calls, register: str, record_id: str, values: Mapping[str, obj
 
 
 def archive(calls: Calls, register: str, record_id: str) -> Mapping[str, object]:
-    """Takes one thing of a register out of use; what was booked on it stays readable."""
+    """Archives one object of a register: out of use, but bookings on it stay readable."""
     _check(register, but_not=_NEVER_ARCHIVED)
     if register != "vendors":
         return update(calls, register, record_id, {"archived": True})
@@ -72,18 +72,18 @@ def archive(calls: Calls, register: str, record_id: str) -> Mapping[str, object]
 
 
 def delete(calls: Calls, register: str, record_id: str) -> None:
-    """Takes one thing of a register away. Raises `UsageFault` for vendors, which are archived instead."""
+    """Deletes one object of a register. Raises `UsageFault` for vendors, which are archived instead."""
     _check(register, but_not=_NEVER_DELETED)
     calls.write("DELETE", f"{_place(register)}/{path_part(record_id)}")
 
 
 def create_tag_group(calls: Calls, name: str, code: str, *, is_archived: bool = False) -> Mapping[str, object]:
-    """Makes a group of tags."""
+    """Creates a group of tags."""
     return create(calls, "tag-groups", {"archived": is_archived, "code": code, "name": name})
 
 
 def subscribe(calls: Calls, url: str, events: Sequence[str] = (CREATED_JOB,)) -> tuple[str, str]:
-    """Asks for webhooks; the id of the subscription and the secret that its messages are signed with."""
+    """Subscribes to webhooks; returns the id of the subscription and the signing secret of its messages."""
     subscription = {
         "endpointUrl": url,
         "eventTypes": list(events),
@@ -97,7 +97,7 @@ def subscribe(calls: Calls, url: str, events: Sequence[str] = (CREATED_JOB,)) ->
 
 
 def _check(register: str, but_not: frozenset[str] = frozenset()) -> None:
-    """Raises `UsageFault` for what the service does not let anybody do with a register."""
+    """Raises `UsageFault` for an operation that the service does not allow on a register."""
     _place(register)
     if register not in _WRITABLE or register in but_not:
         raise UsageFault(what="bad-value", where=register)

@@ -1,4 +1,5 @@
-"""The calls of the service: projects, applications, scans, findings, summaries, reports, exports, uploads, webhooks."""
+"""The REST calls of the service: projects, applications, scans, findings, summaries, reports, exports, uploads,
+webhooks."""
 
 from __future__ import annotations
 
@@ -22,14 +23,14 @@ _LIST_MEMBERS = {"projects": "projects", "applications": "applications"}
 _QUEUE_FULL = 142
 _MAX_LOCKED = 100
 _PREDICATES_A_PAGE = 100
-# the calls that write of a refusal otherwise than the rest
+# the calls whose errors have another format
 _PACKAGE = ("packageManager", "packageName", "packageVersion", "vulnerabilityId")
 _OWN_WORDS = re.compile(r"/api/(results|scan-summary|sast-|kics-|policy_|reports|sca/)")
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
 class Refusal(Exception):
-    """What the service says no with."""
+    """An error answer of the service."""
 
     def __init__(self, status: int, message: str, code: int = 0) -> None:
         super().__init__(message)
@@ -40,7 +41,7 @@ class Refusal(Exception):
 
 @dataclass(slots=True)
 class Moods:
-    """How often the service will say that its queue is full, tell of one more than it shows, or fail at a report."""
+    """How often the service reports a full queue, a total of one more than it lists, or a failed report."""
 
     full: int = 0
     short: int = 0
@@ -48,7 +49,7 @@ class Moods:
 
 
 class Calls:
-    """Answers calls that were let in."""
+    """Answers authenticated calls."""
 
     def __init__(
         self,
@@ -104,7 +105,8 @@ class Calls:
         )
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`, and `Unreadable` for what is not as it was published."""
+        """Answers a call. Raises `Refusal`, and `UnreadableCall` for one that does not match the published
+        interface."""
         try:
             DOORS.check(call)
         except UnpublishedCall as error:
@@ -116,12 +118,13 @@ class Calls:
         raise Refusal(404, f"no such path: {call.path}")
 
     def paper(self, paper_id: str) -> bytes | None:
-        """The bytes that a job made."""
+        """Returns the bytes that a job made."""
         job = self._jobs.get(paper_id)
         return None if job is None else job["data"]
 
     def _holds_upload(self, url: str) -> bool:
-        """True where something was put at an address that we gave; what came in parts is named by that of the first."""
+        """True if something was uploaded to an address that we gave out; parts are named by the address of the
+        first."""
         return urlsplit(url).path.removeprefix("/store/").removesuffix(".1") in self.uploads
 
     def _list(self, call: Call, table: str) -> Response:
@@ -418,13 +421,13 @@ class Calls:
 
 
 def refusal_response(refusal: Refusal, echo: str = "", path: str = "") -> Response:
-    """A refusal as the service writes it, in the way of that call; what was sent may come back in it."""
+    """Builds the error answer of a call, in the service's format; it may echo what was sent."""
     body: Record = {"message": f"{refusal.message}{echo}", "code": refusal.code}
     return _json({**body, **({"data": None} if _OWN_WORDS.match(path) else {"type": "ERROR"})}, refusal.status)
 
 
 def _moment(text: str) -> datetime:
-    """A moment as RFC 3339 writes it. Raises `Refusal` for a plain date and all else."""
+    """Parses an RFC 3339 timestamp. Raises `Refusal` for a plain date and anything else."""
     if not _RFC3339.fullmatch(text):
         raise Refusal(400, f"no date-time: {text}")
     return datetime.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""What the service holds: projects, applications, scans in every state, and findings of each kind of scanner."""
+"""The data of the service: projects, applications, scans in every state, and findings of each kind of scanner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONG = 1_234_567_890_123_456_789
 
 
 class Store:
-    """The data of one tenant. The same seed gives the same findings; scans lie in the days before it was made."""
+    """The data of one tenant. The same seed gives the same findings; scans lie in the days before the start."""
 
     def __init__(self, records: int, seed: int, options: Mapping[str, str]) -> None:
         self.lock = threading.RLock()
@@ -45,7 +45,7 @@ class Store:
             self._scan(place, count)
 
     def add(self, table: str, values: Mapping[str, Any]) -> Record:
-        """Makes one thing."""
+        """Adds a record to a table."""
         with self.lock:
             self._number += 1
             record = {"createdAt": stamp(datetime.now(UTC)), **values}
@@ -55,14 +55,14 @@ class Store:
             return record
 
     def scans(self) -> list[Record]:
-        """What is not forgotten yet, newest first."""
+        """Returns the scans within the retention time, newest first."""
         oldest = stamp(datetime.now(UTC) - self.retention)
         with self.lock:
             scans = [scan for scan in self.tables["scans"].values() if scan["createdAt"] >= oldest]
         return sorted(scans, key=lambda scan: str(scan["createdAt"]), reverse=True)
 
     def results(self, scan: str) -> list[Record]:
-        """The findings of a scan, in an order of their own."""
+        """Returns the findings of a scan, in a fixed shuffled order."""
         scan_record = self.tables["scans"].get(scan)
         if scan_record is None or scan_record["status"] in ("Queued", "Running", "Failed", "Canceled"):
             return []
@@ -80,7 +80,7 @@ class Store:
             return record
 
     def new_scan(self, project: str, values: Mapping[str, Any], status: str = "Queued") -> Record:
-        """A scan that was asked for."""
+        """Adds a requested scan."""
         project_record = self.tables["projects"][project]
         record = self.add("scans", _scan_of(project_record, {"id": project, **values}, status))
         return record
@@ -145,18 +145,18 @@ class Store:
 
 
 def stamp(moment: datetime) -> str:
-    """A moment as the service writes it."""
+    """Formats a timestamp as the service does."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def page_of(rows: list[T], offset: int, limit: int, *, by_page: bool = False) -> list[T]:
-    """Some of a list: `offset` counts rows, or pages of `limit`."""
+    """Returns a page of a list: `offset` counts rows, or pages of `limit`."""
     begin = offset * limit if by_page else offset
     return rows[begin : begin + limit]
 
 
 def canary(text: str) -> str:
-    """A secret that a finding or a scan holds, to be met nowhere else."""
+    """Returns a secret planted in a finding or a scan, to be found nowhere else."""
     return f"canary-{text}-0451"
 
 
@@ -222,7 +222,7 @@ _DATA: Mapping[str, Callable[[Dice, int], Record]] = {
 
 
 def sbom(store: Store, scan: str, created_at: str) -> bytes:
-    """A bill of materials, with the mark that some editors put before a text."""
+    """Builds a bill of materials, with a byte-order mark."""
     parts = [
         {"type": "library", "name": result["data"]["packageIdentifier"], "bom-ref": str(place)}
         for place, result in enumerate(store.results(scan))

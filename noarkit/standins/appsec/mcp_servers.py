@@ -1,4 +1,4 @@
-"""The service's tool servers: one takes an API key as it is, another, of the tenant, a token.
+"""The service's MCP tool servers: one takes an API key, another, of the tenant, a token.
 
 Both offer the same tools: some that read, some that change a decision or start a scan.
 """
@@ -23,12 +23,12 @@ _READS = ToolAnnotations(read_only_hint=True)
 
 
 def servers(store: Store) -> dict[str, MCPServer]:
-    """The servers by their paths, those of the tenant among them."""
+    """Builds the servers by path, those of the tenant included."""
     return {path: _server(store) for path in (PATH, f"{PATH}/{store.tenant}", f"/mcp/{store.tenant}")}
 
 
 def make_gatekeeper(api_key: str, is_known: Callable[[str], bool]) -> Gatekeeper:
-    """Lets in whoever shows the key to the first of them, and a bearer's token that is good to the others."""
+    """Checks callers: the first server takes the API key, the others a valid bearer token."""
 
     def refuse(path: str, headers: Mapping[str, str], query: str) -> Response | None:
         authorization = headers.get("authorization", "")

@@ -1,4 +1,4 @@
-"""Clients that register themselves at the token service, as many as a tenant may have."""
+"""Dynamic client registration at the token service, up to the number of clients a tenant may have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REALM = "/auth/realms/{tenant}"
 
 
 class Registry:
-    """The clients of one tenant. The option `clients=N` says how many there are before anybody registers one."""
+    """The registered clients of one tenant. The option `clients=N` says how many exist at the start."""
 
     def __init__(self, issuer: Issuer, url: str, tenant: str, options: Mapping[str, str]) -> None:
         self._issuer = issuer
@@ -26,7 +26,7 @@ class Registry:
         self.count = int(options.get("clients", "1"))
 
     def routes(self) -> list[BaseRoute]:
-        """What the realm tells of itself, and where clients are registered."""
+        """The routes of the realm's metadata and of client registration."""
         return [
             Route(f"{_REALM}/.well-known/openid-configuration", self._describe, methods=["GET"]),
             Route(f"{_REALM}/clients-registrations/openid-connect", self._register, methods=["POST"]),

@@ -1,4 +1,4 @@
-"""The service on loopback: tokens for keys, clients and people, addresses that are keys themselves, signed webhooks."""
+"""The stand-in server: tokens for keys, clients and people, signed addresses, and signed webhooks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AppSec:
         self.api_key = self._make_key()
 
     def settings(self) -> Mapping[str, object]:
-        """What a connection to it is configured with."""
+        """The settings of a connection to it."""
         common: dict[str, object] = {"api_url": self.url, "auth_url": self.url, "tenant": self.store.tenant}
         common |= {"rates": self.spec.rates(), "poll_s": 0.01}
         return (
@@ -79,7 +79,7 @@ class AppSec:
 
     @property
     def app(self) -> Starlette:
-        """The service."""
+        """The web application."""
         routes = [
             *self.registry.routes(),
             Route(f"{_REALM}/token", self._token, methods=["POST"]),
@@ -98,15 +98,15 @@ class AppSec:
         return service(routes, Gate(self.control.take, gatekeeper, mcp_servers.servers(self.store)))
 
     def close(self) -> None:
-        """Ends the webhooks' thread."""
+        """Stops the webhook thread."""
         self.hooks.close()
 
     def signed_url(self, kind: str, object_id: str) -> str:
-        """An address that is good for whoever has it."""
+        """Builds a signed address, valid for anybody who has it."""
         return f"{self.url}/{kind}/{object_id}?{urlencode({'signature': self._signature(kind, object_id)})}"
 
     def notify(self, event: str, body: Mapping[str, object]) -> None:
-        """Tells every webhook that wants it, signed where it has a secret."""
+        """Notifies every webhook for an event, signed if it has a secret."""
         for hook in list(self.store.tables["webhooks"].values()):
             if event in hook["enabledEvents"] and hook["active"]:
                 payload = json.dumps(body, separators=(",", ":")).encode()
@@ -247,7 +247,7 @@ class AppSec:
 
 
 def _store(spec: StandinSpec) -> Store:
-    """A store of so many findings; or, where records are to be archivable, of so many scans that have ended."""
+    """Builds a store with so many findings; or, with archivable records, so many ended scans."""
     if not spec.archivable or "scans" in spec.options:
         return Store(spec.records, spec.seed, spec.options)
     scans = spec.records + _OPEN_SCANS
@@ -255,7 +255,7 @@ def _store(spec: StandinSpec) -> Store:
 
 
 def standin(url: str, spec: StandinSpec) -> AppSec:
-    """The stand-in at an address."""
+    """Builds the stand-in for an address."""
     return AppSec(url, spec)
 
 

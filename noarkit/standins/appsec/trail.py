@@ -1,4 +1,4 @@
-"""What people did in the tenant: decisions about findings, the audit trail, and how scans stand by the policies."""
+"""Actions of people in the tenant: decisions about findings, the audit trail, and policy evaluations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ACTIONS = (("project", "read"), ("scan", "create"), ("user", "login"), ("policy
 
 
 class Trail:
-    """The decisions and events of one tenant. `audit` days are filled with `a_day` events each. Safe for threads."""
+    """The decisions and audit events of one tenant. `audit` days have `a_day` events each. Safe for threads."""
 
     def __init__(self, seed: int, begun_at: datetime, options: Mapping[str, str]) -> None:
         self._seed = seed
@@ -32,12 +32,12 @@ class Trail:
         self._lock = threading.Lock()
 
     def state(self, project: str, similarity: str) -> str:
-        """How a finding stands now."""
+        """Returns the current state of a finding."""
         history = self.history(project, similarity)
         return str(history[-1]["state"]) if history else UNDECIDED_STATE
 
     def history(self, project: str, similarity: str) -> list[Record]:
-        """Every decision about a finding, oldest first."""
+        """Returns every decision about a finding, oldest first."""
         dice = Dice(self._seed, "decision", project, similarity)
         count = 1 + dice.number("count", 3) if dice.chance("decided", self._percent) else 0
         decisions = [self._decision(dice, place) for place in range(count)]
@@ -45,7 +45,7 @@ class Trail:
             return decisions + self._made.get((project, similarity), [])
 
     def decide(self, project: str, similarity: str, state: str, comment: str = "") -> None:
-        """A person decides."""
+        """Adds a decision by a person."""
         now = datetime.now(UTC)
         with self._lock:
             decisions = self._made.setdefault((project, similarity), [])
@@ -59,7 +59,7 @@ class Trail:
             decisions.append({"ID": decision_id, "state": state, **decision})
 
     def predicates(self, project: str, similarity: str) -> Record:
-        """The history of a finding, as the service tells it."""
+        """Returns the history of a finding in the service's format."""
         decisions = self.history(project, similarity)
         project_history = {
             "projectId": project,
@@ -70,7 +70,7 @@ class Trail:
         return {"predicateHistoryPerProject": [project_history] if decisions else [], "totalCount": len(decisions)}
 
     def about_package(self, project: str, weakness: str, package: str) -> Record | None:
-        """What was decided about a weakness in a package, as actions; None where nobody decided."""
+        """Returns the decisions about a weakness in a package, as actions; None if there are none."""
         decisions = self.history(project, weakness)
         actions = [
             {
@@ -86,13 +86,13 @@ class Trail:
         return {"id": decisions[0]["ID"], "name": weakness, "actions": actions} if decisions else None
 
     def act(self, day: str, action: str) -> None:
-        """Somebody does something on a day, and the trail hears of it."""
+        """Adds an audit event on a day."""
         with self._lock:
             number = len(self._done)
             self._done.append(self._event(Dice(self._seed, "done", number), f"{day}T12:00:00.{number:06d}Z", action))
 
     def events(self, begin: datetime, end: datetime) -> list[Record]:
-        """What was done from one moment to another, newest first."""
+        """Returns the audit events of a span, newest first."""
         events = []
         for back in range(self._days):
             day = self._begun - timedelta(days=back)
@@ -109,7 +109,7 @@ class Trail:
         return sorted(within, key=lambda event: str(event["eventDate"]), reverse=True)
 
     def evaluation(self, scan: str) -> Record:
-        """How a scan stands by the policies; at first that is still being found out."""
+        """Returns the policy evaluation of a scan; the first calls say that it is still running."""
         with self._lock:
             self._asked[scan] = self._asked.get(scan, 0) + 1
             if self._asked[scan] == 1:

@@ -1,4 +1,4 @@
-"""Bulk reads: jobs that pass through their states, and results as zipped tables."""
+"""Bulk reads: jobs that pass through their states, with zipped tables as results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Job:
 
 
 class Bulk:
-    """Answers calls below /crm/bulk/v8. `bulk` among the options makes jobs fail or never end."""
+    """Answers calls below /crm/bulk/v8. The option `bulk` makes jobs fail or never end."""
 
     def __init__(self, store: Store, url: str, options: Mapping[str, str]) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class Bulk:
         self._lock = threading.Lock()
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`."""
+        """Answers a call. Raises `Refusal`."""
         parts = call.path.removeprefix("/crm/bulk/v8/").strip("/").split("/")
         if parts[0] != "read":
             raise Refusal("INVALID_URL_PATTERN", 404)

@@ -1,4 +1,4 @@
-"""Notifications: channels on modules, with conditions on fields, that end after a while and are told by callback."""
+"""Notification channels on modules, with field conditions; they expire, and are called back on changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST = timedelta(days=7)
 
 
 class NotificationChannels:
-    """Answers /crm/v8/actions/watch, and tells the channels what happened."""
+    """Answers /crm/v8/actions/watch, and notifies the channels."""
 
     def __init__(self) -> None:
         self.hooks = Hooks()
@@ -29,7 +29,7 @@ class NotificationChannels:
         self._lock = threading.Lock()
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`."""
+        """Answers a call. Raises `Refusal`."""
         with self._lock:
             if call.method == "GET":
                 return self._list_channels(call)
@@ -48,7 +48,7 @@ class NotificationChannels:
         return JSONResponse({"watch": results}, 207 if 0 < bad < len(results) else 400 if bad else good)
 
     def notify(self, module: str, operation: str, ids: Sequence[str], fields: Sequence[str]) -> None:
-        """Tells every channel that watches for it."""
+        """Notifies every channel that watches for an event."""
         with self._lock:
             channels = list(self._channels.values())
         for channel in channels:
@@ -78,7 +78,7 @@ class NotificationChannels:
             self.hooks.send(Delivery(channel["notify_url"], data, lambda: {"Content-Type": "application/json"}))
 
     def close(self) -> None:
-        """Ends the thread that sends."""
+        """Stops the sending thread."""
         self.hooks.close()
 
     def _list_channels(self, call: Call) -> Response:
@@ -117,7 +117,7 @@ class NotificationChannels:
 
 
 def _fits(channel: Mapping[str, Any], module: str, fields: Sequence[str]) -> bool:
-    """Whether what changed is what the channel's conditions name; a channel without any wants all."""
+    """True if a change matches the channel's field conditions; a channel without any takes all."""
     conditions = [
         condition
         for condition in channel.get("notification_condition") or []

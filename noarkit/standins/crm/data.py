@@ -1,6 +1,6 @@
-"""What the CRM holds: records that are rolled from the seed, and what was changed since by those who called.
+"""The data of the CRM: records generated from the seed, and the changes made since.
 
-A rolled record is never stored; a change, a new record and a deletion are. The order of a module is by time of change.
+Generated records are never stored; changes, new records and deletions are. A module is ordered by time of change.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FIRST = datetime(2023, 1, 2, 7, 0, tzinfo=UTC)
 
 
 def format_time(moment: datetime) -> str:
-    """A time as the service writes it: in whole seconds, with an offset."""
+    """Formats a timestamp as the service does: in whole seconds, with an offset."""
     return (moment + timedelta(hours=1)).replace(tzinfo=None).isoformat(timespec="seconds") + OSLO_OFFSET
 
 
 def user(number: int) -> Record:
-    """A user as records name one."""
+    """Returns a user as records name one."""
     given_name, family_name = Dice("user", number).person("name")
     return {
         "id": str(_ID_BASE + 900_000_000 + number),
@@ -42,7 +42,7 @@ def user(number: int) -> Record:
 
 
 def by_name(value: object) -> object:
-    """A user by id and name alone, where that is how one is told; anything else as it is."""
+    """Reduces a user to id and name; anything else is unchanged."""
     if isinstance(value, Mapping) and "email" in value:
         return {"id": value["id"], "name": value["name"]}
     return value
@@ -50,7 +50,7 @@ def by_name(value: object) -> object:
 
 @dataclass(slots=True)
 class Holdings:
-    """One module's records."""
+    """The records of one module."""
 
     module: Module
     seed: int
@@ -67,16 +67,16 @@ class Holdings:
         return _ID_BASE + self.module.place * 10_000_000_000
 
     def record_id(self, number: int) -> str:
-        """The id of a rolled record."""
+        """Returns the id of a generated record."""
         return str(self._base + number)
 
     def number(self, record_id: str) -> int | None:
-        """The place of a rolled record; None for an id that was never one."""
+        """Returns the number of a generated record; None for any other id."""
         place = int(record_id) - self._base if record_id.isdigit() else -1
         return place if 0 <= place < self.count else None
 
     def get(self, record_id: str) -> Record | None:
-        """A record that is there."""
+        """Returns a record; None if there is none."""
         if record_id in self.deleted_records:
             return None
         if record_id in self.changed_records:
@@ -92,7 +92,7 @@ class Holdings:
         return record
 
     def seeded_record(self, number: int) -> Record:
-        """A record as the seed has it."""
+        """Generates a record from the seed."""
         dice = Dice(self.seed, self.module.name, number)
         created_at = _FIRST + timedelta(seconds=int(_SPAN_S * (number / max(self.count, 1))))
         owner = user(dice.number("owner", USERS))
@@ -109,7 +109,7 @@ class Holdings:
         return record | self.module.roll(dice, number, self)
 
     def ordered_ids(self) -> list[str]:
-        """Every id that is there, oldest change first."""
+        """Returns every record id, oldest change first."""
         with self._lock:
             if self._order is None:
                 seeded = (self.record_id(number) for number in range(self.count))
@@ -125,13 +125,13 @@ class Holdings:
             return self._order
 
     def save(self, record_id: str, record: Record) -> None:
-        """A record as it is from now on."""
+        """Stores a record."""
         with self._lock:
             self.changed_records[record_id] = record
             self._invalidate()
 
     def delete(self, record_id: str, tombstone: Record) -> None:
-        """What is left of a record in the bin."""
+        """Deletes a record and keeps its tombstone for the bin."""
         with self._lock:
             self.deleted_records[record_id] = tombstone
             self._invalidate()
@@ -161,17 +161,17 @@ class Store:
         self.extra_letters: dict[str, list[Record]] = {}
 
     def new_id(self) -> str:
-        """An id that nothing has."""
+        """Returns an unused id."""
         with self.lock:
             self._next += 1
             return str(_ID_BASE + 9_000_000_000_000 + self._next)
 
     def now(self) -> str:
-        """The time of a change."""
+        """Returns the time of a change."""
         return format_time(datetime.now(UTC))
 
     def save(self, module: str, record: Record, by: Record) -> Record:
-        """Adds or changes a record; what it does not name stays as it is."""
+        """Adds or changes a record; missing members stay as they are."""
         with self.lock:
             holdings = self.holdings[module]
             record_id = str(record.get("id") or self.new_id())
@@ -181,14 +181,14 @@ class Store:
             return whole
 
     def stir(self, module: str, record_id: str) -> None:
-        """Something happens around a record: its time of last activity moves, its time of change does not."""
+        """Moves a record's time of last activity, but not its time of change."""
         with self.lock:
             holdings = self.holdings[module]
             record = holdings.get(record_id) or {}
             holdings.save(record_id, {**record, "Last_Activity_Time": self.now()})
 
     def reshape(self, module: str, fields: Mapping[str, str | None]) -> None:
-        """Somebody changes the fields of a module: adds one, gives it another type, or takes it away (None)."""
+        """Changes the fields of a module: adds one, changes its type, or removes it (None)."""
         with self.lock:
             holdings = self.holdings[module]
             all_fields = {**dict(holdings.module.fields), **fields}
@@ -196,7 +196,7 @@ class Store:
             holdings.module = replace(holdings.module, fields=remaining)
 
     def delete(self, module: str, record_id: str, by: Record) -> bool:
-        """Puts a record in the bin."""
+        """Moves a record to the bin."""
         with self.lock:
             holdings = self.holdings[module]
             was = holdings.get(record_id)
@@ -214,12 +214,12 @@ class Store:
             return True
 
     def notes(self, deal_id: str) -> list[Record]:
-        """The notes of a deal or case."""
+        """Returns the notes of a deal or case."""
         notes = [self.note(deal_id, place) for place in range(self._amount(deal_id, "notes", 3))]
         return notes + [note for note in self.extra_notes.values() if _parent(note) == deal_id]
 
     def note(self, deal_id: str, place: int) -> Record:
-        """One rolled note."""
+        """Generates one note."""
         dice = Dice(self.seed, "note", deal_id, place)
         created_at = self._noted_at(deal_id, place)
         writer = user(dice.number("writer", USERS))
@@ -238,7 +238,7 @@ class Store:
         }
 
     def parent(self, record_id: str) -> Record:
-        """A record as the notes on it name it."""
+        """Returns a record as its notes name it."""
         name = self.module_of(record_id)
         module = self.holdings[name].module
         record = self.holdings[name].get(record_id) or {}
@@ -246,7 +246,7 @@ class Store:
         return {"module": api, "id": record_id, "name": str(record.get(module.title) or "…")}
 
     def note_order(self) -> list[NotePlace]:
-        """Every note there is, oldest change first: what is needed to make it."""
+        """Returns the places of all notes, oldest change first."""
         with self.lock:
             version = (len(self.extra_notes), *(self.holdings[name].version for name in _WITH_NOTES))
             if self._notes is None or self._notes[0] != version:
@@ -264,7 +264,7 @@ class Store:
             return self._notes[1]
 
     def note_at(self, position: NotePlace) -> Record:
-        """The note at a place of the order."""
+        """Returns the note at a place of the order."""
         _, _, deal_id, place = position
         return self.extra_notes[deal_id] if place is None else self.note(deal_id, place)
 
@@ -275,7 +275,7 @@ class Store:
         return str(int(deal_id) * 10 + place + 1)
 
     def attachments(self, record_id: str) -> list[Record]:
-        """The attachments of a deal or case."""
+        """Returns the attachments of a deal or case."""
         attachments: list[Record] = []
         for place in range(self._amount(record_id, "attachments", 2)):
             dice = Dice(self.seed, "attachment", record_id, place)
@@ -305,7 +305,7 @@ class Store:
         return attachments + [row for row, _ in self.extra_papers.get(record_id, ())]
 
     def attach(self, record_id: str, name: str, data: bytes) -> str:
-        """Adds an attachment. The record itself does not change by that, nor does its time of change."""
+        """Adds an attachment. The record itself, and its time of change, do not change."""
         created, writer, attachment_id = self.now(), user(1), self.new_id()
         row: Record = {
             "id": attachment_id,
@@ -328,7 +328,7 @@ class Store:
         return attachment_id
 
     def receive(self, record_id: str, subject: str, content: str) -> str:
-        """An email comes in on a record. The record itself does not change by that."""
+        """Adds a received email. The record itself does not change."""
         email = {**self.email(record_id, 0), "message_id": f"extra{self.new_id()}", "subject": subject, "sent": False}
         now = self.now()
         with self.lock:
@@ -337,7 +337,7 @@ class Store:
         return str(email["message_id"])
 
     def attachment(self, record_id: str, attachment_id: str) -> bytes | None:
-        """The bytes of an attachment; None where there is none."""
+        """Returns the bytes of an attachment; None if there is none."""
         for row, data in self.extra_papers.get(record_id, ()):
             if row["id"] == attachment_id:
                 return data
@@ -349,13 +349,13 @@ class Store:
         return make(f"{record_id} {attachment_id} {dice.text('content', 2)}")
 
     def emails(self, record_id: str) -> list[Record]:
-        """The emails of a deal or case, without their bodies."""
+        """Returns the emails of a deal or case, without their bodies."""
         extra = self.extra_letters.get(record_id, ())
         plain = [{name: value for name, value in email.items() if name != "content"} for email in extra]
         return [self.email(record_id, place) for place in range(self._amount(record_id, "emails", 4))] + plain
 
     def email(self, record_id: str, place: int) -> Record:
-        """One email, without its body."""
+        """Returns one email, without its body."""
         dice = Dice(self.seed, "email", record_id, place)
         given_name, family_name = dice.person("other")
         company = dice.company("company")
@@ -385,7 +385,7 @@ class Store:
         }
 
     def letter(self, record_id: str, message_id: str) -> Record | None:
-        """An email with its body and what hangs on it."""
+        """Returns an email with its body and attachments."""
         for letter in self.extra_letters.get(record_id, ()):
             if letter["message_id"] == message_id:
                 return {**letter, "mail_format": "text", "attachments": []}
@@ -406,7 +406,7 @@ class Store:
         return None
 
     def enclosures(self, record_id: str, place: int, email: Mapping[str, object]) -> list[tuple[str, str, bytes]]:
-        """What hangs on an email: id, name and bytes."""
+        """Returns the attachments of an email: id, name and bytes."""
         if not email["has_attachment"]:
             return []
         dice = Dice(self.seed, "enclosure", record_id, place)
@@ -414,7 +414,7 @@ class Store:
         return [(dice.uuid("file"), f"vedlegg.{ending}", make(dice.text("text", 2)))]
 
     def module_of(self, record_id: str) -> str:
-        """The module that an id belongs to."""
+        """Returns the module that an id belongs to."""
         for name, holdings in self.holdings.items():
             if holdings.number(record_id) is not None or record_id in holdings.changed_records:
                 return name

@@ -1,5 +1,4 @@
-"""What the CRM tells of itself: its organisation, modules, fields and related lists, with the members published for
-each."""
+"""Metadata of the CRM: organisation, modules, fields and related lists, with the published members of each."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ _DOCUMENTS = ("Notes", "Attachments", "Emails")
 
 
 def describe_module(shape: Module) -> Json:
-    """A module."""
+    """Describes a module."""
     return {
         "id": str(_BASE + shape.place),
         "api_name": shape.name,
@@ -39,7 +38,7 @@ def describe_module(shape: Module) -> Json:
 
 
 def describe_field(of: Module, name: str, kind: str) -> Json:
-    """A field of a module."""
+    """Describes a field of a module."""
     is_list = kind == "picklist"
     return {
         "id": str(_BASE + 100_000 + of.place * 1_000 + len(name)),
@@ -65,7 +64,7 @@ def describe_field(of: Module, name: str, kind: str) -> Json:
 
 
 def related_lists(of: Module) -> list[Json]:
-    """What can hang on a module's records."""
+    """Describes the related lists of a module."""
     names = [*_DOCUMENTS, *(shape.name for shape in RELATED_SHAPES)] if of.has_papers else list(_DOCUMENTS)
     names += ["Contact_Roles"] if of.name == "Deals" else []
     return [_related_list(place, name) for place, name in enumerate(names, start=1)]
@@ -90,7 +89,7 @@ def _related_list(place: int, name: str) -> Json:
     }
 
 
-# members that every field has and that say nothing of ours
+# members that every field has, with constant values
 _EMPTY_FIELD: Json = {
     **dict.fromkeys(
         ("webhook", "colour_code_enabled_by_system", "field_read_only", "read_only", "businesscard_supported",

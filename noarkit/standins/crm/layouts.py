@@ -1,4 +1,4 @@
-"""Customisation of the CRM: layouts, fields and rules that were made here, which its tool servers alone offer."""
+"""Customisation of the CRM: layouts, fields and rules, which only its MCP tool servers offer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Json = dict[str, Any]  # Any: what JSON holds
 
 @dataclass(slots=True)
 class Layouts:
-    """Layouts, fields and rules: what the REST stand-in does not keep."""
+    """Layouts, fields and rules that the REST stand-in does not have."""
 
     store: Store
     objects: dict[str, dict[str, Json]] = field(default_factory=dict)
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`."""
+        """Answers a call. Raises `Refusal`."""
         _, _, kind, *remaining = call.path.split("/")
         objects = self.objects.setdefault(kind, {})
         if call.method == "GET":

@@ -1,7 +1,7 @@
-"""The CRM's four tool servers: reading and queries, writing and bulk, customisation of modules, automation.
+"""The CRM's four MCP tool servers: reading and queries, writing and bulk, customisation of modules, automation.
 
-A tool is a call of the REST service behind another door: it costs the same credits, keeps the same limits and is
-refused with the same words.
+A tool is a call of the REST service by another way: it costs the same credits, keeps the same limits and gives the same
+errors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Through = Callable[[Call, str], Response]  # what a call becomes, by the token t
 
 @dataclass(frozen=True, slots=True)
 class _Tool:
-    """A tool, and the call it makes."""
+    """A tool, and the REST call behind it."""
 
     name: str
     method: str
@@ -77,7 +77,7 @@ SERVERS = {
 
 
 def servers(handler: Through) -> dict[str, MCPServer]:
-    """The four servers by their paths; their calls are answered so."""
+    """Builds the four servers by path; their calls go to the handler."""
     servers_by_path = {}
     for path, tools in SERVERS.items():
         server = MCPServer(f"crm {path}", version="8", log_level="CRITICAL")
@@ -88,7 +88,7 @@ def servers(handler: Through) -> dict[str, MCPServer]:
 
 
 def addresses(url: str, key: str) -> tuple[str, ...]:
-    """Where they are; the key is part of it."""
+    """Returns their addresses; the key is part of each."""
     return tuple(f"{url}/mcp/{path}/message?key={key}" for path in SERVERS)
 
 

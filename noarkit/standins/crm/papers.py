@@ -1,4 +1,4 @@
-"""Notes, attachments, emails, files and timelines: what hangs on a record."""
+"""Calls about what belongs to a record: notes, attachments, emails, files and timelines."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def _deal_of(record: Record) -> object:
 
 
 class Papers:
-    """Answers calls below /crm/v8 that are about what hangs on a record; None for all others."""
+    """Answers calls below /crm/v8 about what belongs to a record; None for all others."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def answer(self, call: Call) -> Response | None:
-        """The answer, or None where the call is about something else. Raises `Refusal`."""
+        """Answers a call, or returns None if it is about something else. Raises `Refusal`."""
         parts = call.path.removeprefix("/crm/v8/").strip("/").split("/")
         if call.method != "GET":
             return None
@@ -63,7 +63,7 @@ class Papers:
         raise Refusal("INVALID_URL_PATTERN", 404)
 
     def _roles(self, record_id: str, call: Call) -> Response:
-        """Who has a role in a deal: up to three contacts."""
+        """Lists the contact roles of a deal: up to three contacts."""
         check_required(call, "fields")
         contacts, dice = self._store.holdings["Contacts"], Dice(self._store.seed, "roles", record_id)
         places = dict.fromkeys(
@@ -79,7 +79,7 @@ class Papers:
         return self._page(rows, call)
 
     def _related_list(self, record_id: str, name: str, call: Call) -> Response:
-        """A related list: what names this record as its deal; products belong to all."""
+        """Lists the related records of a deal; products belong to all."""
         check_required(call, "fields")
         fields = [name for name in check_length(call, "fields").split(",") if name]
         holdings = self._store.holdings[name]
@@ -151,7 +151,7 @@ class Papers:
 
 
 def _bytes(data: bytes | None, name: str) -> Response:
-    """A file, with the name that it was given there."""
+    """Builds a download with its file name."""
     if data is None:
         return Response(status_code=_NO_CONTENT)
     disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
@@ -159,7 +159,7 @@ def _bytes(data: bytes | None, name: str) -> Response:
 
 
 def _requested_range(call: Call) -> tuple[int, int]:
-    """Which rows of a list are asked for: from where, and how many."""
+    """Returns the requested range of a list: first row and count."""
     size = min(_PAGE, int(call.query.get("per_page", "200")))
     token = call.query.get("page_token")
     begin = int(token.removeprefix("p")) if token else (int(call.query.get("page", "1")) - 1) * size

@@ -1,4 +1,4 @@
-"""The query language of the CRM, as far as it goes: select, where (criteria joined pairwise in brackets), order, limit.
+"""A parser of the CRM's query language: select, where (criteria joined pairwise in brackets), order, limit.
 
 select id, Deal_Name from Deals where (Modified_Time >= '…' and id > 1) order by Modified_Time asc, id asc limit 200
 """
@@ -23,12 +23,12 @@ _DEEPEST = 100_000
 
 
 class InvalidQuery(Exception):
-    """A query that the service does not take; its code."""
+    """An invalid query, with its error code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A query that was read."""
+    """A parsed query."""
 
     fields: tuple[str, ...]
     module: str
@@ -69,7 +69,7 @@ class _Words:
 
 
 def read(text: str) -> Select:
-    """The query in a text. Raises `Wrong`."""
+    """Parses a query. Raises `InvalidQuery`."""
     words = _Words(text)
     words.take("select")
     fields = [words.take()]
@@ -98,7 +98,7 @@ def read(text: str) -> Select:
 
 
 def sort_key(order: tuple[tuple[str, bool], ...]) -> list[tuple[Callable[[Mapping[str, object]], Comparable], bool]]:
-    """Sorts for a list, last first: what to sort by, and whether downward."""
+    """Builds sort keys, last first, each with its direction."""
     return [(_compare_by(name), down) for name, down in reversed(order)]
 
 
@@ -107,7 +107,7 @@ def _compare_by(name: str) -> Callable[[Mapping[str, object]], Comparable]:
 
 
 def comparable(value: object) -> Comparable:
-    """A value that can be compared with any other."""
+    """Converts a value so that it can be compared with any other."""
     if isinstance(value, Mapping):
         value = value.get("id")
     if value is None:
@@ -134,7 +134,7 @@ def _order(words: _Words) -> tuple[tuple[str, bool], ...]:
 
 
 def _criterion(words: _Words) -> Test:
-    """One criterion, or two of them joined in brackets."""
+    """Parses one criterion, or two of them joined in brackets."""
     if not words.maybe("("):
         return _comparison(words)
     first = _criterion(words)

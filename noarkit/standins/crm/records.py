@@ -1,4 +1,4 @@
-"""Modules, fields, and records: listed, queried, counted, written."""
+"""Calls about modules, fields and records: list, query, count, write."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Records:
         self._watching = channels
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`."""
+        """Answers a call. Raises `Refusal`."""
         parts = call.path.removeprefix("/crm/v8/").strip("/").split("/")
         if parts[0] in _READ_ONLY and call.method != "GET":
             raise Refusal("INVALID_REQUEST_METHOD", 405, "the request method is not supported here")
@@ -269,7 +269,7 @@ class Records:
 
 
 class _Page:
-    """Which rows of a list are asked for: by number as far as that goes, by token beyond."""
+    """The requested page of a list: by number as far as numbers go, by token beyond."""
 
     def __init__(self, begin: int, size: int, number: int | None, key: str) -> None:
         self.begin = begin

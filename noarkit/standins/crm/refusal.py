@@ -1,4 +1,4 @@
-"""What the CRM says no with."""
+"""Errors of the CRM."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONGEST = 1_024
 
 
 class Refusal(Exception):
-    """A code, a status, and what more there is to say."""
+    """An error: code, status, and details."""
 
     def __init__(
         self, code: str, status: int = 400, message: str = "", details: Mapping[str, object] | None = None
@@ -30,7 +30,7 @@ def check_known_names(call: Call, *names: str) -> None:
 
 
 def check_required(call: Call, *names: str) -> None:
-    """Raises `Refusal` where a call lacks one of its parameters."""
+    """Raises `Refusal` if a call lacks a required parameter."""
     missing = next((name for name in names if not call.query.get(name)), None)
     if missing is not None:
         raise Refusal(
@@ -39,7 +39,7 @@ def check_required(call: Call, *names: str) -> None:
 
 
 def check_length(call: Call, name: str) -> str:
-    """A parameter that may be so long and no longer; empty where it is not given. Raises `Refusal`."""
+    """Returns a parameter of limited length; empty if it is missing. Raises `Refusal`."""
     value = call.query.get(name, "")
     if len(value) > LONGEST:
         raise Refusal("LIMIT_EXCEEDED", 400, f"{name} is too long", {"param_name": name, "maximum_length": LONGEST})

@@ -1,4 +1,4 @@
-"""The CRM on loopback: who is let in, what a call costs, and which part answers it."""
+"""The stand-in server of the CRM: authentication, the cost of calls, and routing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Crm:
         self._refresh_token = self.issuer.first_refresh_token()
 
     def settings(self) -> Mapping[str, object]:
-        """What a connection to it is configured with."""
+        """The settings of a connection to it."""
         return {
             "api_url": self.url,
             "accounts_url": self.url,
@@ -69,7 +69,7 @@ class Crm:
         }
 
     def secrets(self) -> Mapping[str, str | tuple[str, ...]]:
-        """The client's secret, a refresh token as consent gave it, and the addresses of the tool servers."""
+        """The client's secret, a refresh token as consent gives one, and the addresses of the tool servers."""
         all_secrets = {"client_secret": self.issuer.policy.client_secret, "refresh_token": self._refresh_token}
         if not has_tools():
             return all_secrets
@@ -79,7 +79,7 @@ class Crm:
 
     @property
     def app(self) -> Starlette:
-        """The service."""
+        """The web application."""
         remaining = _first(Papers(self.store).answer, Records(self.store, self.channels).answer)
         bulk = Bulk(self.store, self.url, self.spec.options).answer
         routes = [
@@ -103,11 +103,11 @@ class Crm:
         )
 
     def close(self) -> None:
-        """Ends the webhooks' thread."""
+        """Stops the webhook thread."""
         self.channels.close()
 
     def _refuse_call(self, call: Call) -> Response | None:
-        """The answer to a call that is not let in, or is too much; None for one that may go on."""
+        """Returns the refusal of an unauthenticated call, or one beyond a limit; None for one that may go on."""
         trouble = self.control.take(call.path)
         if trouble is not None:
             return trouble
@@ -128,13 +128,13 @@ class Crm:
         return make_endpoint(partial(self._answer_with, handler))
 
     def _answer_tool(self, parts: Mapping[str, CallHandler], call: Call, token: str) -> Response:
-        """The answer to a call that came through a tool server: what it costs, and what refuses it, is the same."""
+        """Answers a call of a tool server, with the same costs and refusals."""
         rest_call = replace(call, headers={"authorization": _PREFIX + token})
         handler = next(handler for begin, handler in parts.items() if call.path.startswith(begin))
         return self._answer_with(handler, rest_call)
 
     def _answer_with(self, handler: CallHandler, call: Call) -> Response:
-        """The answer to a call by the part it is for, if it is let in."""
+        """Answers a call by a handler, if it may go on."""
         answer = self._refuse_call(call)
         if answer is None:
             try:
@@ -157,7 +157,7 @@ class Crm:
             self.issuer.check_client(form.get("client_id", ""), form.get("client_secret", ""))
             tokens = issue_tokens(self.issuer, form)
         except TokenRefusal as refusal:
-            # this service says no with 200
+            # this service refuses with status 200
             return JSONResponse({"error": refusal.error, "error_description": refusal.description})
         return JSONResponse({**tokens, "api_domain": self.url, "scope": _SCOPES})
 
@@ -218,12 +218,12 @@ class Crm:
 
 
 def standin(url: str, spec: StandinSpec) -> Crm:
-    """The stand-in at an address."""
+    """Builds the stand-in for an address."""
     return Crm(url, spec)
 
 
 def _refusal_response(code: str, status: int, message: str, details: Mapping[str, object] | None = None) -> Response:
-    """A refusal as the service writes it."""
+    """Builds an error answer in the service's format."""
     return JSONResponse(_refusal_body(code, message, details), status)
 
 
@@ -239,7 +239,7 @@ def _first(papers: Callable[[Call], Response | None], records: CallHandler) -> C
 
 
 def _cost(call: Call) -> int:
-    """What a call takes of the day's credits: a query by how many rows it asks for, a write by tens of records."""
+    """Returns the credits that a call takes: a query by the rows it asks for, a write by tens of records."""
     if call.path.endswith("/coql"):
         limit = re.search(rb"limit\s+(\d+)", call.body.lower())
         rows = int(limit[1]) if limit else 200

@@ -1,4 +1,4 @@
-"""The modules of the CRM, their fields, and how a record of each is rolled."""
+"""The modules of the CRM, their fields, and how a record of each is generated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COMMON = (
 
 
 class ModuleContext(Protocol):
-    """What a record's roll knows of the module it is one of."""
+    """The module that a generated record belongs to."""
 
     module: Module
     seed: int
@@ -33,7 +33,7 @@ class ModuleContext(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One module: how many of it there are for each record asked for, its title field, its own fields."""
+    """One module: its share of all records, its title field, its own fields."""
 
     name: str
     place: int
@@ -48,7 +48,7 @@ class Module:
 
     @property
     def all_fields(self) -> tuple[tuple[str, str], ...]:
-        """Fields of every module, then its own."""
+        """The common fields, then its own."""
         return _COMMON + self.fields
 
 
@@ -81,7 +81,7 @@ def _contact(dice: Dice, number: int, context: ModuleContext) -> dict[str, objec
 
 
 def _deal(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
-    # accounts and contacts are a tenth and a fifth of the deals, and rolled from the same seed
+    # accounts and contacts are a tenth and a fifth of the deals, generated from the same seed
     account = dice.number("account", max(1, context.count // 10))
     contact = dice.number("contact", max(1, context.count // 5))
     name = Dice(context.seed, "Accounts", account).company("name")
@@ -165,7 +165,7 @@ def _activity(dice: Dice, number: int, context: ModuleContext) -> dict[str, obje
 
 
 def _order(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
-    # there is one for each ten or so deals, and it hangs on one of them
+    # one for about every ten deals, and it belongs to one of them
     deals = int(context.count / context.module.share)
     return {
         "Subject": dice.among("matter", MATTERS),

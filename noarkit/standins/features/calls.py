@@ -1,4 +1,4 @@
-"""The calls of the console: definitions and what can be done with them, reviews, the audit log, logs."""
+"""The REST calls of the console: definitions and actions on them, reviews, the audit log, logs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_\-. ]{3,100}")
 
 
 class Calls:
-    """Answers calls that were let in."""
+    """Answers authenticated calls."""
 
     def __init__(self, store: Store, on_change: Callable[[str, str, str], None]) -> None:
         self._store = store
@@ -64,7 +64,8 @@ class Calls:
         )
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`, and `Unreadable` for what is not as it was published."""
+        """Answers a call. Raises `Refusal`, and `UnreadableCall` for one that does not match the published
+        interface."""
         try:
             DOORS.check(call)
         except UnpublishedCall as error:
@@ -174,7 +175,7 @@ class Calls:
         return single_object(self._store.get(kind, definition_id), "Done.")
 
     def _conditional(self, call: Call, definition_id: str) -> Response:
-        """The rules of a segment are changed here, and nowhere else."""
+        """Replaces the rules of a segment, which only this call changes."""
         if self._store.get("segments", definition_id) is None:
             raise Refusal(404, "Not found")
         segment = self._store.save("segments", definition_id, {"rules": call.rows()})
@@ -237,7 +238,7 @@ class Calls:
 
 
 def object_type(kind: str) -> str:
-    """How a webhook names a kind."""
+    """Returns the name that webhooks use for a kind."""
     return "".join(part.capitalize() for part in SINGULAR[kind].split("_"))
 
 

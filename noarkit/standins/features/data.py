@@ -1,5 +1,5 @@
-"""What the feature-management service holds: definitions rolled from the seed with their versions, reviews and audit
-entries, and what was changed since."""
+"""The data of the feature-management service: definitions generated from the seed with versions, reviews and audit
+entries, and the changes made since."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _STATES = ("pending", "accepted", "rejected", "committed", "changes_requested")
 
 
 def millis(moment: datetime) -> int:
-    """A time as the service writes it."""
+    """Formats a time in milliseconds, as the service does."""
     return int(moment.timestamp() * 1_000)
 
 
 def person(dice: Dice, name: str) -> Record:
-    """Somebody of the organisation."""
+    """Returns a person of the organisation."""
     given_name, family_name = dice.person(name)
     number = dice.number(f"{name}.number", 40)
     return {
@@ -64,7 +64,7 @@ class Store:
         self.audit_added: list[tuple[datetime, Record]] = []
 
     def ids(self, kind: str) -> list[str]:
-        """What there is of a kind, in no order that means anything."""
+        """Returns the ids of a kind, in an arbitrary order."""
         seeded = self._seeded_ids(kind)
         with self.lock:
             added = [
@@ -76,13 +76,13 @@ class Store:
             return [definition_id for definition_id in (*added, *seeded) if (kind, definition_id) not in hidden_ids]
 
     def _seeded_ids(self, kind: str) -> dict[str, None]:
-        """The ids that were rolled, in their order; once."""
+        """Returns the generated ids of a kind, in order; computed once."""
         if kind not in self._ids:
             self._ids[kind] = dict.fromkeys(slug(self.seed, kind, number) for number in range(self.counts[kind]))
         return self._ids[kind]
 
     def get(self, kind: str, definition_id: str) -> Record | None:
-        """A definition as it is now, with figures that change at every look."""
+        """Returns the current definition, with figures that change on every read."""
         versions = self.versions(kind, definition_id)
         if not versions:
             return None
@@ -99,7 +99,7 @@ class Store:
         return definition
 
     def versions(self, kind: str, definition_id: str) -> list[Record]:
-        """All versions, oldest first; the last is what is."""
+        """Returns all versions, oldest first; the last is the current one."""
         if (kind, definition_id) in self.gone:
             return []
         changed_versions = self.changed.get((kind, definition_id))
@@ -119,7 +119,7 @@ class Store:
         return self._shape(kind, slug(self.seed, kind, number), dice, version, (millis(created_at), millis(changed_at)))
 
     def _shape(self, kind: str, definition_id: str, dice: Dice, version: int, times: tuple[int, int]) -> Record:
-        """A definition with all that its kind is told with; `times` are when it was made and last changed."""
+        """Builds a definition with all members of its kind; `times` are those of creation and last change."""
         creator, modifier = person(dice, "creator"), person(dice, f"modifier{version}")
         common: Record = {
             "id": definition_id,
@@ -149,7 +149,7 @@ class Store:
     def save(
         self, kind: str, definition_id: str, values: Mapping[str, Any], author: str = "Konsollen"
     ) -> Record:  # Any: of JSON
-        """Makes or changes a definition: a new version, and an entry of the audit log."""
+        """Creates or changes a definition: a new version, and an entry in the audit log."""
         with self.lock:
             versions = list(self.versions(kind, definition_id))
             now = millis(datetime.now(UTC))
@@ -168,7 +168,7 @@ class Store:
             return definition
 
     def delete(self, kind: str, definition_id: str) -> bool:
-        """Takes one away; the audit log tells it."""
+        """Deletes a definition, with an entry in the audit log."""
         with self.lock:
             exists = bool(self.versions(kind, definition_id))
             self.gone.add((kind, definition_id))
@@ -177,7 +177,7 @@ class Store:
             return exists
 
     def reviews(self, kind: str, definition_id: str) -> list[Record]:
-        """The reviews of a definition, newest first."""
+        """Returns the reviews of a definition, newest first."""
         changed_reviews = self.reviews_changed.get((kind, definition_id))
         if changed_reviews is not None:
             return changed_reviews
@@ -200,7 +200,7 @@ class Store:
         }
 
     def audit_ids(self, begin: date, end: date, action: str = "") -> list[str]:
-        """The entries of the audit log between two days, both of them too, newest first."""
+        """Returns the audit entries between two days, inclusive, newest first."""
         count = self.audit_count
         first = bisect_left(range(count), begin, key=lambda number: self.audit_moment(number).date())
         after = bisect_right(range(count), end, key=lambda number: self.audit_moment(number).date())
@@ -215,12 +215,12 @@ class Store:
         return [number for number in ids if not action or (self.entry(number) or {})["actionType"] == action]
 
     def entry(self, entry_id: str) -> Record | None:
-        """An entry of the audit log."""
+        """Returns an entry of the audit log."""
         number = int(entry_id.removeprefix("audit-"))
         return self._entry(number) if number < self.audit_count else self.audit_added[number - self.audit_count][1]
 
     def audit_moment(self, number: int) -> datetime:
-        """When an entry that was rolled was made; later ones have higher numbers."""
+        """Returns the time of a generated entry; later ones have higher numbers."""
         return BEGIN + timedelta(seconds=number * _SPAN_S // max(1, self.audit_count))
 
     def _entry(self, number: int) -> Record:
@@ -267,7 +267,7 @@ def _entry(
 
 
 def _action(kind: str, action: str) -> str:
-    """What the log calls an action: `gate_create`, `config_delete`, `autotune_experiment_delete`."""
+    """Returns the audit log's name of an action: `gate_create`, `config_delete`, `autotune_experiment_delete`."""
     verb = {"created": "create", "updated": "update", "deleted": "delete"}[action]
     shared_names = {
         "gates": "config",
@@ -294,7 +294,7 @@ def _number(text: str) -> int | None:
 
 
 def _restless(kind: str, reads: int) -> Record:
-    """What changes without anybody changing it."""
+    """Returns the members that change on every read."""
     if kind == "gates":
         return {"checksPerHour": 1_000 + reads, "typeReason": _REASONS[reads % len(_REASONS)]}
     if kind == "experiments":

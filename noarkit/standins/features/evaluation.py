@@ -1,5 +1,5 @@
-"""What applications ask: gates checked for a user, values of configs and experiments, and events. Every check is
-counted: it leaves an exposure behind, so that nobody who only reads may ever ask one."""
+"""The calls of applications: checks of gates for a user, values of configs and experiments, and events. Every check is
+counted as an exposure, so that a reader must never make one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SEGMENT = "segment:"
 
 
 class Evaluation:
-    """Checks and events, counted; exposures are told to the webhook as a bare list."""
+    """Answers checks and events, and counts them; exposures go to the webhook as a bare list."""
 
     def __init__(self, store: Store, send: Callable[[object], None]) -> None:
         self._store = store
@@ -27,7 +27,7 @@ class Evaluation:
         self.events = 0
 
     def answer(self, call: Call) -> Response:
-        """The answer to a call that was let in. Raises `Refusal`."""
+        """Answers an authenticated call. Raises `Refusal`."""
         if call.path == "/check_gate":
             return self._check(call.members())
         if call.path == "/get_config":
@@ -42,7 +42,7 @@ class Evaluation:
         raise Refusal(404, "Not found")
 
     def _log_events(self, body: dict[str, Any]) -> Response:  # Any: what JSON holds
-        """Events in a batch, as clients of applications send them, each with its name and its user."""
+        """Takes a batch of events from client applications, each with its name and user."""
         events = body.get("events")
         if not isinstance(events, list) or not events:
             raise Refusal(400, "events is required")
@@ -93,7 +93,7 @@ class Evaluation:
 
 
 def _needs(body: dict[str, Any], *names: str) -> None:  # Any: what JSON holds
-    """Raises `Refusal` for a member that must be there and is not."""
+    """Raises `Refusal` for a missing required member."""
     missing = [name for name in names if body.get(name) in (None, "")]
     if missing:
         raise Refusal(400, f"{missing[0]} is required")

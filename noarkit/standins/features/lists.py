@@ -1,5 +1,4 @@
-"""Lists as the service tells them: pages from 1, at most a hundred, and a `nextPage` that says no more than whether
-there is one, in five spellings."""
+"""Paged lists of the service: pages from 1, at most a hundred rows, and a `nextPage` in five spellings."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ MOST = 100
 
 
 class Refusal(Exception):
-    """What the service says no with."""
+    """An error answer of the service."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -22,12 +21,12 @@ class Refusal(Exception):
 
 
 def refusal_response(refusal: Refusal) -> Response:
-    """A refusal as an answer."""
+    """Builds an error answer."""
     return JSONResponse({"status": refusal.status, "message": refusal.message}, refusal.status)
 
 
 def single_object(data: Mapping[str, object] | None, message: str, status: int = 200) -> Response:
-    """One object. Raises `Refusal` where there is none."""
+    """Builds the answer with one object. Raises `Refusal` if there is none."""
     if data is None:
         raise Refusal(404, "Not found")
     return JSONResponse({"message": message, "data": dict(data)}, status)
@@ -36,7 +35,7 @@ def single_object(data: Mapping[str, object] | None, message: str, status: int =
 def list_page(
     ids: Sequence[str], query: Mapping[str, str], path: str, show: Callable[[str], Record | None]
 ) -> Response:
-    """One page of what is shown by its id."""
+    """Builds one page of objects looked up by id."""
     limit, page = min(_count(query, "limit", MOST), MOST), _count(query, "page", 1)
     begin = (page - 1) * limit
     data = [item for item_id in ids[begin : begin + limit] if (item := show(item_id)) is not None]
@@ -52,7 +51,7 @@ def list_page(
 
 
 def whole_list(rows: Sequence[Record], *, per_page: int | None = None) -> Response:
-    """A list in one piece: without any pagination, or with one of its own idea."""
+    """Builds an unpaged list, or one with its own pagination."""
     body: Record = {"message": "Listed.", "data": list(rows)}
     if per_page is not None:
         body["pagination"] = {"itemsPerPage": per_page, "pageNumber": 1, "nextPage": None, "previousPage": None}

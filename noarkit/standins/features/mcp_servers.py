@@ -1,5 +1,5 @@
-"""The service's tools for assistants: some read, some change something, and one reads whatever the console can. A key
-that only reads may call no tool that changes something."""
+"""The service's MCP tools for assistants: some read, some change something, and one reads any path of the console. A
+read-only key may call no tool that changes something."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS = {"Gate": "gates", "Dynamic_Config": "dynamic_configs", "Segment": "segm
 
 
 def servers(calls: Calls, windows: Windows, may_write: Callable[[Mapping[str, str]], bool]) -> dict[str, MCPServer]:
-    """The one server; `may_write` judges by the headers of whoever calls."""
+    """Builds the one server; `may_write` judges the caller's headers."""
     server = MCPServer("features", version="1", log_level="CRITICAL")
     desk = _Desk(calls, windows, may_write)
     for title, kind in _KINDS.items():
@@ -46,7 +46,7 @@ class _Desk:
     may_write: Callable[[Mapping[str, str]], bool]
 
     def listing(self, kind: str) -> Callable[..., Json]:
-        """A tool that lists a kind."""
+        """Makes a tool that lists a kind."""
 
         def list_kind(page: int = 1, limit: int = 100) -> Json:
             return self._asked(f"/{kind}", {"page": [str(page)], "limit": [str(limit)]})
@@ -54,7 +54,7 @@ class _Desk:
         return list_kind
 
     def showing(self, kind: str) -> Callable[..., Json]:
-        """A tool that shows one of a kind."""
+        """Makes a tool that shows one definition of a kind."""
 
         def show_one(id: str) -> Json:
             return self._asked(f"/{kind}/{id}")
@@ -62,11 +62,11 @@ class _Desk:
         return show_one
 
     def audit(self, startDate: str = "", endDate: str = "") -> Json:
-        """The audit log."""
+        """Reads the audit log."""
         return self._asked("/audit_logs", {"startDate": [startDate], "endDate": [endDate]})
 
     def create(self, context: Context, name: str, description: str = "") -> Json:
-        """A gate. It counts as the change that it is."""
+        """Creates a gate. It counts as a change."""
         if not self.may_write(context.headers or {}):
             raise ToolError("403: This key may only read")
         if self.windows.enter() > 0:
@@ -74,7 +74,7 @@ class _Desk:
         return self._asked("/gates", method="POST", body={"name": name, "description": description})
 
     def read_anything(self, path: str) -> Json:
-        """What no archive should be told: keys are among it."""
+        """Reads any path of the console, keys included."""
         return self._asked(path)
 
     def _asked(

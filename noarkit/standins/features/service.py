@@ -1,4 +1,4 @@
-"""The feature-management service on loopback: whose key this is, the two windows, and which part answers."""
+"""The stand-in server of the feature-management service: keys, the two rate windows, and routing."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Features:
         self.hooks = Hooks.of(self.spec.options)
 
     def settings(self) -> Mapping[str, object]:
-        """What a connection to it is configured with."""
+        """The settings of a connection to it."""
         common: dict[str, object] = {
             "console_api_url": self.url,
             "http_api_url": self.url,
@@ -81,14 +81,14 @@ class Features:
         return common
 
     def secrets(self) -> Mapping[str, str]:
-        """A console key that reads, one that writes too, a server's secret key, and the secret of webhooks."""
+        """A read-only console key, one that writes too, a server's secret key, and the secret of webhooks."""
         all_secrets = {"api_key": self.read_key, "server_key": self.server_key, "webhook_secret": self.hook_secret}
         write_secret = {} if self.spec.options.get("key") == "read" else {"write_key": self.write_key}
         return {**all_secrets, **write_secret, "client_secret": self.issuer.policy.client_secret}
 
     @property
     def app(self) -> Starlette:
-        """The service."""
+        """The web application."""
         console = partial(self._answer, {"read": self.read_key, "write": self.write_key}, self.calls.answer)
         evaluation = partial(self._answer, {"": self.server_key}, self.evaluation.answer)
         routes = [
@@ -107,11 +107,11 @@ class Features:
         return service([*routes, checks], Gate(self.control.take, self._refuse_tool_call, servers))
 
     def close(self) -> None:
-        """Ends the webhooks' thread."""
+        """Stops the webhook thread."""
         self.hooks.close()
 
     def notify(self, kind: str, definition_id: str, action: str) -> None:
-        """Tells the webhook that a definition was changed, signed over the raw bytes."""
+        """Notifies the webhook of a changed definition, signed over the raw bytes."""
         metadata = {
             "type": object_type(kind),
             "name": definition_id,
@@ -122,7 +122,7 @@ class Features:
         self.tell({"data": [{**event, "user": {"name": "Konsollen"}}]})
 
     def tell(self, message: object) -> None:
-        """Sends a message to the webhook, where there is one."""
+        """Sends a message to the webhook, if there is one."""
         if self.hook_url:
             body = json.dumps(message, ensure_ascii=False).encode()
             self.hooks.send(Delivery(self.hook_url, body, lambda: sign_message(self.hook_secret, body)))
@@ -136,7 +136,7 @@ class Features:
             return refusal_response(refusal)
 
     def _refuse_call(self, call: Call, keys: Mapping[str, str]) -> Response | None:
-        """The answer to a call that is not let in; `keys` by the method they are good for, "" for any."""
+        """Returns the refusal of an unauthenticated call; `keys` are valid for their method, "" for any."""
         trouble = self.control.take(call.path)
         if trouble is not None:
             return trouble
@@ -154,7 +154,8 @@ class Features:
         return None
 
     def _refuse_tool_call(self, path: str, headers: Mapping[str, str], query: str) -> Response | None:
-        """The answer to a call of a tool that is not let in: by a key of the console, or by a person's consent."""
+        """Returns the refusal of a tool call without a console key or a person's consent; None for one that may go
+        on."""
         key_shown = headers.get(_KEY, "")
         is_known = any(hmac.compare_digest(key_shown.encode(), key.encode()) for key in (self.read_key, self.write_key))
         if is_known or self.issuer.is_good(headers.get("authorization", "").removeprefix("Bearer ")):
@@ -162,7 +163,7 @@ class Features:
         return refusal_response(Refusal(401, f"Invalid API key. Key: {key_shown}"))
 
     def _may_write(self, headers: Mapping[str, str]) -> bool:
-        """Whether who calls a tool may change something by it."""
+        """True if the caller of a tool may change something."""
         key = headers.get(_KEY, "")
         return not key or hmac.compare_digest(key.encode(), self.write_key.encode())
 
@@ -212,7 +213,7 @@ class Features:
         }
 
     def _set_up(self, url: str) -> bool:
-        """Asks the place of a webhook whether it wants it; only then it gets any."""
+        """Verifies the address of a webhook; only then it gets messages."""
         code = secrets.token_hex(8)
         message = {"data": {"event": "url_verification", "verification_code": code}}
         try:
@@ -225,12 +226,12 @@ class Features:
 
 
 def standin(url: str, spec: StandinSpec) -> Features:
-    """The stand-in at an address."""
+    """Builds the stand-in for an address."""
     return Features(url, spec)
 
 
 def sign_message(secret: str, body: bytes) -> dict[str, str]:
-    """The headers of a webhook's message now."""
+    """Builds the signature headers of a webhook message."""
     stamp = str(int(time.time() * 1_000))
     digest = hmac.new(secret.encode(), f"v0:{stamp}:".encode() + body, hashlib.sha256).hexdigest()
     return {

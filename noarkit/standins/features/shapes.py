@@ -1,4 +1,4 @@
-"""What definitions of each kind have of their own."""
+"""The members of definitions that only one kind has."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ KINDS = (
     "gates", "dynamic_configs", "experiments", "layers", "segments", "param_stores", "autotunes", "holdouts", "metrics",
 )  # fmt: skip
 VERSIONED_KINDS = ("gates", "dynamic_configs", "experiments")
-# letters beyond ASCII are no part of a name there
+# names have ASCII letters only
 _NAMES = ("ny_innlogging", "enkelt_skjema", "soknadshjelp", "rask_betaling", "morkt_utseende", "varsel_sms", "kart_v2")
 _PERSON = ("creatorID", "creatorName", "creatorEmail", "lastModifierID", "lastModifierName", "lastModifierEmail")
 _TIMES = ("createdTime", "lastModifiedTime")
-# what each kind does not have of what the others share
+# common members that a kind does not have
 _WITHOUT = {
     "layers": ("owner",),
     "segments": ("owner",),
@@ -30,12 +30,12 @@ Record = dict[str, Any]  # what JSON holds
 
 
 def slug(seed: int, kind: str, number: int) -> str:
-    """The id of a definition that was rolled."""
+    """Returns the id of a generated definition."""
     return f"{Dice(seed, kind, number).among('name', _NAMES)}_{number}"
 
 
 def only_its_own(kind: str, row: Record) -> Record:
-    """What a definition of a kind is told with, of all that there could be."""
+    """Keeps only the members that a kind has."""
     members = {name: row[name] for name in row if name not in _WITHOUT.get(kind, ())}
     if kind not in VERSIONED_KINDS:
         members.pop("version", None)
@@ -46,7 +46,7 @@ def only_its_own(kind: str, row: Record) -> Record:
 
 
 def of_kind(kind: str, dice: Dice, version: int, changed_ms: int) -> Record:
-    """The members that only this kind has."""
+    """Builds the members that only this kind has."""
     if kind == "gates":
         return _gate(dice, version)
     if kind == "dynamic_configs":

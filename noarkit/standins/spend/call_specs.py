@@ -114,7 +114,7 @@ DOORS = CallSpecs(
     ]
 )
 
-# Which scope lets somebody read a path, by how it begins; writing takes the scope of the same name for that.
+# The read scope of each path prefix; writing needs the write scope of the same name.
 SCOPES = {
     "/v1/accounting-entries": "accounting-entries",
     "/v1/companies": "companies",

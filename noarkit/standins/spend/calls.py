@@ -1,4 +1,4 @@
-"""The calls of the spend service: entries and receipts, export jobs and items, registers, subscriptions."""
+"""The REST calls of the spend service: entries and receipts, export jobs and items, registers, subscriptions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ACTIVATED_STATE = "ACTIVATED"
 
 
 class Calls:
-    """Answers calls that were let in."""
+    """Answers authenticated calls."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Calls:
         )
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`, `Unreadable`."""
+        """Answers a call. Raises `Refusal`, `UnreadableCall`."""
         try:
             DOORS.check(call)
         except UnpublishedCall as fault:
@@ -210,13 +210,13 @@ class Calls:
         return list_page(list(records), call.queries, records.get)
 
     def _is_listed(self, call: Call, name: str, record: Record) -> bool:
-        """Archived tags and groups are left out where nobody asks for them."""
+        """True unless the record is an archived tag or group that was not asked for."""
         if name == "tags":
             return call.members().get("includeArchived") is True or not record["archived"]
         return name != "tag-groups" or call.text("include_archived") == "true" or not record["archived"]
 
     def _of_company(self, call: Call) -> None:
-        """Nobody sees the books of another company. Raises `Refusal`."""
+        """Checks that the call is about our own company. Raises `Refusal`."""
         body = call.members() if call.path.endswith(":search") else {}
         company_id = (
             call.text("company_id") or call.text("companyId") or body.get("companyId")
@@ -238,7 +238,8 @@ class Calls:
         return register
 
     def _installation(self, call: Call, verb: str) -> Response:
-        """What an integration is here, without an envelope. Those of partners do nothing before they are activated."""
+        """Answers with the installation of an integration, without an envelope. Those of partners must be activated
+        first."""
         if verb:
             self._installed["status"] = ACTIVATED_STATE
         if call.method == "PUT":
@@ -306,7 +307,7 @@ def _job(job: Record, version: str) -> Record:
 
 
 def _open_item(entry: Record) -> Record:
-    """An entry as the bookkeeping gets it while an export runs."""
+    """Builds an entry as the bookkeeping gets it while an export runs."""
     value = entry["transactionValue"]
     amount = {"currency": value["currency"], "value": str(value["minors"])}
     return {

@@ -1,4 +1,5 @@
-"""What the spend service holds: entries that are rolled from the seed, registers, export jobs, and what was changed."""
+"""The data of the spend service: entries generated from the seed, registers, export jobs, and the changes made
+since."""
 
 from __future__ import annotations
 
@@ -28,13 +29,13 @@ _NO_TAG = "00000000-0000-0000-0000-000000000000"
 
 
 def format_time(moment: datetime) -> str:
-    """A time as the service writes it."""
+    """Formats a timestamp as the service does."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(slots=True)
 class Register:
-    """A list of things with ids: rolled ones, and those that were added or changed."""
+    """A list of records with ids: generated ones, and those added or changed."""
 
     seed: int
     name: str
@@ -46,11 +47,11 @@ class Register:
     _cache: dict[int, Record] = field(default_factory=dict)
 
     def record_id(self, number: int) -> str:
-        """The id of a rolled one."""
+        """Returns the id of a generated record."""
         return str(self.seeded_record(number)["id"])
 
     def all(self) -> Iterator[Record]:
-        """Everything that is there, by id."""
+        """Yields every record, by id."""
         records = {
             self.record_id(number): self.seeded_record(number) for number in range(self.count)
         } | self.changed_records
@@ -58,7 +59,7 @@ class Register:
             yield records[record_id]
 
     def seeded_record(self, number: int) -> Record:
-        """One as the seed has it. Registers are short, so that each is rolled once."""
+        """Generates a record from the seed. Registers are short, so each is generated once."""
         record = self._cache.get(number)
         if record is None:
             dice = Dice(self.seed, self.name, number)
@@ -69,11 +70,11 @@ class Register:
         return record
 
     def get(self, record_id: str) -> Record | None:
-        """One by its id."""
+        """Returns a record by its id."""
         return next((record for record in self.all() if record["id"] == record_id), None)
 
     def save(self, record: Record) -> Record:
-        """Adds or changes one."""
+        """Adds or changes a record."""
         now = format_time(datetime.now(UTC))
         current = self.get(str(record.get("id") or "")) or {
             "id": Dice(self.name, now, len(self.changed_records)).uuid("new")
@@ -85,7 +86,7 @@ class Register:
         return whole
 
     def delete(self, record_id: str) -> bool:
-        """Takes one away."""
+        """Deletes a record; False if there was none."""
         exists = self.get(record_id) is not None
         self.deleted_ids.add(record_id)
         return exists
@@ -95,7 +96,7 @@ class Store:
     """The whole service. Safe for threads."""
 
     def __init__(self, entries: int, seed: int) -> None:
-        """A store in which at least so many entries are settled, exported, and of families that are archived."""
+        """Builds a store in which at least so many entries are settled, exported, and of archived families."""
         self.seed = seed
         self.count = self._entries_needed(entries)
         self.lock = threading.RLock()
@@ -129,7 +130,7 @@ class Store:
         }
 
     def _entries_needed(self, needed_count: int) -> int:
-        """How many entries there must be so that enough of them can be archived."""
+        """Counts the entries needed so that enough of them can be archived."""
         count = archivable = 0
         while archivable < needed_count:
             dice = Dice(self.seed, "entry", count)
@@ -138,11 +139,11 @@ class Store:
         return count
 
     def entry_id(self, number: int) -> str:
-        """The id of a rolled entry. It bears its place, so that no table of ids is needed."""
+        """Returns the id of a generated entry. It holds its number, so that no table of ids is needed."""
         return f"{number:08x}-0000-4000-8000-{self.seed:012x}"
 
     def entry(self, entry_id: str) -> Record | None:
-        """An entry by its id."""
+        """Returns an entry by its id."""
         with self.lock:
             if entry_id in self.changed:
                 return self.changed[entry_id]
@@ -153,11 +154,11 @@ class Store:
         return self.seeded_entry(number) if 0 <= number < self.count and entry_id == self.entry_id(number) else None
 
     def entry_ids(self) -> list[str]:
-        """Every entry's id, oldest first."""
+        """Returns every entry's id, oldest first."""
         return [*(self.entry_id(number) for number in range(self.count)), *self.added]
 
     def briefs(self) -> Iterator[Record]:
-        """What every entry is found and sorted by, oldest first; those that were deleted too."""
+        """Yields the members that entries are filtered and sorted by, oldest first; deleted ones too."""
         with self.lock:
             changed = dict(self.changed)
             added = list(self.added)
@@ -184,7 +185,7 @@ class Store:
         }
 
     def seeded_entry(self, number: int) -> Record:
-        """An entry as the seed has it."""
+        """Generates an entry from the seed."""
         brief = self._brief(number)
         dice = Dice(self.seed, "entry", number)
         family = brief["family"]
@@ -224,7 +225,7 @@ class Store:
         return {"id": dice.uuid("guest"), "attendableId": dice.uuid("guest-who"), "attendableType": "EMPLOYEE"}
 
     def receipts(self, entry_id: str) -> list[Record]:
-        """The receipts of an entry: each an original, with a picture made of it."""
+        """Returns the receipts of an entry: each an original, with a picture made of it."""
         try:
             number = int(entry_id[:8], 16)
         except ValueError:
@@ -235,7 +236,7 @@ class Store:
         return receipts
 
     def receipt_bytes(self, entry_id: str, receipt_id: str) -> bytes | None:
-        """The original file of a receipt."""
+        """Returns the original file of a receipt."""
         for receipt in self.receipts(entry_id):
             if receipt["id"] == receipt_id:
                 dice = self._receipt_dice(entry_id, receipt["place"])
@@ -261,7 +262,7 @@ class Store:
             return whole
 
     def export(self, ids: Sequence[str]) -> None:
-        """A job takes entries now."""
+        """Exports entries now, as a new job."""
         with self.lock:
             for entry_id in ids:
                 self.change(entry_id, {"exportStatus": "EXPORTED"})
@@ -269,7 +270,7 @@ class Store:
             self._job_numbers = {}
 
     def jobs(self) -> Iterator[Record]:
-        """The export jobs: one for so many entries, and those that were asked for."""
+        """Yields the export jobs: one for every so many entries, and the requested ones."""
         for number in range(self._seeded_job_count() + len(self.late_jobs)):
             yield self.job(number)
 
@@ -277,7 +278,7 @@ class Store:
         return -(-self.count // JOB_ENTRIES)
 
     def job_of(self, entry_id: str) -> Record | None:
-        """An export job by its id."""
+        """Returns an export job by its id."""
         with self.lock:
             if not self._job_numbers:
                 self._job_numbers = {str(job["id"]): int(job["number"]) for job in self.jobs()}
@@ -285,7 +286,7 @@ class Store:
         return None if number is None else self.job(number)
 
     def job(self, number: int) -> Record:
-        """One export job."""
+        """Returns one export job."""
         if number >= self._seeded_job_count():
             return self._late_job(number)
         dice = Dice(self.seed, "job", number)
@@ -306,7 +307,7 @@ class Store:
         }
 
     def job_items(self, job: Record) -> list[Record]:
-        """What became of each entry of a job."""
+        """Returns the result of each entry of a job."""
         number = int(job["number"])
         late = number - self._seeded_job_count()
         ids = (
@@ -354,7 +355,7 @@ class Store:
         }
 
     def job_entries(self, number: int) -> Sequence[int]:
-        """The entries of a job, by their places."""
+        """Returns the entries of a job, by number."""
         return range(number * JOB_ENTRIES, min(self.count, (number + 1) * JOB_ENTRIES))
 
     def _receipts(self, number: int) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Lists as the spend service gives them: by cursor or offset, with a total, sorted by keys that may have nothing."""
+"""Paged lists of the spend service: by cursor or offset, with a total, sorted by keys that may be empty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 100
 
 
 class Refusal(Exception):
-    """What the service says no with."""
+    """An error answer of the service."""
 
     def __init__(self, kind: str, status: int = 400, message: str = "") -> None:
         super().__init__(kind)
@@ -24,7 +24,7 @@ class Refusal(Exception):
 
 
 def refusal_response(kind: str, status: int, message: str = "") -> Response:
-    """A refusal as the service writes it."""
+    """Builds an error answer in the service's format."""
     return JSONResponse({"type": kind, "message": message or kind.casefold()}, status)
 
 
@@ -35,7 +35,7 @@ def list_page(
     *,
     default: int = 20,
 ) -> Response:
-    """A page of things by their ids."""
+    """Builds a page of records by id."""
     limit = min(_LONGEST, max(1, int((query.get("limit") or [str(default)])[0])))
     after = (query.get("after") or [""])[0]
     begin = _place(after) if after else int((query.get("offset") or ["0"])[0])
@@ -56,7 +56,7 @@ def list_page(
 
 
 def sort_records(rows: Sequence[Record], query: Mapping[str, list[str]], allowed_keys: Sequence[str]) -> list[Record]:
-    """Sorted by the keys that are asked for. Raises `Refusal` for one that is not allowed."""
+    """Sorts rows by the requested keys. Raises `Refusal` for one that is not allowed."""
     keys = query.get("sorting_keys") or []
     orders = query.get("sorting_order") or []
     if len(keys) != len(orders) or not set(keys) <= set(allowed_keys):
@@ -72,7 +72,7 @@ def _sort_key(key: str) -> Callable[[Record], str]:
 
 
 def single_object(record: Record | None) -> Response:
-    """A single thing. Raises `Refusal` where there is none."""
+    """Builds the answer with one record. Raises `Refusal` if there is none."""
     if record is None:
         raise Refusal("NOT_FOUND", 404)
     return JSONResponse({"data": dict(record)})

@@ -1,4 +1,4 @@
-"""The spend service on loopback: who is let in, the shared limit, and which part answers."""
+"""The stand-in server of the spend service: authentication, the shared rate limit, and routing."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Spend:
         self.consent_server = ConsentServer(self.url, self.spec.lifetime_s)
 
     def settings(self) -> Mapping[str, object]:
-        """What a connection to it is configured with."""
+        """The settings of a connection to it."""
         common: dict[str, object] = {"api_url": self.url, "company_id": self.store.company_id}
         if self.spec.limits is not None:
             common["rates"] = self.spec.rates()
@@ -91,7 +91,7 @@ class Spend:
         return {**common, "auth": "oauth", "auth_url": self.url, "client_id": self.issuer.policy.client_id}
 
     def secrets(self) -> Mapping[str, str]:
-        """A key, or a client's secret and a refresh token as consent gave it."""
+        """A key, or a client's secret and a refresh token as consent gives one."""
         all_secrets = {"client_secret": self.issuer.policy.client_secret, "refresh_token": self._refresh_token}
         if self.spec.options.get("auth") in _KEYS:
             all_secrets = {"api_key": self.api_key}
@@ -103,7 +103,7 @@ class Spend:
 
     @property
     def app(self) -> Starlette:
-        """The service."""
+        """The web application."""
         scopes = frozenset(self.spec.options["scopes"].split()) if "scopes" in self.spec.options else None
         calls = Calls(self.store, self.webhook_secrets, self.signed_url, self.installation, scopes)
         routes = [
@@ -127,18 +127,18 @@ class Spend:
         return self.issuer.is_good(token) or self.consent_server.issuer.is_good(token)
 
     def close(self) -> None:
-        """Ends the webhooks' thread."""
+        """Stops the webhook thread."""
         self.hooks.close()
 
     def signed_url(self, entry: str, receipt: str) -> str:
-        """The address of a receipt's file, good for a while and for whoever has it."""
+        """Builds the address of a receipt's file, valid for a while and for anybody who has it."""
         life_s = float(self.spec.options.get("url-life", str(_URL_LIFE_S)))
         ends = f"{time.time() + life_s:.3f}"
         signature = self._signature(entry, receipt, ends)
         return f"{self.url}/files/{entry}/{receipt}?{urlencode({'expires': ends, 'signature': signature})}"
 
     def notify(self, event: str, data: Mapping[str, object]) -> None:
-        """Tells every subscription that wants it, signed by its own secret."""
+        """Notifies every subscription for an event, signed by its own secret."""
         for subscription in self.store.registers["subscriptions"].all():
             if event not in subscription["eventTypes"] or subscription["status"] != "ACTIVE":
                 continue
@@ -206,7 +206,8 @@ class Spend:
         return JSONResponse({"active": self.issuer.is_good(token), "token_type": "Bearer"})
 
     async def _file(self, request: Request) -> Response:
-        """A receipt's file: the address itself is the key, and any other key that comes along is counted as leaked."""
+        """Answers with a receipt's file: the address itself is the key, and any other key sent along is counted as
+        leaked."""
         entry, receipt = request.path_params["entry"], request.path_params["receipt"]
         trouble = self.control.take(request.url.path)
         if trouble is not None:
@@ -246,11 +247,11 @@ class Spend:
         self.store.change(entry, {**(self.store.entry(entry) or {}), "receiptIds": ids})
 
     def _export_entries(self, arguments: JsonObject) -> None:
-        """The bookkeeping takes entries now, however long ago they were settled."""
+        """Exports entries now, however long ago they were settled."""
         self.store.export([str(entry_id) for entry_id in arguments["entries"]])
 
     def _set_job_state(self, arguments: JsonObject) -> None:
-        """A job is told of; it may have come to another state."""
+        """Sets the state of a job, and notifies of it."""
         if "status" in arguments:
             self.store.job_states[int(arguments.get("number", 0))] = str(arguments["status"])
         job = self.store.job(int(arguments.get("number", 0)))
@@ -267,7 +268,7 @@ class Spend:
 
 
 def standin(url: str, spec: StandinSpec) -> Spend:
-    """The stand-in at an address."""
+    """Builds the stand-in for an address."""
     return Spend(url, spec)
 
 
