@@ -114,7 +114,7 @@ def _mcp(session: Session, to: Connection, tool: str, arguments: str) -> None:
                 "tool",
                 line,
                 connection=to.full_name,
-                server=one.door.label,
+                server=one.server.label,
                 tool=one.name,
                 kind=one.judgement,
                 may=one.is_allowed,

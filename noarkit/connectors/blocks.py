@@ -10,17 +10,17 @@ class Blocks:
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
-        self._held = b""
+        self._buffer = b""
 
     def read(self, size: int = -1, /) -> bytes:
         """Returns the next bytes, at most `size` of them."""
-        while not self._held:
+        while not self._buffer:
             block = next(self._blocks, None)
             if block is None:
                 return b""
-            self._held = block
+            self._buffer = block
         if size < 0:
-            whole, self._held = self._held + b"".join(self._blocks), b""
+            whole, self._buffer = self._buffer + b"".join(self._blocks), b""
             return whole
-        data, self._held = self._held[:size], self._held[size:]
+        data, self._buffer = self._buffer[:size], self._buffer[size:]
         return data

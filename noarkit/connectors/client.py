@@ -225,7 +225,7 @@ class _RetryState:
         self._persistence = persistence
         self._clock = clock
         self._jitter = jitter
-        self._begun_s = clock.now_s()
+        self._started_s = clock.now_s()
         self._attempt = 0
         self._busy = 0
 
@@ -234,7 +234,7 @@ class _RetryState:
         wait_s = self.busy_s(fault) if isinstance(fault, ServiceBusy) else self._wait_s()
         self._busy += isinstance(fault, ServiceBusy)
         self._attempt += 1
-        late = self._clock.now_s() - self._begun_s + wait_s > self._persistence.total_s
+        late = self._clock.now_s() - self._started_s + wait_s > self._persistence.total_s
         if self._attempt >= self._persistence.attempts or late:
             raise fault
         self._clock.sleep_s(wait_s)

@@ -91,7 +91,7 @@ class Pace:
         self._log = log or MemoryLog()
         self._clock = clock or Clock()
         self._longest_wait_s = longest_wait_s
-        self._told = on_wait
+        self._on_wait = on_wait
 
     @contextmanager
     def call(self, location: str) -> Iterator[None]:
@@ -111,8 +111,8 @@ class Pace:
             spent_s += turn.wait_s
             if spent_s > self._longest_wait_s:
                 raise ServiceBusy(where=location, retry_after_s=round(turn.wait_s))
-            if turn.wait_s >= _REPORT_WAIT_FROM_S and self._told is not None:
-                self._told(turn.wait_s)
+            if turn.wait_s >= _REPORT_WAIT_FROM_S and self._on_wait is not None:
+                self._on_wait(turn.wait_s)
             self._clock.sleep_s(turn.wait_s)
 
     def hold_back(self, wait_s: float) -> None:
@@ -131,43 +131,43 @@ class MemoryLog:
     """The call log of one process."""
 
     def __init__(self) -> None:
-        self._done: list[float] = []
-        self._under_way: set[int] = set()
+        self._answered_at: list[float] = []
+        self._in_flight: set[int] = set()
         self._next = 0
-        self._held_s = 0.0
+        self._hold_until_s = 0.0
         self._lock = threading.Lock()
 
     def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
         """Takes a place in every window, or returns the wait for it."""
         with self._lock:
-            if self._held_s > now_s:
-                return Turn(self._held_s - now_s)
+            if self._hold_until_s > now_s:
+                return Turn(self._hold_until_s - now_s)
             if not rates:
                 return Turn(0.0)
-            if len(self._done) >= _A_SWEEP and self._next % _A_SWEEP == 0:
+            if len(self._answered_at) >= _A_SWEEP and self._next % _A_SWEEP == 0:
                 span_s = max(rate.seconds for rate in rates)
-                del self._done[: bisect_right(self._done, now_s - span_s)]
-            wait_s = _wait_s(self._newest, len(self._under_way), rates, now_s)
+                del self._answered_at[: bisect_right(self._answered_at, now_s - span_s)]
+            wait_s = _wait_s(self._newest, len(self._in_flight), rates, now_s)
             if wait_s > 0:
                 return Turn(wait_s)
             self._next += 1
-            self._under_way.add(self._next)
+            self._in_flight.add(self._next)
             return Turn(0.0, self._next)
 
     def finish(self, ticket: int, now_s: float) -> None:
         """Moves a call from those in flight to those counted."""
         with self._lock:
-            if ticket in self._under_way:
-                self._under_way.discard(ticket)
-                self._done.append(max(now_s, self._done[-1]) if self._done else now_s)
+            if ticket in self._in_flight:
+                self._in_flight.discard(ticket)
+                self._answered_at.append(max(now_s, self._answered_at[-1]) if self._answered_at else now_s)
 
     def hold(self, until_s: float) -> None:
         """Blocks all calls until a time."""
         with self._lock:
-            self._held_s = max(self._held_s, until_s)
+            self._hold_until_s = max(self._hold_until_s, until_s)
 
     def _newest(self, place: int) -> float | None:
-        return self._done[-place] if place <= len(self._done) else None
+        return self._answered_at[-place] if place <= len(self._answered_at) else None
 
 
 class SharedLog:
@@ -181,7 +181,7 @@ class SharedLog:
         self._path = path
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
-        self._opened = (0, 0)
+        self._db_identity = (0, 0)
         self._takes = 0
 
     def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
@@ -244,9 +244,9 @@ class SharedLog:
     def _current_db(self) -> sqlite3.Connection:
         """Returns the database, opened by this process, and reopened if the file was replaced."""
         with suppress(FileNotFoundError):
-            if self._db is not None and self._opened == (os.getpid(), self._path.stat().st_ino):
+            if self._db is not None and self._db_identity == (os.getpid(), self._path.stat().st_ino):
                 return self._db
-        self._db, self._opened = _open_log(self._path), (os.getpid(), self._path.stat().st_ino)
+        self._db, self._db_identity = _open_log(self._path), (os.getpid(), self._path.stat().st_ino)
         weakref.finalize(self, self._db.close)
         return self._db
 

@@ -20,7 +20,7 @@ class Scrubber:
     """Knows every secret that a connection used, and removes them from texts. Safe for threads."""
 
     def __init__(self) -> None:
-        self._known: tuple[str, ...] = ()
+        self._secrets: tuple[str, ...] = ()
         self._lock = threading.Lock()
 
     def learn(self, *secrets: str) -> None:
@@ -32,11 +32,11 @@ class Scrubber:
             for form in (secret, quote(secret, safe=""), quote_plus(secret), secret.replace("/", "\\/"))
         }
         with self._lock:
-            self._known = tuple(sorted({*self._known, *spelt}, key=len, reverse=True))
+            self._secrets = tuple(sorted({*self._secrets, *spelt}, key=len, reverse=True))
 
     def hide(self, text: str) -> str:
         """Hides all known secrets in a text."""
-        for secret in self._known:
+        for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
         return _LOOKS_SECRET.sub(HIDDEN, text)
 
@@ -58,4 +58,4 @@ class Scrubber:
 
     def holds(self, text: str) -> bool:
         """True if the text holds a known secret."""
-        return any(secret in text for secret in self._known)
+        return any(secret in text for secret in self._secrets)

@@ -129,7 +129,7 @@ class Wire:
     def __init__(self, line: WireSettings, scrubber: Scrubber) -> None:
         self.settings = line
         self.scrubber = scrubber
-        self._ways = _Transports(line)
+        self._transports = _Transports(line)
         timeout = httpx.Timeout(line.answer_timeout_s, connect=line.connect_timeout_s)
         self._extensions = {"timeout": timeout.as_dict()}
 
@@ -160,7 +160,7 @@ class Wire:
 
     def close(self) -> None:
         """Closes all connections."""
-        self._ways.close()
+        self._transports.close()
 
     @contextmanager
     def _answer(self, request: Request) -> Iterator[httpx.Response]:
@@ -173,7 +173,7 @@ class Wire:
             request.method, _url(request), headers=headers, content=request.body, extensions=self._extensions
         )
         with self._translate_faults(request):
-            answer = self._ways.handle_request(http_request)
+            answer = self._transports.handle_request(http_request)
             answer.request = http_request
             try:
                 yield answer

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 JsonObject = dict[str, Any]  # what a test of ours says, as JSON
 MARK = "X-Standin-Trouble"  # borne by an answer that was asked for
-Verb = Callable[[JsonObject], Mapping[str, object] | None]  # what it does, and its answer where it has one of its own
+Verb = Callable[[JsonObject], Mapping[str, object] | None]  # its effect, and its answer if it has one of its own
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ class Issuer:
 
     def _access(self) -> dict[str, object]:
         token = f"1000.{secrets.token_hex(16)}.{secrets.token_hex(16)}"
-        if self.policy.has_jwt_tokens:  # as a JWT is written: what it says is nobody's business but its maker's
+        if self.policy.has_jwt_tokens:  # looks like a JWT; its content is opaque to clients
             token = f"eyJhbGciOiJSUzI1NiJ9.{secrets.token_urlsafe(48)}.{secrets.token_urlsafe(64)}"
         with self._lock:
             self.exchanges += 1

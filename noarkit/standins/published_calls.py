@@ -89,11 +89,11 @@ class CallSpecs:
     """All published calls of a service."""
 
     def __init__(self, doors: Iterable[CallSpec]) -> None:
-        self._doors = [(_pattern(door.path), len(re.sub(r"\{\w+\}", "", door.path)), door) for door in doors]
+        self._specs = [(_pattern(door.path), len(re.sub(r"\{\w+\}", "", door.path)), door) for door in doors]
 
     def check(self, call: Call) -> None:
         """Raises `UnpublishedCall` for an unknown call, `UnreadableCall` for a malformed one."""
-        fits = [(literal, door) for pattern, literal, door in self._doors if pattern.fullmatch(call.path)]
+        fits = [(literal, door) for pattern, literal, door in self._specs if pattern.fullmatch(call.path)]
         if not fits:
             raise UnpublishedCall(404)
         best = max(literal for literal, _ in fits)

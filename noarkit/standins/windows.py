@@ -13,8 +13,8 @@ class Windows:
 
     def __init__(self, windows: Sequence[tuple[int, float]]) -> None:
         self._windows = tuple(windows)
-        self._let_in: list[deque[float]] = [deque() for _ in self._windows]
-        self._asked: list[deque[float]] = [deque() for _ in self._windows]
+        self._let_in_at: list[deque[float]] = [deque() for _ in self._windows]
+        self._asked_at: list[deque[float]] = [deque() for _ in self._windows]
         self._lock = threading.Lock()
         self.refused = 0
         self.calls = 0
@@ -27,7 +27,7 @@ class Windows:
             self.calls += 1
             wait = 0.0
             for place, (calls, span) in enumerate(self._windows):
-                asked_at, let_in = self._asked[place], self._let_in[place]
+                asked_at, let_in = self._asked_at[place], self._let_in_at[place]
                 asked_at.append(now)
                 for times in (asked_at, let_in):
                     while times and times[0] <= now - span:
@@ -38,7 +38,7 @@ class Windows:
             if wait > 0:
                 self.refused += 1
                 return wait
-            for let_in in self._let_in:
+            for let_in in self._let_in_at:
                 let_in.append(now)
             return 0.0
 

@@ -70,7 +70,7 @@ class TokenCredential:
         self._scrubber = scrubber
         self._style = style
         self._lock = threading.Lock()
-        self._held: Grant | None = None
+        self._current: Grant | None = None
 
     def with_style(self, style: Style) -> TokenCredential:
         """Returns the same credential with another header or prefix."""
@@ -82,7 +82,7 @@ class TokenCredential:
 
     def grant(self) -> Grant:
         """Returns the current grant, renewed a minute before its end."""
-        current = self._held
+        current = self._current
         if current is not None and self._is_good(current):
             return current
         return self._renew("")
@@ -95,23 +95,23 @@ class TokenCredential:
 
     def _renew(self, refused_token: str) -> Grant:
         with self._lock:
-            current = self._held
+            current = self._current
             if current is not None and current.access_token != refused_token and self._is_good(current):
                 return current
             if self._keep is None:
-                self._held = self._request_grant(current)
-                return self._held
+                self._current = self._request_grant(current)
+                return self._current
             with self._keep.locked():
                 stored = self._keep.read()
                 if stored is not None and stored.origin != self._renewal.origin:
                     stored = None
                 if stored is not None and stored.access_token != refused_token and self._is_good(stored):
                     self._scrubber.learn(stored.access_token, stored.refresh_token)
-                    self._held = stored
+                    self._current = stored
                     return stored
                 grant = self._request_grant(stored or current)
                 self._keep.save(grant)
-            self._held = grant
+            self._current = grant
             return grant
 
     def _request_grant(self, last: Grant | None) -> Grant:

@@ -28,7 +28,7 @@ def registered_client(connection: Connection, realm_url: str) -> str:
         entry = json.loads(connection.state_file(_CLIENT_FILE).read_bytes())
         return str(entry["client_id"]) if entry["realm"] == realm_url else ""
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return ""  # one that cannot be read is made anew
+        return ""  # an unreadable file is replaced
 
 
 def register(connection: Connection, settings: AppSecSettings, wire: Wire, redirect_url: str) -> str:

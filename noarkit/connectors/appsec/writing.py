@@ -134,7 +134,7 @@ def upload_parts(calls: Calls, path: Path, part_bytes: int) -> str:
                 parts.append({"eTag": tag, "partNumber": len(parts) + 1})
         calls.write("POST", "/api/uploads/complete-multipart-upload", {**names, "partList": parts})
     except (ServiceFault, OSError):
-        with suppress(ServiceFault):  # what made it fail is told
+        with suppress(ServiceFault):  # the first fault is the one to raise
             # the service's own clients spell it both ways
             calls.write("POST", "/api/uploads/abort-multipart-upload", {**names, "uploadID": upload["UploadID"]})
         raise

@@ -31,7 +31,7 @@ def needs_renewal(channel: Webhook, now: datetime) -> bool:
 def open_channel(
     calls: Calls, url: str, events: Sequence[str], now: datetime, fields: Mapping[str, Sequence[str]] | None = None
 ) -> Webhook:
-    """Opens a channel for events such as `Deals.edit`; `fields` names, by module, the fields whose change is told."""
+    """Opens a channel for events such as `Deals.edit`; `fields` names, by module, the fields to watch."""
     watched_fields = {module: tuple(names) for module, names in (fields or {}).items()}
     channel = Webhook(
         str(secrets.randbelow(10**15) + 10**15), url, tuple(events), _token(), None, now + LONGEST, watched_fields

@@ -245,7 +245,7 @@ class Crm:
         for record in records:
             case = self._cases.parent_of(record)
             if case is None or datetime.fromisoformat(str(record.get("Modified_Time"))) >= window.until:
-                continue  # it hangs on nothing that is archived, or the next run takes it
+                continue  # its case is not archived, or the next run takes it
             self._cases.touch(str(case["id"]))
             yield papers.related_record(module, record, fields, case)
 
@@ -278,7 +278,7 @@ class Crm:
             case = self._cases.facts(str(parent.get("id"))) if isinstance(parent, Mapping) else None
             moment = _changed_at(note)
             if case is None or moment >= window.until or (window.since is not None and moment < window.since):
-                continue  # it hangs on something that is not archived, or is another run's
+                continue  # its case is not archived, or another run takes it
             self._cases.touch(str(case["id"]))
             yield papers.note(note, case)
 

@@ -95,12 +95,12 @@ class Papers:
 
     def __init__(self, calls: Calls, options: RecordOptions, *, keys_only: bool = False) -> None:
         self._calls = calls
-        self._reading = options
+        self._options = options
         self._keys_only = keys_only
 
     def key(self, *parts: object) -> str:
         """Builds a key from the service's own ids."""
-        return ":".join(quote(str(part), safe="") for part in (self._reading.tenant, *parts))
+        return ":".join(quote(str(part), safe="") for part in (self._options.tenant, *parts))
 
     def facts(self, module: str, record: Row, fields: Fields, *, asks: bool = False) -> dict[str, object]:
         """Returns the facts of a record that its notes, emails and attachments need. With `asks` also its contact
@@ -115,9 +115,9 @@ class Papers:
             "owner": name_of(record.get("Owner")),
             "owner_id": _id_of(record.get("Owner")) or _id_of(record.get("Created_By")),
             "party": name_of(record.get("Account_Name")),
-            "contacts": self._contacts(module, record, asks=asks and self._reading.contact_roles),
+            "contacts": self._contacts(module, record, asks=asks and self._options.contact_roles),
             "state": state,
-            "closed": state.casefold().startswith(self._reading.closed_states),
+            "closed": state.casefold().startswith(self._options.closed_states),
             "number": str(record.get("Contract_Number") or record.get("Case_Number") or ""),
             "tags": [name for tag in _tags(record.get("Tag")) if (name := name_of(tag))],
         }
@@ -164,7 +164,7 @@ class Papers:
 
     def _title(self, module: str, record: Row, fields: Fields) -> str:
         """Returns the title of a record: from the configured fields, or else the module's own title field."""
-        chosen = (name_of(record.get(name)) for name in (*self._reading.title_fields, fields.title) if name)
+        chosen = (name_of(record.get(name)) for name in (*self._options.title_fields, fields.title) if name)
         plain = (str(value) for name in fields.titles() if isinstance(value := record.get(name), str))
         return next((" ".join(text.split()) for text in (*chosen, *plain) if text.strip()), f"{module} {record['id']}")
 
@@ -209,7 +209,7 @@ class Papers:
         self, cases: Iterator[dict[str, object]], ask: Callable[[Mapping[str, object]], Sequence[ServiceItem]]
     ) -> Iterator[ServiceItem]:
         """Lists the documents of many cases, several at once, in the order of the cases."""
-        for items in in_order(cases, ask, self._reading.parallel):
+        for items in in_order(cases, ask, self._options.parallel):
             yield from items
 
     def _attachment(self, row: Row, case: Mapping[str, object]) -> ServiceItem:

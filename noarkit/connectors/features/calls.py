@@ -80,7 +80,7 @@ class Calls:
         except ServiceRefused as fault:
             if fault.data.get("status") not in _NOT_THERE or came or self.definition(kind, definition_id) is None:
                 raise
-        try:  # the definition stands: a service that keeps none says so twice
+        try:  # the definition exists: a service without reviews or versions answers 404 again
             yield from self._list(path, key=key)
         except ServiceRefused as fault:
             if fault.data.get("status") not in _NOT_THERE:

@@ -128,15 +128,15 @@ class Listing:
 
     def __init__(self, known: KnownDefinitions, kind: str, until: datetime, seen: KeySet, *, is_fresh: bool) -> None:
         self.is_fresh = is_fresh
-        self._known = known
+        self._definitions = known
         self._kind = kind
         self._until = until
-        self._seen = seen
+        self._seen_ids = seen
         self._entries: list[tuple[str, str]] = []
 
     def add(self, definition_id: str, name: str) -> None:
         """Adds a listed definition."""
-        if self._seen.add(definition_id):
+        if self._seen_ids.add(definition_id):
             self._entries.append((definition_id, name))
         if len(self._entries) >= _BATCH:
             self._keep()
@@ -144,9 +144,9 @@ class Listing:
     def missing(self) -> Iterator[KnownDefinition]:
         """Yields the definitions that were listed once and are not now. To be called at the end of the list."""
         self._keep()
-        yield from (definition for definition in self._known.all(self._kind) if self._seen.add(definition.id))
-        self._known.finish_listing(self._kind, self._until)
+        yield from (definition for definition in self._definitions.all(self._kind) if self._seen_ids.add(definition.id))
+        self._definitions.finish_listing(self._kind, self._until)
 
     def _keep(self) -> None:
-        self._known.note_present(self._kind, self._entries)
+        self._definitions.note_present(self._kind, self._entries)
         self._entries = []

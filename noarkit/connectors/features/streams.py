@@ -51,7 +51,7 @@ class Book:
         self._calls = calls
         self._redaction = redaction
         self._project = project
-        self._known = known
+        self._known_definitions = known
         self._all_reviews = all_reviews
 
     def key(self, *parts: object) -> str:
@@ -60,7 +60,7 @@ class Book:
 
     def definitions(self, kind: str, window: Window) -> Iterator[ServiceItem]:
         """Yields every visible state of every definition of a kind, and every decision."""
-        with self._known.begin_listing(kind, window.until) as listing:
+        with self._known_definitions.begin_listing(kind, window.until) as listing:
             for row in self._calls.definitions(kind):
                 listing.add(ident(row), _name(row))
                 yield from self._definition(kind, row, window)
@@ -120,7 +120,7 @@ class Book:
             if not fresh:
                 return  # it went after this span, and the next will tell it
             deleted_at = window.until
-            self._known.note_deleted(kind, missing.id, deleted_at)
+            self._known_definitions.note_deleted(kind, missing.id, deleted_at)
         if deleted_at <= window.until and (window.since is None or deleted_at > window.since + LOOK_BACK):
             yield Deletion(kind, self.key(SINGULAR[kind], missing.id, "deleted"), None)
 
@@ -135,7 +135,7 @@ class Book:
             or named_ids.has(definition_id)
         ):
             return True
-        return self._known.reviewed_since(kind, definition_id, window.since)
+        return self._known_definitions.reviewed_since(kind, definition_id, window.since)
 
     def _reviews_of(self, kind: str, row: Row, window: Window) -> Iterator[ServiceItem]:
         definition_id, is_open = ident(row), False
@@ -148,7 +148,7 @@ class Book:
             yield FetchFailure("reviews", key, str(fault.data.get("why") or fault.code))
             is_open = True
         if is_open:
-            self._known.note_review(kind, definition_id, window.until)
+            self._known_definitions.note_review(kind, definition_id, window.until)
 
     def _earlier_states(self, current: State, row: Row) -> Iterator[ServiceItem]:
         """Yields the earlier states of a definition, oldest first. If they cannot be read now, a later run can: the
@@ -245,12 +245,12 @@ class Book:
         if not name or not kinds or any(self._is_there(kind, name) for kind in kinds):
             return
         kind = kinds[0]
-        self._known.note_deleted(kind, name, window.until)
+        self._known_definitions.note_deleted(kind, name, window.until)
         yield Deletion(kind, self.key(SINGULAR[kind], name, "deleted"), deleted_at)
 
     def _is_there(self, kind: str, name: str) -> bool:
         """True if we know a definition of that name, or the service still has it."""
-        return self._known.find(kind, name) is not None or self._calls.definition(kind, name) is not None
+        return self._known_definitions.find(kind, name) is not None or self._calls.definition(kind, name) is not None
 
     def _fields(self, kind: str, definition_id: str, row: Row) -> dict[str, object]:
         """Builds the fields of a definition for its folder: only what stays the same in its next version, and the

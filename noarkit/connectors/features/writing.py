@@ -32,7 +32,7 @@ ACTS = {
     "autotunes": frozenset({"start", "reset", "make_decision"}),
     "segments": frozenset({"archive"}),
 }
-_ACTS_WITH_BODY = frozenset({"archive", "make_decision", "abandon"})  # that bear a body, and their opposite for some
+_ACTS_WITH_BODY = frozenset({"archive", "make_decision", "abandon"})  # acts that take a body
 _WITH_BODY = frozenset(
     {(group, what) for group in ("gates", "dynamic_configs", "experiments", "autotunes") for what in _ACTS_WITH_BODY}
     | {("gates", "unarchive"), ("dynamic_configs", "unarchive"), ("experiments", "start")}

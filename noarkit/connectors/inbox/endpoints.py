@@ -59,7 +59,7 @@ def _paths(connection: Connection) -> Mapping[str, tuple[Secret, ...]]:
 def _seal(connection: Connection, path: str, secrets: tuple[Secret, ...]) -> Seal:
     scheme, header, stamp = _SCHEMES[connection.service]
     if connection.service in _MAY_BE_UNSIGNED and path.rpartition("/")[2] in {secret.reveal() for secret in secrets}:
-        return Seal("path", secrets)  # we asked for messages without a signature, at a path that nobody guesses
+        return Seal("path", secrets)  # unsigned messages, at a path that cannot be guessed
     return Seal(
         scheme,
         secrets,

@@ -36,36 +36,39 @@ class InboxEndpoint:
 
 
 def receiver(
-    doors: Mapping[str, InboxEndpoint], inbox: Inbox, emit: Listener = nobody, now_s: Callable[[], float] = time.time
+    endpoints: Mapping[str, InboxEndpoint],
+    inbox: Inbox,
+    emit: Listener = nobody,
+    now_s: Callable[[], float] = time.time,
 ) -> Starlette:
     """Builds the receiving application; `endpoints` are keyed by path."""
 
     async def take(request: Request) -> Response:
-        door = doors.get(request.url.path)
-        if door is None:
+        endpoint = endpoints.get(request.url.path)
+        if endpoint is None:
             return Response(status_code=404)
         body = await _body(request)
         if body is None:
             return Response(status_code=413)
         headers = {name.casefold(): value for name, value in request.headers.items()}
-        return await run_in_threadpool(_answer, door, headers, body)
+        return await run_in_threadpool(_answer, endpoint, headers, body)
 
-    def _answer(door: InboxEndpoint, headers: Mapping[str, str], body: bytes) -> Response:
-        service = door.connection.partition(":")[0]
-        code = hints.verification(body) if door.seal.scheme == "stamped" else ""
+    def _answer(endpoint: InboxEndpoint, headers: Mapping[str, str], body: bytes) -> Response:
+        service = endpoint.connection.partition(":")[0]
+        code = hints.verification(body) if endpoint.seal.scheme == "stamped" else ""
         if code:
             return JSONResponse({"verification_code": code})
-        proof = prove(door.seal, headers, body, now_s())
+        proof = prove(endpoint.seal, headers, body, now_s())
         if proof.reason:
-            emit(Event("webhook_refused", {"connection": door.connection, "why": proof.reason}))
+            emit(Event("webhook_refused", {"connection": endpoint.connection, "why": proof.reason}))
             return Response(status_code=401)
         event, ids = hints.read(service, headers, body)
         try:
-            fresh = inbox.add(door.connection, proof.id, event, ids, now_s())
+            fresh = inbox.add(endpoint.connection, proof.id, event, ids, now_s())
         except JournalFault as fault:
-            emit(Event("webhook_lost", {"connection": door.connection, "why": str(fault.data.get("why"))}))
+            emit(Event("webhook_lost", {"connection": endpoint.connection, "why": str(fault.data.get("why"))}))
             return Response(status_code=503, headers={"Retry-After": "60"})
-        payload = {"connection": door.connection, "event": event, "ids": len(ids), "fresh": fresh}
+        payload = {"connection": endpoint.connection, "event": event, "ids": len(ids), "fresh": fresh}
         emit(Event("webhook_taken", payload))
         return Response(status_code=204)
 

@@ -2,7 +2,7 @@
 or in the future are refused; several secrets are valid while one replaces another.
 
     standard      webhook-id, webhook-timestamp and webhook-signature: v1,BASE64 (several, apart by a blank)
-    token         the body bears a token that was agreed when the channel was opened
+    token         the body holds the token that was set when the channel was opened
     body          a header with the HMAC of the body, in base64 or hex
     stamped       a header with v0=HEX over v0:TIMESTAMP:BODY, the timestamp in another header
     path          nothing is signed: the path that messages come in at is known to the service alone

@@ -47,7 +47,7 @@ MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _MOST_PAGES = 100
 _BUSY = 429
 _PROXY_DENIES = 407
-_LOST_STATUS = 503  # what the library is told when there is no answer; the fault itself is kept in the trace
+_LOST_STATUS = 503  # the status given to the library if there is no answer; the fault itself is kept in the trace
 # these libraries log addresses at lower levels
 for _name in ("mcp", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
@@ -70,7 +70,7 @@ class ToolContext:
 class Tool:
     """A tool as its server describes it, and how we judge it."""
 
-    door: ToolServer
+    server: ToolServer
     name: str
     description: str
     judgement: Judgement
@@ -80,10 +80,10 @@ class Tool:
 class Tools:
     """The tools of one connection."""
 
-    def __init__(self, doors: Sequence[ToolServer], rules: Rules, means: ToolContext) -> None:
-        self._doors = tuple(doors)
+    def __init__(self, servers: Sequence[ToolServer], rules: Rules, context: ToolContext) -> None:
+        self._servers = tuple(servers)
         self._rules = rules
-        self._context = means
+        self._context = context
 
     @property
     def spent_credits(self) -> int:
@@ -92,7 +92,7 @@ class Tools:
 
     def list_tools(self) -> tuple[Tool, ...]:
         """Lists all tools of all servers. Raises a ServiceFault."""
-        return tuple(tool for door in self._doors for tool in self._tools_of(door))
+        return tuple(tool for server in self._servers for tool in self._tools_of(server))
 
     def call(self, name: str, arguments: Mapping[str, object]) -> object:
         """Calls a tool and returns its answer as a JSON value without our secrets.
@@ -102,16 +102,16 @@ class Tools:
         """
         if self._rules.judge(name) == "never":
             raise UsageFault(what="tool-never", where=self._context.scrubber.clean(name))
-        for door in self._doors:
-            match = next((tool for tool in self._tools_of(door) if tool.name == name), None)
+        for server in self._servers:
+            match = next((tool for tool in self._tools_of(server) if tool.name == name), None)
             if match is None:
                 continue
             if not match.is_allowed:
-                raise UsageFault(what=f"tool-{match.judgement}", where=f"{door.label} {name}")
-            return self._call(door, name, arguments)
+                raise UsageFault(what=f"tool-{match.judgement}", where=f"{server.label} {name}")
+            return self._call(server, name, arguments)
         raise UsageFault(what="no-such-tool", where=self._context.scrubber.clean(name))
 
-    def _tools_of(self, door: ToolServer) -> tuple[Tool, ...]:
+    def _tools_of(self, server: ToolServer) -> tuple[Tool, ...]:
         async def list_all(client: Client) -> list[ToolThere]:
             tools: list[ToolThere] = []
             cursor: str | None = None
@@ -121,55 +121,55 @@ class Tools:
                 cursor = page.next_cursor
                 if cursor is None:
                     return tools
-            raise ServiceStrange(where=door.label, why="no-end")
+            raise ServiceStrange(where=server.label, why="no-end")
 
-        return tuple(self._tool(door, tool) for tool in self._run_session(door, list_all))
+        return tuple(self._tool(server, tool) for tool in self._run_session(server, list_all))
 
-    def _tool(self, door: ToolServer, listed_tool: ToolThere) -> Tool:
+    def _tool(self, server: ToolServer, listed_tool: ToolThere) -> Tool:
         annotations = listed_tool.annotations
         hints = Hints(annotations.read_only_hint, annotations.destructive_hint) if annotations is not None else None
         if hints is not None and hints.read_only is True:
             hints = Hints(True, None)  # the second hint means nothing for a tool that only reads
         judgement = self._rules.judge(listed_tool.name, hints)
         description = self._context.scrubber.clean(listed_tool.description or "")
-        return Tool(door, listed_tool.name, description, judgement, self._rules.allows(judgement))
+        return Tool(server, listed_tool.name, description, judgement, self._rules.allows(judgement))
 
-    def _call(self, door: ToolServer, name: str, arguments: Mapping[str, object]) -> object:
-        self._context.allowance.spend(door.label, self._context.cost(arguments))
+    def _call(self, server: ToolServer, name: str, arguments: Mapping[str, object]) -> object:
+        self._context.allowance.spend(server.label, self._context.cost(arguments))
 
         async def call_tool(client: Client) -> CallToolResult:
             return await client.call_tool(name, dict(arguments))
 
-        result = self._run_session(door, call_tool)
-        location = f"{door.label} {name}"
+        result = self._run_session(server, call_tool)
+        location = f"{server.label} {name}"
         if result.is_error:
             raise ServiceRefused(where=location, why=self._context.scrubber.clean(_text(result)) or "tool-said-nothing")
         return self._context.scrubber.hide_in(_value(result, location))
 
-    def _run_session(self, door: ToolServer, ask: Callable[[Client], Awaitable[T]]) -> T:
-        means, trace = self._context, _Trace()
-        if means.credential is not None:
-            means.credential.headers()  # who needs consent first hears of it here, and not from within the library
+    def _run_session(self, server: ToolServer, ask: Callable[[Client], Awaitable[T]]) -> T:
+        context, trace = self._context, _Trace()
+        if context.credential is not None:
+            context.credential.headers()  # who needs consent first hears of it here, and not from within the library
 
         async def session() -> T:
             http = httpx2.AsyncClient(
-                auth=_CredentialAuth(means.credential, trace) if means.credential is not None else None,
-                transport=_PacedTransport(door, means, trace),
-                timeout=httpx2.Timeout(means.settings.answer_timeout_s, connect=means.settings.connect_timeout_s),
+                auth=_CredentialAuth(context.credential, trace) if context.credential is not None else None,
+                transport=_PacedTransport(server, context, trace),
+                timeout=httpx2.Timeout(context.settings.answer_timeout_s, connect=context.settings.connect_timeout_s),
                 headers={"User-Agent": "noarkit"},
                 follow_redirects=False,
                 trust_env=False,
             )
             async with http:
-                streams = streamable_http_client(door.url.reveal(), http_client=http)
-                async with Client(streams, read_timeout_seconds=means.settings.answer_timeout_s) as client:
+                streams = streamable_http_client(server.url.reveal(), http_client=http)
+                async with Client(streams, read_timeout_seconds=context.settings.answer_timeout_s) as client:
                     return await ask(client)
 
         try:
             return asyncio.run(session())
         except (MCPError, httpx2.HTTPError, ExceptionGroup, NoarkitError, TimeoutError) as error:
             # not chained: the library's exception may repeat the address
-            fault = _fault(error, trace, door, means)
+            fault = _fault(error, trace, server, context)
         raise fault
 
 
@@ -213,25 +213,25 @@ class _CredentialAuth(httpx2.Auth):
 class _PacedTransport(httpx2.AsyncBaseTransport):
     """The HTTP transport: to the one host, in the pace of the connection, never redirected, always bounded."""
 
-    def __init__(self, door: ToolServer, means: ToolContext, trace: _Trace) -> None:
-        self._door = door
-        self._means = means
+    def __init__(self, server: ToolServer, context: ToolContext, trace: _Trace) -> None:
+        self._server = server
+        self._context = context
         self._trace = trace
-        line = means.settings
+        line = context.settings
         limits = httpx2.Limits(max_connections=line.max_connections)
         verify = line.tls if line.tls is not None else True
-        through = line.proxy_to(door.url.reveal())
+        through = line.proxy_to(server.url.reveal())
         proxy = None if through is None else httpx2.Proxy(through.url, auth=through.credentials)
         self._inner = httpx2.AsyncHTTPTransport(verify=verify, proxy=proxy, limits=limits, trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        label = self._door.label
+        label = self._server.label
         if self._trace.fault is not None:
             return httpx2.Response(_LOST_STATUS, request=request)
         try:
-            self._means.settings.check(str(request.url), self._door.policy)
+            self._context.settings.check(str(request.url), self._server.policy)
             with ExitStack() as stack:
-                await anyio.to_thread.run_sync(stack.enter_context, self._means.pace.call(label))
+                await anyio.to_thread.run_sync(stack.enter_context, self._context.pace.call(label))
                 answer = await self._inner.handle_async_request(request)
             if answer.status_code == _PROXY_DENIES:
                 raise httpx2.ProxyError(str(_PROXY_DENIES))
@@ -242,13 +242,13 @@ class _PacedTransport(httpx2.AsyncBaseTransport):
         except httpx2.ConnectTimeout:
             return self._lost_answer(request, ServiceAway(where=label, why="connect-timeout", sent=False))
         except httpx2.ConnectError as error:
-            proxy_used = self._means.settings.proxy_to(str(request.url))
+            proxy_used = self._context.settings.proxy_to(str(request.url))
             away = ServiceAway(
                 where=label, why="no-connection" if proxy_used is None else "proxy-no-answer", sent=False
             )
             return self._lost_answer(request, trust_fault(label, error) or away)
         except httpx2.ProxyError as error:
-            proxy = self._means.settings.proxy
+            proxy = self._context.settings.proxy
             return self._lost_answer(request, proxy_fault(label, str(error), has_user=bool(proxy and proxy.user)))
         except httpx2.TimeoutException:
             return self._lost_answer(request, ServiceAway(where=label, why="timeout", sent=True))
@@ -259,7 +259,7 @@ class _PacedTransport(httpx2.AsyncBaseTransport):
             self._trace.note(answer)
             if answer.status_code == _BUSY:
                 # after 429 the library would try another dialect at once; we do not
-                self._trace.fault = _of_status(self._trace, self._door, self._means)
+                self._trace.fault = _of_status(self._trace, self._server, self._context)
         stream = _BoundedStream(answer, label, self._trace)
         return httpx2.Response(
             answer.status_code, headers=answer.headers, stream=stream, extensions=answer.extensions, request=request
@@ -279,7 +279,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
     def __init__(self, answer: httpx2.Response, location: str, trace: _Trace) -> None:
         self._answer = answer
-        self._where = location
+        self._label = location
         self._trace = trace
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -287,7 +287,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         async for block in self._answer.aiter_raw():
             count += len(block)
             if count > MAX_ANSWER_BYTES:
-                self._trace.fault = TooLarge(where=self._where, why="total-bytes")
+                self._trace.fault = TooLarge(where=self._label, why="total-bytes")
                 raise httpx2.ReadError("too large")
             yield block
 
@@ -295,30 +295,30 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._answer.aclose()
 
 
-def _fault(error: BaseException, trace: _Trace, door: ToolServer, means: ToolContext) -> NoarkitError:
+def _fault(error: BaseException, trace: _Trace, server: ToolServer, context: ToolContext) -> NoarkitError:
     """Maps whatever the library raised to one fault: our own first, then the HTTP status, then the MCP error."""
     leaves = list(_leaves(error))
     own_fault = next((leaf for leaf in leaves if isinstance(leaf, NoarkitError)), trace.fault)
     if own_fault is not None:
         return own_fault
-    distrust = next((trust for leaf in leaves if (trust := trust_fault(door.label, leaf))), None)
+    distrust = next((trust for leaf in leaves if (trust := trust_fault(server.label, leaf))), None)
     if distrust is not None:
         return distrust
     if trace.status:
-        return _of_status(trace, door, means)
+        return _of_status(trace, server, context)
     mcp_error = next((leaf for leaf in leaves if isinstance(leaf, MCPError)), None)
     if mcp_error is None or "timed out" in str(mcp_error):
-        return ServiceAway(where=door.label, why="timeout" if mcp_error is not None else "broke-off", sent=True)
-    return ServiceRefused(where=door.label, why=means.scrubber.clean(str(mcp_error)))
+        return ServiceAway(where=server.label, why="timeout" if mcp_error is not None else "broke-off", sent=True)
+    return ServiceRefused(where=server.label, why=context.scrubber.clean(str(mcp_error)))
 
 
-def _of_status(trace: _Trace, door: ToolServer, means: ToolContext) -> ServiceFault:
-    label, status = door.label, trace.status
-    wait_s = retry_after_s(trace.retry_after, means.clock.now_s())
+def _of_status(trace: _Trace, server: ToolServer, context: ToolContext) -> ServiceFault:
+    label, status = server.label, trace.status
+    wait_s = retry_after_s(trace.retry_after, context.clock.now_s())
     wait = {} if wait_s is None else {"retry_after_s": wait_s}
     if status == _BUSY:
         if wait_s is not None:
-            means.pace.hold_back(wait_s)
+            context.pace.hold_back(wait_s)
         return ServiceBusy(where=label, status=status, **wait)
     if status in (401, 403):
         return ServiceDenied(where=label, status=status, why=f"HTTP {status}")

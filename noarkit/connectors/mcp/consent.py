@@ -1,9 +1,9 @@
 """A person's consent to a tool server that knows neither this program nor the service's own keys: the server names its
 authorization server, this program registers there without credentials, and a person agrees in a browser (PKCE).
 
-    own = OwnConsent(to, doors)
-    login = own.login(clock)                  # asks the server who grants; `noarkit connect … login --mcp`
-    with own.key(scrubber, clock, style) as key:      # every call after it
+    own = OwnConsent(connection, servers)
+    login = own.login(clock)                                     # `noarkit connect … login --mcp`
+    with own.credential(scrubber, clock, style) as credential:   # every call after it
 
 The registration and the grant are stored with the connection's state, readable by their owner alone. No fault shows the
 server's address.
@@ -51,24 +51,24 @@ class Client:
 class OwnConsent:
     """The consent to the tool servers of a connection; the first of them names the authorization server."""
 
-    to: Connection
-    doors: Sequence[ToolServer]
+    connection: Connection
+    servers: Sequence[ToolServer]
 
     @property
     def grant_store(self) -> GrantStore:
         """Where the grant is stored."""
-        return GrantStore(self.to.state_file("mcp-grant.json"))
+        return GrantStore(self.connection.state_file("mcp-grant.json"))
 
     def login(self, clock: Clock) -> Login:
         """Finds the authorization server, and registers there. Raises a ServiceFault, `UnsafeUrl` for a host that is
         neither the server's own nor listed in `hosts`."""
-        door, scrubber = self.doors[0], Scrubber()
-        scrubber.learn(door.url.reveal())
-        wire = open_wire(self.to, [door.url.reveal()], scrubber)
+        server, scrubber = self.servers[0], Scrubber()
+        scrubber.learn(server.url.reveal())
+        wire = open_wire(self.connection, [server.url.reveal()], scrubber)
         try:
-            with _hide_address(door):
-                resource, scopes, authority = _authority(wire, door)
-                redirect = with_port(self.to.text("redirect_url", _BACK))
+            with _hide_address(server):
+                resource, scopes, authority = _authority(wire, server)
+                redirect = with_port(self.connection.text("redirect_url", _BACK))
                 client = Client(
                     _register_client(wire, authority, redirect), _url(authority, "token_endpoint"), resource
                 )
@@ -79,7 +79,7 @@ class OwnConsent:
             wire.close()
             raise
         write_text(self._place(), json.dumps(asdict(client)), mode=0o600)
-        wanted_scopes = self.to.texts("mcp_scopes", scopes)
+        wanted_scopes = self.connection.texts("mcp_scopes", scopes)
         ask = Ask(auth_url, client.client_id, redirect, wanted_scopes, more=_resource(client))
         return Login(ask, _tokens(wire, client, clock), self.grant_store, self._origin(client), wire)
 
@@ -88,14 +88,14 @@ class OwnConsent:
         """Builds the credential. Raises `ConsentNeeded` if nobody agreed yet, and so does its use."""
         client = self._client()
         if client is None:
-            raise ConsentNeeded(where=f"{self.to.full_name} --mcp", why="no-consent")
-        wire = open_wire(self.to, [self.doors[0].url.reveal(), client.token_url], scrubber)
-        renew = make_refresher(_tokens(wire, client, clock).refresh, None, f"{self.to.full_name} --mcp")
+            raise ConsentNeeded(where=f"{self.connection.full_name} --mcp", why="no-consent")
+        wire = open_wire(self.connection, [self.servers[0].url.reveal(), client.token_url], scrubber)
+        renew = make_refresher(_tokens(wire, client, clock).refresh, None, f"{self.connection.full_name} --mcp")
         with closing(wire):
             yield TokenCredential(Renewal(renew, clock.now_s, self._origin(client)), self.grant_store, scrubber, style)
 
     def _place(self) -> Path:
-        return self.to.state_file("mcp-client.json")
+        return self.connection.state_file("mcp-client.json")
 
     def _client(self) -> Client | None:
         try:
@@ -106,25 +106,25 @@ class OwnConsent:
             raise SecretFault(where=str(self._place()), why="not-a-grant") from error
 
     def _origin(self, client: Client) -> str:
-        return origin_of(self.doors[0].url, client.token_url, client.client_id)
+        return origin_of(self.servers[0].url, client.token_url, client.client_id)
 
 
-def _authority(wire: Wire, door: ToolServer) -> tuple[str, tuple[str, ...], Mapping[str, object]]:
+def _authority(wire: Wire, server: ToolServer) -> tuple[str, tuple[str, ...], Mapping[str, object]]:
     """Reads the resource and scopes of a tool server, and the metadata of its authorization server."""
-    address = urlsplit(door.url.reveal())
+    address = urlsplit(server.url.reveal())
     base = f"{address.scheme}://{address.netloc}"
-    refusal = wire.send(Request("GET", door.url.reveal(), headers={"Accept": "text/event-stream"}))
+    refusal = wire.send(Request("GET", server.url.reveal(), headers={"Accept": "text/event-stream"}))
     metadata = _METADATA.search(refusal.headers.get("www-authenticate", ""))
     places = [metadata[1]] if metadata else [f"{base}{_RESOURCE}{address.path.rstrip('/')}", f"{base}{_RESOURCE}"]
     members = _first(wire, places)
-    servers, scopes = members.get("authorization_servers"), members.get("scopes_supported")
-    server = str(servers[0]) if isinstance(servers, list) and servers else base
-    split = urlsplit(server)
+    issuers, scopes = members.get("authorization_servers"), members.get("scopes_supported")
+    issuer_url = str(issuers[0]) if isinstance(issuers, list) and issuers else base
+    split = urlsplit(issuer_url)
     root, path = f"{split.scheme}://{split.netloc}", split.path.rstrip("/")
     authority = _first(wire, [f"{root}{_AUTHORITY}{path}", f"{root}{path}/.well-known/openid-configuration"])
     methods = authority.get("code_challenge_methods_supported", ["S256"])
     if not isinstance(methods, list) or "S256" not in methods:
-        raise ServiceStrange(where=door.label, why="no-pkce")
+        raise ServiceStrange(where=server.label, why="no-pkce")
     scope_names = tuple(str(scope) for scope in scopes) if isinstance(scopes, list) else ()
     return str(members.get("resource") or ""), scope_names, authority
 
@@ -171,11 +171,11 @@ def _resource(client: Client) -> tuple[tuple[str, str], ...]:
 
 
 @contextmanager
-def _hide_address(door: ToolServer) -> Iterator[None]:
+def _hide_address(server: ToolServer) -> Iterator[None]:
     """Replaces addresses in faults by the server's label, for an address may hold its key."""
     try:
         yield
     except ServiceFault as fault:
-        raise type(fault)(**{**fault.data, "where": door.label}) from None
+        raise type(fault)(**{**fault.data, "where": server.label}) from None
     except NoarkitError as fault:
-        raise type(fault)(where=door.label, why=fault.data.get("why")) from None
+        raise type(fault)(where=server.label, why=fault.data.get("why")) from None

@@ -77,7 +77,7 @@ class Rules:
     """The tools that a connection may call. `more` are tools that its owner knows to read only."""
 
     def __init__(self, service: str, more: Iterable[str] = (), *, may_write: bool = False) -> None:
-        self._reading = {words_of(name) for name in (*READ_WORDS.get(service, ()), *more)} - {()}
+        self._read_names = {words_of(name) for name in (*READ_WORDS.get(service, ()), *more)} - {()}
         self._may_write = may_write
         self._guards_money = service == "spend"
         self._whole = service in _WHOLE
@@ -90,7 +90,7 @@ class Rules:
         if known_hints.read_only is False or known_hints.destructive is True:
             return "writes"
         for length in range(len(words), len(words) - 1 if self._whole else 0, -1):
-            if words[-length:] in self._reading:
+            if words[-length:] in self._read_names:
                 return "writes" if CHANGE_WORDS.intersection(words[:-length]) else "reads"
         return "writes"
 

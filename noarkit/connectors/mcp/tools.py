@@ -104,12 +104,14 @@ def _service(connection: Connection) -> ClientService:
 
 
 def _choose_credential(
-    connection: Connection, client: Client, doors: Sequence[ToolServer], stack: ExitStack
+    connection: Connection, client: Client, servers: Sequence[ToolServer], stack: ExitStack
 ) -> Credential | None:
     """Chooses the bearer token for tool servers: that of the connection's consent, or one of their own."""
     style = Style(connection.text("mcp_auth_prefix", "Bearer"))
     if _has_own_consent(connection):
-        return stack.enter_context(OwnConsent(connection, doors).credential(client.wire.scrubber, client.clock, style))
+        return stack.enter_context(
+            OwnConsent(connection, servers).credential(client.wire.scrubber, client.clock, style)
+        )
     if isinstance(client.credential, KeyCredential):
         raise ConfigFault(where=f"connections.{connection.service}.{connection.name}.mcp_auth", why="mcp-needs-consent")
     return client.credential.with_style(style) if isinstance(client.credential, TokenCredential) else client.credential

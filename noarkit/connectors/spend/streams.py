@@ -41,7 +41,7 @@ FINAL = frozenset({"COMPLETED", "COMPLETED_EXTERNALLY"})
 _NEVER_FINAL = frozenset({"CANCELLED", "REJECTED", "ERROR"})
 REGISTERS = ("companies", "employees", "vendors", "accounts", "tax-codes", "tag-groups", "tags")
 _MINIMAL_EMPLOYEE = ("id", "code", "companyId")
-_A_BATCH = 100  # a page of entries; what hangs on it is asked for in one call
+_A_BATCH = 100  # a page of entries; their receipts are read in one call
 _BESIDE_LIST = IN_FLIGHT - 2  # one call lists entries, and one may look up what they point at
 _TELLS_MORE = 2
 _PAPERS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png", "application/xml": "xml"}
@@ -186,7 +186,7 @@ class Books:
                     raise
                 yield FetchFailure("registers", key, str(fault.data.get("why") or fault.code), {"register": name})
                 continue
-            if name == "employees":  # who bought is known by a code; the rest is nobody's business
+            if name == "employees":  # the buyer is identified by a code; other personal data is left out
                 records = [{member: row.get(member) for member in _MINIMAL_EMPLOYEE} for row in records]
             clean = without_secrets(records)
             title = f"Kodeliste {_REGISTER_TITLES[name]} {year}"

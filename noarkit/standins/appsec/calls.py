@@ -60,7 +60,7 @@ class Calls:
     ) -> None:
         self._store = store
         self._options = options
-        self._signed = sign_url
+        self._sign_url = sign_url
         self._notify = notify
         self.moods = Moods()
         self._jobs: dict[str, Record] = {}
@@ -312,7 +312,7 @@ class Calls:
             return _json({"reportId": job_id, "status": "failed"})
         if not self._is_done(job):
             return _json({"reportId": job_id, "status": "started"})
-        return _json({"reportId": job_id, "status": "completed", "url": self._signed("paper", job_id)})
+        return _json({"reportId": job_id, "status": "completed", "url": self._sign_url("paper", job_id)})
 
     def _export(self, call: Call) -> Response:
         scan = str(call.members().get("ScanID") or "")
@@ -327,13 +327,15 @@ class Calls:
             if job["asked"] == 1:
                 raise Refusal(404, "not known yet")
             return _json({"exportId": export_id, "exportStatus": "Exporting"})
-        return _json({"exportId": export_id, "exportStatus": "Completed", "fileUrl": self._signed("paper", export_id)})
+        return _json(
+            {"exportId": export_id, "exportStatus": "Completed", "fileUrl": self._sign_url("paper", export_id)}
+        )
 
     def _paper(self, call: Call, paper_id: str) -> Response:
         return Response(self._find_job(paper_id)["data"], media_type="application/octet-stream")
 
     def _upload(self, call: Call) -> Response:
-        return _json({"url": self._signed("store", secrets.token_hex(8))})
+        return _json({"url": self._sign_url("store", secrets.token_hex(8))})
 
     def _begin_parts(self, call: Call) -> Response:
         if not int(call.members().get("fileSize") or 0):
@@ -349,7 +351,7 @@ class Calls:
             raise Refusal(404, "no such upload")
         part_id = f"{name}.{int(body['partNumber'])}"
         self._parts[name].append(part_id)
-        return _json({"presignedURL": self._signed("store", part_id)})
+        return _json({"presignedURL": self._sign_url("store", part_id)})
 
     def _end_parts(self, call: Call) -> Response:
         body = call.members()

@@ -22,13 +22,13 @@ class Trail:
 
     def __init__(self, seed: int, begun_at: datetime, options: Mapping[str, str]) -> None:
         self._seed = seed
-        self._begun = begun_at
+        self._begun_at = begun_at
         self._percent = int(options.get("decided", "6"))
         self._a_day = int(options.get("audit-a-day", "3"))
         self._days = min(_DAYS, int(options.get("audit-days", "5")))
-        self._made: dict[tuple[str, str], list[Record]] = {}
-        self._done: list[Record] = []
-        self._asked: dict[str, int] = {}
+        self._decisions: dict[tuple[str, str], list[Record]] = {}
+        self._events_added: list[Record] = []
+        self._evaluation_polls: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def state(self, project: str, similarity: str) -> str:
@@ -42,13 +42,13 @@ class Trail:
         count = 1 + dice.number("count", 3) if dice.chance("decided", self._percent) else 0
         decisions = [self._decision(dice, place) for place in range(count)]
         with self._lock:
-            return decisions + self._made.get((project, similarity), [])
+            return decisions + self._decisions.get((project, similarity), [])
 
     def decide(self, project: str, similarity: str, state: str, comment: str = "") -> None:
         """Adds a decision by a person."""
         now = datetime.now(UTC)
         with self._lock:
-            decisions = self._made.setdefault((project, similarity), [])
+            decisions = self._decisions.setdefault((project, similarity), [])
             decision_id = Dice(self._seed, "decided", project, similarity, len(decisions)).uuid("id")
             decision = {
                 "severity": "HIGH",
@@ -88,14 +88,16 @@ class Trail:
     def act(self, day: str, action: str) -> None:
         """Adds an audit event on a day."""
         with self._lock:
-            number = len(self._done)
-            self._done.append(self._event(Dice(self._seed, "done", number), f"{day}T12:00:00.{number:06d}Z", action))
+            number = len(self._events_added)
+            self._events_added.append(
+                self._event(Dice(self._seed, "done", number), f"{day}T12:00:00.{number:06d}Z", action)
+            )
 
     def events(self, begin: datetime, end: datetime) -> list[Record]:
         """Returns the audit events of a span, newest first."""
         events = []
         for back in range(self._days):
-            day = self._begun - timedelta(days=back)
+            day = self._begun_at - timedelta(days=back)
             if not begin.date() <= day.date() <= end.date():
                 continue
             for place in range(self._a_day):
@@ -104,15 +106,15 @@ class Trail:
                 resource, _ = dice.among("what", _ACTIONS)
                 events.append(self._event(dice, _stamp(at), resource))
         with self._lock:
-            events += self._done
+            events += self._events_added
         within = [event for event in events if begin <= datetime.fromisoformat(event["eventDate"]) <= end]
         return sorted(within, key=lambda event: str(event["eventDate"]), reverse=True)
 
     def evaluation(self, scan: str) -> Record:
         """Returns the policy evaluation of a scan; the first calls say that it is still running."""
         with self._lock:
-            self._asked[scan] = self._asked.get(scan, 0) + 1
-            if self._asked[scan] == 1:
+            self._evaluation_polls[scan] = self._evaluation_polls.get(scan, 0) + 1
+            if self._evaluation_polls[scan] == 1:
                 return {"status": "EVALUATING", "breakBuild": False, "policies": []}
         dice = Dice(self._seed, "policy", scan)
         is_broken = dice.chance("broken", 30)
@@ -129,7 +131,7 @@ class Trail:
 
     def _decision(self, dice: Dice, place: int) -> Record:
         given_name, family_name = dice.person(f"who{place}")
-        at = self._begun - timedelta(days=60 - 15 * place, minutes=dice.number(f"minute{place}", 600))
+        at = self._begun_at - timedelta(days=60 - 15 * place, minutes=dice.number(f"minute{place}", 600))
         return {
             "ID": dice.uuid(f"id{place}"),
             "state": dice.among(f"state{place}", DECIDED_STATES),

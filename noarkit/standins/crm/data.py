@@ -16,7 +16,7 @@ from noarkit.standins.fake_data import MATTERS, Dice, mail_of
 from noarkit.standins.papers import PAPERS
 
 Record = dict[str, object]
-NotePlace = tuple[str, str, str, int | None]  # time of change, id, whose it is, and which of the rolled ones
+NotePlace = tuple[str, str, str, int | None]  # time of change, id, record, and number if generated
 OSLO_OFFSET = "+01:00"
 STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
 _WITH_NOTES = ("Deals", "Cases")

@@ -323,7 +323,7 @@ def _fields(query: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _only_fields(record: Mapping[str, object], fields: Sequence[str]) -> Record:
-    people = ("Owner", "Created_By", "Modified_By")  # nobody stands there as nothing, never as null
+    people = ("Owner", "Created_By", "Modified_By")  # an empty user is left out, never null
     values = {name: record.get(name) for name in fields if name not in people or record.get(name) is not None}
     return {"id": record.get("id"), **values}
 

@@ -40,7 +40,7 @@ class Calls:
 
     def __init__(self, store: Store, on_change: Callable[[str, str, str], None]) -> None:
         self._store = store
-        self._changed = on_change
+        self._on_change = on_change
         self.keys_read = 0
         self.people_read = 0
         self.reviews_read = 0
@@ -109,7 +109,7 @@ class Calls:
         definition = self._store.save(
             kind, definition_id, {k: v for k, v in values.items() if k not in _WRITE_ONCE_MEMBERS.get(kind, ())}
         )
-        self._changed(kind, definition_id, "created")
+        self._on_change(kind, definition_id, "created")
         return single_object(definition, "Created.", 200 if kind in ("param_stores", "holdouts") else 201)
 
     def _single_object(self, call: Call, kind: str, definition_id: str) -> Response:
@@ -118,7 +118,7 @@ class Calls:
             return single_object(definition, "Read.")
         if call.method == "DELETE":
             self._store.delete(kind, definition_id)
-            self._changed(kind, definition_id, "deleted")
+            self._on_change(kind, definition_id, "deleted")
             if kind in _ANSWERED_WHEN_DELETED:
                 return single_object(definition, "Deleted.")
             return JSONResponse({"message": "Deleted."}) if kind != "param_stores" else Response()
@@ -126,7 +126,7 @@ class Calls:
         changed_definition = self._store.save(
             kind, definition_id, {name: values[name] for name in values if name not in ("id", "version")}
         )
-        self._changed(kind, definition_id, "updated")
+        self._on_change(kind, definition_id, "updated")
         return single_object(changed_definition, "Updated.")
 
     def _versions(self, call: Call, kind: str, definition_id: str) -> Response:
@@ -169,7 +169,7 @@ class Calls:
             state["decisionReason"] = body["decisionReason"]
         visible = state if kind in _WITH_STATE else {}  # of others nothing tells that they were archived
         self._store.save(kind, definition_id, visible)
-        self._changed(kind, definition_id, "updated")
+        self._on_change(kind, definition_id, "updated")
         if kind in _ANSWERED_WITH_MESSAGE:
             return JSONResponse({"message": "Done."})
         return single_object(self._store.get(kind, definition_id), "Done.")
@@ -179,7 +179,7 @@ class Calls:
         if self._store.get("segments", definition_id) is None:
             raise Refusal(404, "Not found")
         segment = self._store.save("segments", definition_id, {"rules": call.rows()})
-        self._changed("segments", definition_id, "updated")
+        self._on_change("segments", definition_id, "updated")
         return single_object(segment, "Updated.")
 
     def _pulse(self, call: Call, definition_id: str) -> Response:
@@ -197,7 +197,7 @@ class Calls:
             raise Refusal(404, "Not found")
         if call.method == "PATCH":
             self._store.save("segments", definition_id, {})
-            self._changed("segments", definition_id, "updated")
+            self._on_change("segments", definition_id, "updated")
             return JSONResponse({"message": "Updated."})
         self.people_read += 1
         pagination = {"itemsPerPage": MOST, "pageNumber": 1, "nextPage": None, "previousPage": None}

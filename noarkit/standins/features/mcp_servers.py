@@ -49,7 +49,7 @@ class _Desk:
         """Makes a tool that lists a kind."""
 
         def list_kind(page: int = 1, limit: int = 100) -> Json:
-            return self._asked(f"/{kind}", {"page": [str(page)], "limit": [str(limit)]})
+            return self._request(f"/{kind}", {"page": [str(page)], "limit": [str(limit)]})
 
         return list_kind
 
@@ -57,13 +57,13 @@ class _Desk:
         """Makes a tool that shows one definition of a kind."""
 
         def show_one(id: str) -> Json:
-            return self._asked(f"/{kind}/{id}")
+            return self._request(f"/{kind}/{id}")
 
         return show_one
 
     def audit(self, startDate: str = "", endDate: str = "") -> Json:
         """Reads the audit log."""
-        return self._asked("/audit_logs", {"startDate": [startDate], "endDate": [endDate]})
+        return self._request("/audit_logs", {"startDate": [startDate], "endDate": [endDate]})
 
     def create(self, context: Context, name: str, description: str = "") -> Json:
         """Creates a gate. It counts as a change."""
@@ -71,13 +71,13 @@ class _Desk:
             raise ToolError("403: This key may only read")
         if self.windows.enter() > 0:
             raise ToolError("429: Too many requests")
-        return self._asked("/gates", method="POST", body={"name": name, "description": description})
+        return self._request("/gates", method="POST", body={"name": name, "description": description})
 
     def read_anything(self, path: str) -> Json:
         """Reads any path of the console, keys included."""
-        return self._asked(path)
+        return self._request(path)
 
-    def _asked(
+    def _request(
         self, path: str, queries: dict[str, list[str]] | None = None, *, method: str = "GET", body: Json | None = None
     ) -> Json:
         try:

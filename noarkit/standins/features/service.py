@@ -220,7 +220,7 @@ class Features:
             answer = httpx.post(url, json=message, trust_env=False, timeout=10.0)
             good = answer.status_code == 200 and answer.json() == {"verification_code": code}
         except (httpx.HTTPError, ValueError):
-            good = False  # nobody is there, or nobody who knows what this is
+            good = False  # no answer, or not by a webhook receiver
         self.hook_url = url if good else ""
         return good
 

@@ -49,8 +49,8 @@ class Calls:
         self._scopes = scopes
         self._installed = installation
         self._webhook_secrets = webhook_secrets
-        self._signed = sign_url
-        self._found: dict[str, list[str]] = {}
+        self._sign_url = sign_url
+        self._last_search: dict[str, list[str]] = {}
         self._routes: tuple[tuple[re.Pattern[str], Callable[..., Response]], ...] = (
             (re.compile(r"/v1/accounting-entries:search"), self._search),
             (re.compile(r"/v1/accounting-entries/receipts:search"), self._receipt_search),
@@ -106,11 +106,11 @@ class Calls:
         sorts = {name: call.queries.get(name) for name in ("sorting_keys", "sorting_order")}
         key = json.dumps([self._store.version, filters, windows, sorts], sort_keys=True)
         with self._store.lock:
-            ids = self._found.get(key)
+            ids = self._last_search.get(key)
             if ids is None:
                 entries = [entry for entry in self._store.briefs() if _fits(entry, body, pairs, filters)]
                 ids = [str(entry["id"]) for entry in sort_records(entries, call.queries, _SORTS)]
-                self._found = {key: ids}  # what the next pages are taken from
+                self._last_search = {key: ids}  # what the next pages are taken from
         return list_page(ids, call.queries, self._store.entry)
 
     def _entry(self, call: Call, entry_id: str) -> Response:
@@ -142,7 +142,7 @@ class Calls:
 
     def _describe_receipt(self, entry: str, receipt: Record, kind: str) -> Record:
         members = {name: value for name, value in receipt.items() if name != "place"}
-        return {**members, "fileType": kind, "url": self._signed(entry, str(receipt["id"]))}
+        return {**members, "fileType": kind, "url": self._sign_url(entry, str(receipt["id"]))}
 
     def _jobs(self, call: Call, version: str) -> Response:
         if call.method != "GET":

@@ -58,7 +58,7 @@ def secrets_of(there: Standing) -> list[str]:
 def test_the_four_servers_of_a_crm_list_their_tools_and_those_that_read_may_be_called(crm: Standing) -> None:
     with open_tools(crm.connection()) as tools:
         listed = tools.list_tools()
-    assert {tool.door.label for tool in listed} == {f"crm:standin mcp {number}" for number in (1, 2, 3, 4)}
+    assert {tool.server.label for tool in listed} == {f"crm:standin mcp {number}" for number in (1, 2, 3, 4)}
     may = {tool.name for tool in listed if tool.is_allowed}
     assert {"Crm_getRecords", "Crm_executeCOQLQuery", "Crm_getLayouts", "Crm_getWorkflowRules"} <= may
     refused = {"Crm_createRecords", "Crm_deleteRecords", "Crm_createCustomField", "Crm_createWorkflowRule"}
