@@ -18,7 +18,7 @@ from noarkit.cli.show import to_json
 from noarkit.connectors.access.authorization import grant_store_of
 from noarkit.connectors.access.consent import code_of, wait_for_code
 from noarkit.connectors.access.grant_store import GrantStore
-from noarkit.connectors.mcp.tools import open_tools, open_tools_login, tools_grant_store
+from noarkit.connectors.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
 from noarkit.connectors.overrides import apply_overrides, read_overrides
 from noarkit.connectors.settings import Connection, read_connection
 from noarkit.errors import ConsentNeeded, UsageFault

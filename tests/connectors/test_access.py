@@ -82,15 +82,15 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, ".")
 from tests.connectors.test_access import tokens_at, STYLE
-from noarkit.connectors.access.grant_store import Keep
-from noarkit.connectors.access.credentials import Renewal, TokenPass, refreshed
+from noarkit.connectors.access.grant_store import GrantStore
+from noarkit.connectors.access.credentials import Renewal, TokenCredential, make_refresher
 from noarkit.connectors.scrub import Scrubber
 from noarkit.secrets import Secret
 class S: url = sys.argv[1]
 class C:
     def now_s(self): return time.time()
-renew = refreshed(tokens_at(S(), C()).refresh, Secret("refresh-1"), "spend:test")
-print(TokenPass(Renewal(renew, time.time), Keep(Path(sys.argv[2])), Scrubber(), STYLE).headers()["Authorization"])
+renew = make_refresher(tokens_at(S(), C()).refresh, Secret("refresh-1"), "spend:test")
+print(TokenCredential(Renewal(renew, time.time), GrantStore(Path(sys.argv[2])), Scrubber(), STYLE).headers()["Authorization"])
 """
 
 

@@ -16,7 +16,7 @@ import uvicorn
 
 from noarkit.cli.main import main
 from noarkit.connectors.features import open_service as open_features
-from noarkit.connectors.mcp.tools import open_tools
+from noarkit.connectors.mcp.connection_tools import open_tools
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault, ProxyDenied, ServiceAway, TrustFault

@@ -1,9 +1,9 @@
 """The MCP client for services that offer tools to assistants (Streamable HTTP), with the connection's own credential,
 pace and allowance.
 
-rules         which tools only read, which change something, and which are never called
-tool_servers  the addresses of a connection's tool servers, which are secrets
-tools         the tools of a configured connection
-consent       a person's own consent to the tool servers
-client        lists and calls tools; needs the extra `mcp`, and is imported only when used
+rules             which tools only read, which change something, and which are never called
+tool_servers      the addresses of a connection's tool servers, which are secrets
+connection_tools  the tools of a configured connection
+consent           a person's own consent to the tool servers
+client            lists and calls tools; needs the extra `mcp`, and is imported only when used
 """

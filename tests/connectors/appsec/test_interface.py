@@ -23,7 +23,7 @@ from noarkit.connectors.inbox.receiver import receiver
 from noarkit.connectors.inbox.signatures import Seal, prove
 from noarkit.connectors.inbox.store import Inbox
 from noarkit.connectors.inbox.webhooks import read_webhooks
-from noarkit.connectors.mcp.tools import open_tools
+from noarkit.connectors.mcp.connection_tools import open_tools
 from noarkit.connectors.overrides import SECRET_KEYS, apply_overrides, read_overrides
 from noarkit.connectors.settings import Connection
 from noarkit.errors import (

@@ -12,8 +12,8 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.connectors.access.consent import code_of
 from noarkit.connectors.features import Features, open_login
+from noarkit.connectors.mcp.connection_tools import open_tools
 from noarkit.connectors.mcp.rules import Rules
-from noarkit.connectors.mcp.tools import open_tools
 from noarkit.errors import ConfigFault, ConsentNeeded, ServiceDenied, ServiceRefused, UsageFault
 from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import connected

@@ -205,7 +205,7 @@ from pathlib import Path
 from noarkit.connectors.inbox.store import Inbox
 inbox = Inbox(Path(sys.argv[1]))
 for number in range(10_000):
-    inbox.put("crm:main", f"m{number}", "e", (str(number),), 0.0)
+    inbox.add("crm:main", f"m{number}", "e", (str(number),), 0.0)
     print(number, flush=True)
 """
 

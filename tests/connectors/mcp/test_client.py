@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.connectors.mcp.tools import open_tools
+from noarkit.connectors.mcp.connection_tools import open_tools
 from noarkit.errors import (
     AllowanceSpent,
     ConfigFault,

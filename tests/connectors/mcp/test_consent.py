@@ -19,7 +19,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.connectors.access.consent import code_of
-from noarkit.connectors.mcp.tools import open_tools, open_tools_login, tools_grant_store
+from noarkit.connectors.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault, ConsentNeeded, NoarkitError, ServiceStrange, UnsafeUrl
 from noarkit.standins.server import StandinSpec
