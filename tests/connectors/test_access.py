@@ -90,7 +90,8 @@ class S: url = sys.argv[1]
 class C:
     def now_s(self): return time.time()
 renew = make_refresher(tokens_at(S(), C()).refresh, Secret("refresh-1"), "spend:test")
-print(TokenCredential(Renewal(renew, time.time), GrantStore(Path(sys.argv[2])), Scrubber(), STYLE).headers()["Authorization"])
+store = GrantStore(Path(sys.argv[2]))
+print(TokenCredential(Renewal(renew, time.time), store, Scrubber(), STYLE).headers()["Authorization"])
 """
 
 

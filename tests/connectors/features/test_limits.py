@@ -31,7 +31,8 @@ from pathlib import Path
 from noarkit.config import Sources, load
 from noarkit.connectors.features import open_service, writing
 from noarkit.connectors.settings import read_connection
-service = open_service(read_connection("features:standin", load(Sources(file=Path(sys.argv[1]))), {"HOME": sys.argv[2]}))
+config = load(Sources(file=Path(sys.argv[1])))
+service = open_service(read_connection("features:standin", config, {"HOME": sys.argv[2]}))
 name, calls, mixed = sys.argv[3], int(sys.argv[4]), sys.argv[5] == "mixed"
 def work(number):
     for place in range(calls):
