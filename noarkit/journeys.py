@@ -50,7 +50,7 @@ from noarkit.site import Place as Place
 from noarkit.site import Site as Site
 from noarkit.site import read_settings as read_settings
 from noarkit.site import site as site
-from noarkit.sources.connector import ConnectorSource, names_connection
+from noarkit.sources.connector import ConnectorSource, is_connection_name
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
 from noarkit.sources.package import ExtractSource, read_terms
@@ -189,7 +189,7 @@ def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, te
             reappeared=moved,
             reappeared_count=moved_count,
             hints=noticed.hints,
-            drift=tuple((one.stream, one.field, one.how) for one in noticed.changes),
+            drift=tuple((one.stream, one.field, one.kind) for one in noticed.changes),
         )
         write_plan_report(folder, here.config.lang, context)
         write_lists(folder, here.config.lang)
@@ -359,7 +359,7 @@ def verify(
 def _close_case(folder: RunFolder, receipt: Place, trust_key: Trust, here: Site, tell: Listener) -> Verified:
     """The receipt that came back, held against the run; where it fits, a connection's next plan begins behind it."""
     result = airgap.close_case(folder, receipt, trust_key, here, tell)
-    if result.good and names_connection(source_of(folder).where):
+    if result.good and is_connection_name(source_of(folder).where):
         with suppress(ConfigFault):  # a connection that is configured no more has no next plan
             airgap.move_marks(folder, reopened(folder, here), here)
     return result

@@ -18,7 +18,7 @@ from noarkit.load.receiving import is_received
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.unpack import LIMITS
 from noarkit.site import Place, Site, site
-from noarkit.sources.connector import find_connection, names_connection, reopen_connection, standing
+from noarkit.sources.connector import find_connection, is_connection_name, reopen_connection, standing
 from noarkit.sources.opening import open_source as find_source
 from noarkit.sources.opening import reopen
 from noarkit.sources.port import Settling, Source, SourceIdentity, keyed
@@ -51,7 +51,7 @@ def source_at(
             )
         return source
     where = os.fspath(source)
-    if kind is None and names_connection(where):
+    if kind is None and is_connection_name(where):
         here = here or site()
         now = datetime.fromtimestamp(here.now_s(), UTC)
         found = find_connection(where, here.config, here.environment, now)
@@ -73,7 +73,7 @@ def source_of(folder: RunFolder) -> SourceIdentity:
 def same_source(folder: RunFolder, source: Place, kind: str | None = None) -> None:
     """Raises `UsageFault` where a run was planned from another source than this, read as `kind`."""
     named = os.fspath(source) if isinstance(source, str | Path) else ""
-    where = named if names_connection(named) else source_at(source, None, kind=kind).identity.where
+    where = named if is_connection_name(named) else source_at(source, None, kind=kind).identity.where
     if source_of(folder).where != where:
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from noarkit.cli.options import Session
 from noarkit.config import FILE_NAME
-from noarkit.connectors.given import SECRET_KEYS, Given, origins, with_given
-from noarkit.connectors.settings import Connection, connection
+from noarkit.connectors.overrides import SECRET_KEYS, Override, apply_overrides, origins
+from noarkit.connectors.settings import Connection, read_connection
 from noarkit.errors import ConfigFault, NoarkitError, SecretFault, UsageFault
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import Document, parse_toml, read_toml
@@ -26,20 +26,20 @@ _MODE = 0o600
 _HEADER = re.compile(r"\s*\[")
 
 
-def configure(session: Session, name: str, given: Sequence[Given]) -> None:
+def configure(session: Session, name: str, given: Sequence[Override]) -> None:
     """Shows a connection, or writes what is given. Raises `ConfigFault` for a key nobody reads, and where the file can
     only be changed by hand."""
     config = session.config()
-    found = connection(name, config, session.environment, must_be=not given)
+    found = read_connection(name, config, session.environment, must_be=not given)
     if found is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME configure --set KEY=VALUE")
-    to = with_given(found, given)
+    to = apply_overrides(found, given)
     lacking = _lacking(to)
     if given:
         path = _file(session, found)
         write_text(path, _written(path, f"connections.{to.service}.{to.name}", given), mode=_MODE)
-        line = session.texts.say("connect.configured", where=to.where, path=path)
-        session.face.result("configured", line, connection=to.where, path=str(path))
+        line = session.texts.say("connect.configured", where=to.full_name, path=path)
+        session.face.result("configured", line, connection=to.full_name, path=str(path))
     else:
         _show(session, to, origins(found, given))
     if lacking is not None:
@@ -56,7 +56,7 @@ def _show(session: Session, to: Connection, origins_of: Mapping[str, str]) -> No
             told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         place = to.variable(key) if origin == "environment" else ""
         line = f"{key:<{width}}  {told}  [{origin}{' ' + place if place else ''}]"
-        session.face.result("setting", line, key=key, value=told, origin=origin, where=place, connection=to.where)
+        session.face.result("setting", line, key=key, value=told, origin=origin, where=place, connection=to.full_name)
 
 
 def _secret_shown(entry: object) -> str:
@@ -93,7 +93,7 @@ def _file(session: Session, found: Connection) -> Path:
     return session.sources.folder / FILE_NAME
 
 
-def _written(path: Path, table: str, given: Sequence[Given]) -> str:
+def _written(path: Path, table: str, given: Sequence[Override]) -> str:
     """The text of the file with the settings in it. Raises `ConfigFault` where that cannot be done line by line."""
     text = path.read_text("utf-8") if path.exists() else ""
     before = parse_toml(text, path)
@@ -131,7 +131,7 @@ def _end(lines: Sequence[str], header: int) -> int:
     return end
 
 
-def _expected(before: Document, table: str, given: Sequence[Given]) -> Mapping[str, object]:
+def _expected(before: Document, table: str, given: Sequence[Override]) -> Mapping[str, object]:
     """What the file must say afterwards."""
     whole = _copied(before.data)
     inner = whole

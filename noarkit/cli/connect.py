@@ -15,12 +15,12 @@ import click
 from noarkit.cli.configuring import configure
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.show import to_json
+from noarkit.connectors.access.authorization import grant_store_of
 from noarkit.connectors.access.consent import code_of, wait_for_code
-from noarkit.connectors.access.granting import grant_of
-from noarkit.connectors.access.keep import Keep
-from noarkit.connectors.given import read_given, with_given
-from noarkit.connectors.mcp.opening import open_tools, open_tools_login, tools_keep
-from noarkit.connectors.settings import Connection, connection
+from noarkit.connectors.access.grant_store import GrantStore
+from noarkit.connectors.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
+from noarkit.connectors.overrides import apply_overrides, read_overrides
+from noarkit.connectors.settings import Connection, read_connection
 from noarkit.errors import ConsentNeeded, UsageFault
 from noarkit.sources.connector.services import carry_out, open_login, open_service
 from noarkit.words.texts import plain
@@ -59,14 +59,14 @@ def connect_command(
     own = verb not in _VERBS or len(words) > 1
     if (tool and not mcp) or (arguments and not tool and not own) or (mcp and own):
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
-    shape, given = _shape(words, report_format, output), read_given(settings)
+    shape, given = _shape(words, report_format, output), read_overrides(settings)
     if verb == "configure" and not own:
         configure(session, name, given)
         return
-    to = connection(name, session.config(), session.environment, must_be=not given)
+    to = read_connection(name, session.config(), session.environment, must_be=not given)
     if to is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
-    to = with_given(to, given)
+    to = apply_overrides(to, given)
     if own:
         _carry_out(session, to, words, {**_members(arguments), **shape})
     elif verb == "login":
@@ -90,37 +90,43 @@ def connect_command(
 def _try(session: Session, to: Connection) -> None:
     with closing(open_service(to)) as service:
         who = service.introduce()
-        line = session.texts.say("connect.known", where=to.where, account=who.account, tenant=who.tenant)
-        session.face.result("connected", line, connection=to.where, tenant=who.tenant, account=who.account)
+        line = session.texts.say("connect.known", where=to.full_name, account=who.account, tenant=who.tenant)
+        session.face.result("connected", line, connection=to.full_name, tenant=who.tenant, account=who.account)
         for remark in who.remarks:
             text = session.texts.say(f"connect.remark.{remark.word}", **remark.data)
             session.face.tell("connect.remark", text=text)
         for stream in service.streams():
             shown = session.texts.say("connect.stream", name=stream.name)
-            session.face.result("stream", shown, connection=to.where, stream=stream.name)
-        session.face.tell("connect.next", where=to.where)
+            session.face.result("stream", shown, connection=to.full_name, stream=stream.name)
+        session.face.tell("connect.next", where=to.full_name)
 
 
 def _mcp(session: Session, to: Connection, tool: str, arguments: str) -> None:
     with open_tools(to) as tools:
         if tool:
             found = tools.call(tool, _members(arguments))
-            session.face.result("tool_result", _shown(found), connection=to.where, tool=tool, result=found)
+            session.face.result("tool_result", _shown(found), connection=to.full_name, tool=tool, result=found)
             return
-        for one in tools.listed():
-            may = session.texts.say(f"connect.tool.{'may' if one.may else one.judgement}")
-            line = session.texts.say("connect.tool", name=plain(one.name), may=may, told=one.told)
+        for one in tools.list_tools():
+            may = session.texts.say(f"connect.tool.{'may' if one.is_allowed else one.judgement}")
+            line = session.texts.say("connect.tool", name=plain(one.name), may=may, told=one.description)
             session.face.result(
-                "tool", line, connection=to.where, server=one.door.where, tool=one.name, kind=one.judgement, may=one.may
+                "tool",
+                line,
+                connection=to.full_name,
+                server=one.server.label,
+                tool=one.name,
+                kind=one.judgement,
+                may=one.is_allowed,
             )
-        session.face.tell("connect.tool.next", where=to.where)
+        session.face.tell("connect.tool.next", where=to.full_name)
 
 
 def _carry_out(session: Session, to: Connection, words: tuple[str, ...], told: Mapping[str, object]) -> None:
     """In the service's own words: `gates list`."""
     asked = " ".join(words[:2])
     for found in carry_out(to, words, told):
-        session.face.result("tool_result", _shown(found), connection=to.where, tool=asked, result=found)
+        session.face.result("tool_result", _shown(found), connection=to.full_name, tool=asked, result=found)
 
 
 def _shape(words: tuple[str, ...], report_format: str | None, output: Path | None) -> dict[str, object]:
@@ -161,7 +167,9 @@ def _login(session: Session, to: Connection, paste: bool, wait_s: float, *, mcp:
                 webbrowser.open(consent.url)
             code = wait_for_code(consent, wait_s)
         login.finish(consent, code)
-    session.face.result("consented", session.texts.say("connect.consented", where=to.where), connection=to.where)
+    session.face.result(
+        "consented", session.texts.say("connect.consented", where=to.full_name), connection=to.full_name
+    )
 
 
 def _pasted(session: Session) -> str:
@@ -174,22 +182,22 @@ def _status(session: Session, to: Connection, *, mcp: bool) -> None:
     kept = _keep(to, mcp).read()
     if kept is None:
         session.face.result(
-            "grant", session.texts.say("connect.no-grant", where=to.where), connection=to.where, ends=""
+            "grant", session.texts.say("connect.no-grant", where=to.full_name), connection=to.full_name, ends=""
         )
         return
     ends = datetime.fromtimestamp(kept.ends_at_s, UTC)
     key = "connect.grant-renews" if kept.refresh_token else "connect.grant"
-    line = session.texts.say(key, where=to.where, ends=ends.astimezone().strftime("%Y-%m-%d %H:%M"))
-    session.face.result("grant", line, connection=to.where, ends=ends.isoformat(timespec="seconds"))
+    line = session.texts.say(key, where=to.full_name, ends=ends.astimezone().strftime("%Y-%m-%d %H:%M"))
+    session.face.result("grant", line, connection=to.full_name, ends=ends.isoformat(timespec="seconds"))
 
 
-def _keep(to: Connection, mcp: bool) -> Keep:
-    return tools_keep(to) if mcp else grant_of(to)
+def _keep(to: Connection, mcp: bool) -> GrantStore:
+    return tools_grant_store(to) if mcp else grant_store_of(to)
 
 
 def _forget(session: Session, to: Connection, *, mcp: bool) -> None:
     keep = _keep(to, mcp)
-    with keep.alone():
+    with keep.locked():
         was = keep.forget()
     key = "connect.forgotten" if was else "connect.no-grant"
-    session.face.result("forgotten", session.texts.say(key, where=to.where), connection=to.where)
+    session.face.result("forgotten", session.texts.say(key, where=to.full_name), connection=to.full_name)

@@ -12,13 +12,13 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.connectors.inbox.store import inbox_place
-from noarkit.connectors.settings import SERVICES, Connection, connection
+from noarkit.connectors.settings import SERVICES, Connection, read_connection
 from noarkit.errors import ConfigFault, NoarkitError, UsageFault
 from noarkit.events import Event
 from noarkit.safe.tls import serving
 
 if TYPE_CHECKING:
-    from noarkit.connectors.inbox.receiver import Door
+    from noarkit.connectors.inbox.receiver import InboxEndpoint
 
 _RENEWED_EACH_S = 3_600.0
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -36,14 +36,14 @@ def listen_command(
     """Keeps what comes in the inbox; plans take hints from there."""
     import uvicorn
 
-    from noarkit.connectors.inbox.doors import doors
+    from noarkit.connectors.inbox.endpoints import inbox_endpoints
     from noarkit.connectors.inbox.receiver import receiver
     from noarkit.connectors.inbox.store import Inbox
     from noarkit.safe.connections import LOOP, StrictConnection
 
     chosen = _chosen(session, names)
     secured = serving(tls_cert, tls_key or tls_cert) if tls_cert else None
-    open_doors = doors(chosen)
+    open_doors = inbox_endpoints(chosen)
     inbox = Inbox(inbox_place(session.environment))
     face = session.face
 
@@ -85,39 +85,39 @@ def listen_command(
 
 
 def _keep_alive(
-    chosen: list[Connection], open_doors: dict[str, Door], ended: threading.Event, session: Session
+    chosen: list[Connection], open_doors: dict[str, InboxEndpoint], ended: threading.Event, session: Session
 ) -> None:
     """Renews webhooks that would end, now and every hour; what fails is told and tried again. Messages under way bear
     the secret before, which stays good."""
-    from noarkit.connectors.inbox.doors import doors
+    from noarkit.connectors.inbox.endpoints import inbox_endpoints
     from noarkit.sources.connector.services import renew_webhooks
 
     while True:
         for to in chosen:
             try:
                 if count := renew_webhooks(to, datetime.now(UTC)):
-                    session.face.tell("listen.renewed", connection=to.where, count=count)
-                    open_doors.update(doors([to]))
+                    session.face.tell("listen.renewed", connection=to.full_name, count=count)
+                    open_doors.update(inbox_endpoints([to]))
             except NoarkitError as fault:
-                session.face.tell("listen.not-renewed", connection=to.where, code=fault.code)
+                session.face.tell("listen.not-renewed", connection=to.full_name, code=fault.code)
         if ended.wait(_RENEWED_EACH_S):
             return
 
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Connection]:
     """The connections that are named; without any, all whose messages can be proven."""
-    from noarkit.connectors.inbox.doors import has_doors
+    from noarkit.connectors.inbox.endpoints import has_endpoints
 
     config = session.config()
     if not names:
         configured = [f"{service}:{name}" for service in SERVICES for name in config.connections.get(service, {})]
-        known = [connection(name, config, session.environment) for name in configured]
-        names = tuple(to.where for to in known if to is not None and has_doors(to))
+        known = [read_connection(name, config, session.environment) for name in configured]
+        names = tuple(to.full_name for to in known if to is not None and has_endpoints(to))
     if not names:
         raise UsageFault(what="missing-argument", where="noarkit listen", do="noarkit listen spend:main")
     found = []
     for name in names:
-        to = connection(name, config, session.environment)
+        to = read_connection(name, config, session.environment)
         if to is None:
             raise UsageFault(what="bad-value", where=name, do="noarkit listen spend:main")
         found.append(to)

@@ -26,7 +26,7 @@ from noarkit.engine.limits import read_until
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, SecretFault, SourceGone
 from noarkit.load.folder import RunFolder
 from noarkit.safe.certificates import certificates_end
-from noarkit.sources.connector import find_connection, names_connection
+from noarkit.sources.connector import find_connection, is_connection_name
 
 State = Literal["ok", "note", "fault", "skipped"]
 
@@ -91,7 +91,7 @@ def _run(session: Session, config: Config, run: RunFolder) -> Iterator[Finding]:
 def _source(session: Session, config: Config, run: RunFolder) -> Iterator[Finding]:
     identity = origins.source_of(run)
     try:
-        if names_connection(identity.where):
+        if is_connection_name(identity.where):
             found = find_connection(identity.where, config, session.environment, datetime.now(UTC))
             if found is not None:
                 yield from _written(found.to.state_folder())

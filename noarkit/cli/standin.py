@@ -36,11 +36,11 @@ def standin_command(
     options: tuple[str, ...],
 ) -> None:
     """Serves a stand-in; its config stands before the port opens."""
-    from noarkit.standins.serving import Ready, Wish, serve
+    from noarkit.standins.server import ReadyStandin, StandinSpec, serve
 
     face = session.face
 
-    def tell(ready: Ready) -> None:
+    def tell(ready: ReadyStandin) -> None:
         line = session.texts.say("standin.address", service=service, url=ready.url)
         face.result("standin", line, service=service, url=ready.url, config=str(ready.config or ""))
         if ready.config is not None:
@@ -48,8 +48,8 @@ def standin_command(
         face.tell("serve.stop")
 
     windows = tuple(_limit(text) for text in limits) if limits else None
-    wish = Wish(records, seed, token_life, windows, dict(_option(text) for text in options), archivable=True)
-    serve(service, wish, port=port, config_out=config_out, ready=tell)
+    spec = StandinSpec(records, seed, token_life, windows, dict(_option(text) for text in options), archivable=True)
+    serve(service, spec, port=port, config_out=config_out, ready=tell)
     face.tell("standin.stopped")
 
 

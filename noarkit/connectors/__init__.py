@@ -1,14 +1,15 @@
-"""Connectors: each speaks to one kind of service, over a shared base.
+"""Connectors: one package for each kind of service, over a shared base.
 
-    port        what a service looks like to everything above: streams of items, and contents to open
-    settings    a connection as it is configured: hosts, who we are, limits
-    access/     how we are let in: consent, keys, tokens that are refreshed once however many ask
-    pace        how often we may ask: several windows at once, shared by all processes of a credential
-    wire        one request and its answer: to hosts that were named, never redirected blindly, always bounded
-    client      requests that get through: tried again where that is safe, mapped to faults where they fail
-    paging      lists that end, and end rightly
-    marks       how far each stream was read, and what is read again
-    canonical   records as bytes that are the same wherever and whenever they are made
+    port        the interface of a service to everything above: streams of items, and contents to open
+    settings    the configuration of a connection: hosts, credentials, limits
+    access/     authentication: consent, keys, tokens that are refreshed once for all threads and processes
+    pace        rate limits: several windows at once, shared by all processes of a credential
+    wire        one HTTP request: to allowed hosts, with no blind redirects, and with bounded answers
+    client      requests with authentication, pacing and retries; refusals become faults
+    paging      paged lists, with checks against circles and repeated pages
+    prefetch    pages fetched ahead, and several calls at once
+    watermarks  how far each stream was read, and what is read again
+    canonical   canonical JSON: the same record always gives the same bytes
 
-A service of its own is a package beside these (`crm/`, `spend/`, …) and knows nothing of the others.
+Each service is a package beside these (`crm/`, `spend/`, …) and does not depend on the others.
 """

@@ -1,8 +1,8 @@
-"""Records as bytes that are the same wherever and whenever they are made, numbers exact, and secrets left out.
+"""Canonical JSON: the same record always gives the same bytes, with exact numbers and without secrets.
 
     canonical({"b": 1, "a": "x"})  ==  b'{"a":"x","b":1}'
 
-Whole numbers keep every digit and decimals are kept as they were written; a number is never a float.
+Integers keep every digit, and decimals are kept as they were written; no number becomes a float.
 """
 
 from __future__ import annotations
@@ -28,54 +28,54 @@ _SECRET_NAMES = re.compile(
 )
 
 
-def parse(body: bytes, where: str) -> object:
-    """The JSON value in an answer; a byte-order mark is let pass. Raises `ServiceStrange`."""
+def parse(body: bytes, location: str) -> object:
+    """Parses the JSON value of an answer; a byte-order mark is allowed. Raises `ServiceStrange`."""
     try:
         return json.loads(body.decode("utf-8-sig"), parse_float=Decimal, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise ServiceStrange(where=where, why="not-json") from error
+        raise ServiceStrange(where=location, why="not-json") from error
 
 
 def canonical(value: object) -> bytes:
-    """UTF-8, members sorted, no space, numbers as they were written."""
+    """Serialises a value as canonical JSON: UTF-8, sorted members, no spaces, numbers as they were written."""
     pieces: list[str] = []
     _write(value, pieces, 0)
     return "".join(pieces).encode("utf-8", "backslashreplace")
 
 
 def fingerprint(value: object) -> str:
-    """The sha256 of a value's canonical bytes."""
+    """Returns the sha256 of a value's canonical bytes."""
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
 def without_secrets(value: object, names: Iterable[str] = ()) -> object:
-    """The value with `[REMOVED]` for every member whose name says that it is a secret, or that stands in `names`."""
+    """Returns the value with `[REMOVED]` for every member whose name looks like a secret, or is in `names`."""
     return _clean(value, frozenset(name.casefold() for name in names), 0)
 
 
-def redacted(text: str, key: bytes) -> str:
-    """A stand-in for a short secret: the same for the same text, and not to be guessed without `key`."""
+def redact(text: str, key: bytes) -> str:
+    """Replaces a short secret by a keyed hash: the same for the same text, and not to be guessed without `key`."""
     return f"[REDACTED sha256:{hmac.new(key, text.encode('utf-8', 'surrogatepass'), hashlib.sha256).hexdigest()[:32]}]"
 
 
-def _clean(found: object, known: frozenset[str], depth: int) -> object:
-    if type(found) in _PLAIN:
-        return found
+def _clean(value: object, secret_names: frozenset[str], depth: int) -> object:
+    if type(value) in _PLAIN:
+        return value
     if depth > MAX_DEPTH:
         return REMOVED
-    if isinstance(found, Mapping):
+    if isinstance(value, Mapping):
         return {
-            name: REMOVED if inner and _is_secret(str(name), known) else _clean(inner, known, depth + 1)
-            for name, inner in found.items()
+            name: REMOVED if inner and _is_secret(str(name), secret_names) else _clean(inner, secret_names, depth + 1)
+            for name, inner in value.items()
         }
-    if isinstance(found, Sequence) and not isinstance(found, str | bytes):
-        return [_clean(inner, known, depth + 1) for inner in found]
-    return found
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_clean(inner, secret_names, depth + 1) for inner in value]
+    return value
 
 
 @lru_cache(4_096)
-def _is_secret(name: str, known: frozenset[str]) -> bool:
-    return name.casefold() in known or _SECRET_NAMES.match(name) is not None
+def _is_secret(name: str, secret_names: frozenset[str]) -> bool:
+    return name.casefold() in secret_names or _SECRET_NAMES.match(name) is not None
 
 
 def _refuse(name: str) -> object:
@@ -87,7 +87,7 @@ def _write(value: object, pieces: list[str], depth: int) -> None:
         raise ServiceStrange(why="too-deep")
     kind = type(value)
     if kind in _PLAIN:
-        pieces.append(_told(value))
+        pieces.append(_format_scalar(value))
     elif isinstance(value, Mapping):
         _write_members(value, pieces, depth)
     elif isinstance(value, Sequence) and not isinstance(value, str):
@@ -98,7 +98,7 @@ def _write(value: object, pieces: list[str], depth: int) -> None:
             _write(inner, pieces, depth + 1)
         pieces.append("]")
     else:
-        pieces.append(_told(value))
+        pieces.append(_format_scalar(value))
 
 
 def _write_members(value: Mapping[str, object], pieces: list[str], depth: int) -> None:
@@ -116,8 +116,8 @@ def _write_members(value: Mapping[str, object], pieces: list[str], depth: int) -
     pieces.append("{}" if sign == "{" else "}")
 
 
-def _told(value: object) -> str:
-    """A value without parts."""
+def _format_scalar(value: object) -> str:
+    """Serialises a scalar."""
     if isinstance(value, str):
         return _quoted(value)
     if value is None or isinstance(value, bool):

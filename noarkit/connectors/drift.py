@@ -1,4 +1,4 @@
-"""Fields that are others than they were: a stream's fields of one run beside those of the run before it."""
+"""Schema drift: compares the fields of a stream between two runs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 Shapes = Mapping[str, Mapping[str, str]]
-How = Literal["added", "removed", "retyped"]
+ChangeKind = Literal["added", "removed", "retyped"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A field of a stream that is new, gone, or of another type."""
+    """A field of a stream that was added, removed, or changed its type."""
 
     stream: str
     field: str
-    how: How
+    kind: ChangeKind
 
 
 def drift(before: Shapes, now: Shapes) -> Iterator[Change]:
-    """What changed in the streams that were read both times. One that is renamed is gone, and new.
+    """Yields the changes in streams that both runs read. A renamed field is one removed and one added.
 
     >>> [(one.field, one.how) for one in drift({"Deals": {"a": "text", "b": "text"}}, {"Deals": {"b": "date"}})]
     [('a', 'removed'), ('b', 'retyped')]

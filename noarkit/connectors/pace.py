@@ -1,8 +1,8 @@
-"""How often we may ask: several windows at once, exact, and shared by all threads and processes of one credential.
+"""Rate limits: several exact sliding windows at once, shared by all threads and processes of one credential.
 
-A call is let go only where every window has room, decided in one step; else it waits until the latest of them has. What
-was sent is remembered as long as the longest window, by the time its answer came: the service counted it at some moment
-before, so no window is ever passed there either. A service that asks us to wait holds back everybody (`penalty`).
+A call is sent only if every window has room, decided in one step; otherwise it waits. Calls are counted by the time of
+their answer, for as long as the longest window: the service counted them at some earlier moment, so no window is
+exceeded there either. If a service asks us to wait, all calls wait (`hold_back`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Protocol
 
 from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
 
-_TOLD_FROM_S = 5.0
+_REPORT_WAIT_FROM_S = 5.0
 _LONGEST_CALL_S = 300.0
 _CLOCKS_DIFFER_S = 1.0
 _A_SWEEP = 256
@@ -35,7 +35,7 @@ _TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many calls in any span of so many seconds."""
+    """A limit: so many calls in any span of so many seconds."""
 
     calls: int
     seconds: float
@@ -43,38 +43,39 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time by which calls are counted (the wall's, where processes share the count), and how to wait."""
+    """The time by which calls are counted (wall time, if processes share the count), and sleep."""
 
     now_s: Callable[[], float] = time.time
     sleep_s: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """What a log says: how long to wait, or the ticket of a call that may go."""
+class Turn:
+    """The answer of a log: how long to wait, or the ticket of a call that may be sent."""
 
     wait_s: float
     ticket: int = 0
 
 
 class Log(Protocol):
-    """What was sent, oldest first, of one credential."""
+    """The calls sent with one credential."""
 
-    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
-        """Notes a call now where every window has room; else answers how long to wait."""
+    def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
+        """Registers a call now if every window has room; or else returns how long to wait."""
         ...
 
-    def done(self, ticket: int, now_s: float) -> None:
-        """The answer to a call came."""
+    def finish(self, ticket: int, now_s: float) -> None:
+        """Registers that the answer to a call came."""
         ...
 
     def hold(self, until_s: float) -> None:
-        """Lets nothing go before that time."""
+        """Blocks all calls until a time."""
         ...
 
 
 class Pace:
-    """Lets calls go as the rates allow. `longest_wait_s` is how long one call may wait before it is `ServiceBusy`."""
+    """Lets calls go as the rates allow. `longest_wait_s` is how long one call may wait before it raises
+    `ServiceBusy`."""
 
     def __init__(
         self,
@@ -83,39 +84,39 @@ class Pace:
         clock: Clock | None = None,
         *,
         longest_wait_s: float = 1_000.0,
-        told: Callable[[float], None] | None = None,
+        on_wait: Callable[[float], None] | None = None,
     ) -> None:
         judge_rates(rates)
         self._rates = tuple(rates)
         self._log = log or MemoryLog()
         self._clock = clock or Clock()
         self._longest_wait_s = longest_wait_s
-        self._told = told
+        self._on_wait = on_wait
 
     @contextmanager
-    def call(self, where: str) -> Iterator[None]:
+    def call(self, location: str) -> Iterator[None]:
         """Waits until a call may be sent; the block sends it. Raises `ServiceBusy` for too long a wait."""
-        ticket = self._wait(where)
+        ticket = self._wait(location)
         try:
             yield
         finally:
-            self._log.done(ticket, self._clock.now_s())
+            self._log.finish(ticket, self._clock.now_s())
 
-    def _wait(self, where: str) -> int:
+    def _wait(self, location: str) -> int:
         spent_s = 0.0
         while True:
-            found = self._log.take(self._rates, self._clock.now_s())
-            if found.wait_s <= 0:
-                return found.ticket
-            spent_s += found.wait_s
+            turn = self._log.take(self._rates, self._clock.now_s())
+            if turn.wait_s <= 0:
+                return turn.ticket
+            spent_s += turn.wait_s
             if spent_s > self._longest_wait_s:
-                raise ServiceBusy(where=where, retry_after_s=round(found.wait_s))
-            if found.wait_s >= _TOLD_FROM_S and self._told is not None:
-                self._told(found.wait_s)
-            self._clock.sleep_s(found.wait_s)
+                raise ServiceBusy(where=location, retry_after_s=round(turn.wait_s))
+            if turn.wait_s >= _REPORT_WAIT_FROM_S and self._on_wait is not None:
+                self._on_wait(turn.wait_s)
+            self._clock.sleep_s(turn.wait_s)
 
-    def penalty(self, wait_s: float) -> None:
-        """The service asked us to wait: nobody asks again before."""
+    def hold_back(self, wait_s: float) -> None:
+        """Blocks all calls for a while, because the service asked us to wait."""
         self._log.hold(self._clock.now_s() + wait_s)
 
 
@@ -127,97 +128,100 @@ def judge_rates(rates: Sequence[Rate]) -> None:
 
 
 class MemoryLog:
-    """The log of one process."""
+    """The call log of one process."""
 
     def __init__(self) -> None:
-        self._done: list[float] = []
-        self._under_way: set[int] = set()
+        self._answered_at: list[float] = []
+        self._in_flight: set[int] = set()
         self._next = 0
-        self._held_s = 0.0
+        self._hold_until_s = 0.0
         self._lock = threading.Lock()
 
-    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
-        """Room in every window, or the wait for it."""
+    def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
+        """Takes a place in every window, or returns the wait for it."""
         with self._lock:
-            if self._held_s > now_s:
-                return Answered(self._held_s - now_s)
+            if self._hold_until_s > now_s:
+                return Turn(self._hold_until_s - now_s)
             if not rates:
-                return Answered(0.0)
-            if len(self._done) >= _A_SWEEP and self._next % _A_SWEEP == 0:
+                return Turn(0.0)
+            if len(self._answered_at) >= _A_SWEEP and self._next % _A_SWEEP == 0:
                 span_s = max(rate.seconds for rate in rates)
-                del self._done[: bisect_right(self._done, now_s - span_s)]
-            wait_s = _wait_s(self._newest, len(self._under_way), rates, now_s)
+                del self._answered_at[: bisect_right(self._answered_at, now_s - span_s)]
+            wait_s = _wait_s(self._newest, len(self._in_flight), rates, now_s)
             if wait_s > 0:
-                return Answered(wait_s)
+                return Turn(wait_s)
             self._next += 1
-            self._under_way.add(self._next)
-            return Answered(0.0, self._next)
+            self._in_flight.add(self._next)
+            return Turn(0.0, self._next)
 
-    def done(self, ticket: int, now_s: float) -> None:
-        """It was counted by now."""
+    def finish(self, ticket: int, now_s: float) -> None:
+        """Moves a call from those in flight to those counted."""
         with self._lock:
-            if ticket in self._under_way:
-                self._under_way.discard(ticket)
-                self._done.append(max(now_s, self._done[-1]) if self._done else now_s)
+            if ticket in self._in_flight:
+                self._in_flight.discard(ticket)
+                self._answered_at.append(max(now_s, self._answered_at[-1]) if self._answered_at else now_s)
 
     def hold(self, until_s: float) -> None:
-        """Nothing goes before that time."""
+        """Blocks all calls until a time."""
         with self._lock:
-            self._held_s = max(self._held_s, until_s)
+            self._hold_until_s = max(self._hold_until_s, until_s)
 
     def _newest(self, place: int) -> float | None:
-        return self._done[-place] if place <= len(self._done) else None
+        return self._answered_at[-place] if place <= len(self._answered_at) else None
 
 
 class SharedLog:
-    """The log of a credential in a file that all its processes share.
+    """The call log of a credential, in a SQLite file that all its processes share.
 
-    Calls whose answers came are numbered as they came, and their times never fall: how full a window is, is seen by one
-    look at the row that would have to have left it. The file may be deleted: whoever asks next begins a new one.
+    Answered calls are numbered in order, and their times never fall, so one look at the row that must have left a
+    window tells how full it is. The file may be deleted: the next caller creates a new one.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
-        self._opened = (0, 0)
+        self._db_identity = (0, 0)
         self._takes = 0
 
-    def take(self, rates: Sequence[Rate], now_s: float) -> Answered:
-        """Room in every window, or the wait for it, decided in one transaction."""
+    def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
+        """Takes a place in every window, or returns the wait for it, in one transaction."""
         with self._transaction() as db:
-            held_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
-            if held_s > now_s:
-                return Answered(held_s - now_s)
-            if held_s:
+            hold_until_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
+            if hold_until_s > now_s:
+                return Turn(hold_until_s - now_s)
+            if hold_until_s:
                 db.execute("DELETE FROM held")
             if not rates:
-                return Answered(0.0)
+                return Turn(0.0)
             self._tidy(db, max(rate.seconds for rate in rates), now_s)
-            (under_way,) = db.execute("SELECT count(*) FROM under_way").fetchone()
-            wait_s = _wait_s(lambda place: _newest(db, place), under_way, rates, now_s)
+            (in_flight,) = db.execute("SELECT count(*) FROM under_way").fetchone()
+            wait_s = _wait_s(lambda place: _newest(db, place), in_flight, rates, now_s)
             if wait_s > 0:
-                return Answered(wait_s)
-            return Answered(0.0, int(db.execute("INSERT INTO under_way (sent) VALUES (?)", (now_s,)).lastrowid or 0))
+                return Turn(wait_s)
+            return Turn(0.0, int(db.execute("INSERT INTO under_way (sent) VALUES (?)", (now_s,)).lastrowid or 0))
 
-    def done(self, ticket: int, now_s: float) -> None:
-        """It was counted by now."""
+    def finish(self, ticket: int, now_s: float) -> None:
+        """Moves a call from those in flight to those counted."""
         if ticket:
             with self._transaction() as db:
                 db.execute("DELETE FROM under_way WHERE ticket = ?", (ticket,))
                 _note(db, now_s)
 
     def hold(self, until_s: float) -> None:
-        """Nothing goes before that time, in any process."""
+        """Blocks all calls until a time, in every process."""
         with self._transaction() as db:
             db.execute("INSERT INTO held VALUES (?)", (until_s,))
 
     def _tidy(self, db: sqlite3.Connection, span_s: float, now_s: float) -> None:
-        """What a process that died had under way, and what a clock put back says, must not hold us for ever."""
-        lost = db.execute("DELETE FROM under_way WHERE sent < ? OR sent > ? RETURNING sent", _alive(now_s)).fetchall()
-        for (sent,) in lost:
-            if sent <= now_s:
-                _note(db, sent)
+        """Removes calls of processes that died, and times from a clock that was put back, so that they do not block us
+        for ever."""
+        expired = db.execute(
+            "DELETE FROM under_way WHERE sent < ? OR sent > ? RETURNING sent", _alive(now_s)
+        ).fetchall()
+        for (sent_s,) in expired:
+            if sent_s <= now_s:
+                _note(db, sent_s)
         last = _newest(db, 1)
         if last is not None and last > now_s + _CLOCKS_DIFFER_S:
             db.execute("DELETE FROM counted WHERE at > ?", (now_s + _CLOCKS_DIFFER_S,))
@@ -228,7 +232,7 @@ class SharedLog:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
-            db = self._opened_here()
+            db = self._current_db()
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -237,18 +241,18 @@ class SharedLog:
                 raise
             db.execute("COMMIT")
 
-    def _opened_here(self) -> sqlite3.Connection:
-        """The file, opened by this process, and the one that lies there now."""
+    def _current_db(self) -> sqlite3.Connection:
+        """Returns the database, opened by this process, and reopened if the file was replaced."""
         with suppress(FileNotFoundError):
-            if self._db is not None and self._opened == (os.getpid(), self._path.stat().st_ino):
+            if self._db is not None and self._db_identity == (os.getpid(), self._path.stat().st_ino):
                 return self._db
-        self._db, self._opened = _opened(self._path), (os.getpid(), self._path.stat().st_ino)
+        self._db, self._db_identity = _open_log(self._path), (os.getpid(), self._path.stat().st_ino)
         weakref.finalize(self, self._db.close)
         return self._db
 
 
 class Allowance:
-    """What may be spent in all: credits of a day, or of a run. Safe for threads."""
+    """A budget of credits for a day or a run. Safe for threads."""
 
     def __init__(self, most: int | None = None, floor: int | None = None) -> None:
         self._most = most
@@ -257,37 +261,37 @@ class Allowance:
         self.spent = 0
         self.remaining: int | None = None
 
-    def spend(self, where: str, cost: int) -> None:
-        """Counts what a call costs. Raises `AllowanceSpent` where that is more than is left for us."""
+    def spend(self, location: str, cost: int) -> None:
+        """Counts the cost of a call. Raises `AllowanceSpent` if it is more than is left for us."""
         with self._lock:
             if self._most is not None and self.spent + cost > self._most:
-                raise AllowanceSpent(where=where, why="our-limit", spent=self.spent)
+                raise AllowanceSpent(where=location, why="our-limit", spent=self.spent)
             if self._floor is not None and self.remaining is not None and self.remaining - cost < self._floor:
-                raise AllowanceSpent(where=where, why="allowance-floor", remaining=self.remaining)
+                raise AllowanceSpent(where=location, why="allowance-floor", remaining=self.remaining)
             self.spent += cost
 
-    def told(self, remaining: int) -> None:
-        """The service says how much is left."""
+    def update(self, remaining: int) -> None:
+        """Updates how much the service says is left."""
         with self._lock:
             self.remaining = remaining
 
 
-def _wait_s(newest: Callable[[int], float | None], under_way: int, rates: Sequence[Rate], now_s: float) -> float:
-    """How long until one more call fits in every window. `newest(1)` is when the last answer came, `newest(2)` the one
-    before it; calls under way count as sent now."""
+def _wait_s(newest: Callable[[int], float | None], in_flight: int, rates: Sequence[Rate], now_s: float) -> float:
+    """Computes how long until one more call fits in every window. `newest(1)` is the time of the last answer,
+    `newest(2)` of the one before it; calls in flight count as sent now."""
     wait_s = 0.0
     for rate in rates:
-        room = rate.calls - under_way
-        # the one that has to be out of the window first
+        room = rate.calls - in_flight
+        # the call that must leave the window first
         at = now_s if room <= 0 else newest(room)
         if at is not None and at > now_s - rate.seconds:
-            # a moment more than the span, for a server may count both ends
+            # a moment more than the span, since a server may count both ends
             wait_s = max(wait_s, at + rate.seconds - now_s + 0.001)
     return wait_s
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """The file, its tables made by one process alone: changing how it is written wants it for itself."""
+def _open_log(path: Path) -> sqlite3.Connection:
+    """Opens the file under a lock: only one process may switch to WAL and create the tables."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
@@ -300,18 +304,18 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _newest(db: sqlite3.Connection, place: int) -> float | None:
-    """When the answer came that is the last but so many."""
+    """Returns the time of the n-th newest answer."""
     query = "SELECT at FROM counted WHERE number = (SELECT max(number) FROM counted) + 1 - ?"
-    found = db.execute(query, (place,)).fetchone()
-    return None if found is None else float(found[0])
+    row = db.execute(query, (place,)).fetchone()
+    return None if row is None else float(row[0])
 
 
 def _note(db: sqlite3.Connection, at: float) -> None:
-    """Numbers one more answer; its time is no earlier than that of the one before."""
+    """Counts one more answer, with a time no earlier than that of the one before."""
     last = _newest(db, 1)
     db.execute("INSERT INTO counted (at) VALUES (?)", (at if last is None else max(at, last),))
 
 
 def _alive(now_s: float) -> tuple[float, float]:
-    """Between which times a call that is still under way was sent."""
+    """Returns the times between which a call still in flight was sent."""
     return now_s - _LONGEST_CALL_S, now_s + _CLOCKS_DIFFER_S

@@ -1,5 +1,5 @@
-"""Lists that end, and end rightly: a page that comes again, a cursor that leads in a circle or a list without end is a
-fault, never silence; what comes twice because the list moved is taken once."""
+"""Paged lists: a repeated page, a circular cursor or an endless list is a fault; rows that repeat because the list
+moved are yielded once."""
 
 from __future__ import annotations
 
@@ -19,77 +19,77 @@ _FEW = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list. `next` is what to ask for the next one, None at the end; `total` where the service tells it."""
+    """A page of a list. `next` is the cursor of the next page, None at the end; `total` if the service tells it."""
 
     rows: Sequence[Row]
     next: str | None
     total: int | None = None
 
 
-def pages(ask: Callable[[str | None], Page], where: str, *, first: str | None = None) -> Iterator[Page]:
-    """Every page from `first` on. Raises `ServiceStrange` for a list that leads in a circle or does not get on."""
-    seen: set[str] = set()
+def pages(ask: Callable[[str | None], Page], location: str, *, first: str | None = None) -> Iterator[Page]:
+    """Yields every page from `first` on. Raises `ServiceStrange` for a circular or endless list."""
+    seen_cursors: set[str] = set()
     cursor = first
     for _ in range(MOST_PAGES):
         page = ask(cursor)
         yield page
         if page.next is None:
             return
-        if page.next == cursor or page.next in seen:
-            raise ServiceStrange(where=where, why="page-again")
-        seen.add(page.next)
+        if page.next == cursor or page.next in seen_cursors:
+            raise ServiceStrange(where=location, why="page-again")
+        seen_cursors.add(page.next)
         cursor = page.next
-    raise ServiceStrange(where=where, why="no-end")
+    raise ServiceStrange(where=location, why="no-end")
 
 
-def rows(found: Iterable[Page], key: Callable[[Row], str], where: str, *, exact: bool = False) -> Iterator[Row]:
-    """Every row once. A page with a next one and nothing new does not get on: `ServiceStrange`.
+def rows(source: Iterable[Page], key: Callable[[Row], str], location: str, *, exact: bool = False) -> Iterator[Row]:
+    """Yields every row once. Pages with a next one but nothing new raise `ServiceStrange`.
 
-    With `exact`, fewer different rows than the service's own last total are `ServiceStrange` too.
+    With `exact`, fewer different rows than the service's own last total raise `ServiceStrange` too.
     """
     total: int | None = None
-    with Seen() as seen:
+    with KeySet() as seen_keys:
         idle = 0
-        for page in found:
+        for page in source:
             total = page.total if page.total is not None else total
-            fresh = [row for row in page.rows if seen.first(key(row))]
+            fresh = [row for row in page.rows if seen_keys.add(key(row))]
             yield from fresh
             idle = 0 if fresh else idle + 1
             if page.next is not None and idle > 1:
-                raise ServiceStrange(where=where, why="page-again")
-        if exact and total is not None and seen.count < total:
-            raise ServiceStrange(where=where, why="list-incomplete", found=seen.count, total=total)
+                raise ServiceStrange(where=location, why="page-again")
+        if exact and total is not None and seen_keys.count < total:
+            raise ServiceStrange(where=location, why="list-incomplete", found=seen_keys.count, total=total)
 
 
-class Seen:
-    """Which keys were met: in memory while they are few, else in a file of the system's own."""
+class KeySet:
+    """A set of keys: in memory while small, then in a temporary SQLite file."""
 
     def __init__(self) -> None:
         self._few: set[str] = set()
         self._many: sqlite3.Connection | None = None
         self.count = 0
 
-    def first(self, key: str) -> bool:
-        """True where the key was not met before."""
+    def add(self, key: str) -> bool:
+        """Adds a key; True if it is new."""
         if self._many is None:
             if key in self._few:
                 return False
             self._few.add(key)
             if len(self._few) > _FEW:
-                self._many = _moved(self._few)
+                self._many = _move_to_table(self._few)
         elif self._many.execute("INSERT OR IGNORE INTO seen VALUES (?)", (key,)).rowcount == 0:
             return False
         self.count += 1
         return True
 
     def has(self, key: str) -> bool:
-        """True where the key was met."""
+        """True if the key was added."""
         if self._many is None:
             return key in self._few
         return self._many.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None
 
     def close(self) -> None:
-        """Lets the file go."""
+        """Closes the temporary file."""
         if self._many is not None:
             self._many.close()
 
@@ -100,8 +100,8 @@ class Seen:
         self.close()
 
 
-def _moved(few: set[str]) -> sqlite3.Connection:
-    """The keys of a set in a table; the set is empty afterwards."""
+def _move_to_table(few: set[str]) -> sqlite3.Connection:
+    """Moves the keys of a set to a table; the set is empty afterwards."""
     many = scratch(8 * 1_024)
     many.execute("CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID")
     many.execute("BEGIN")

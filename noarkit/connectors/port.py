@@ -1,4 +1,4 @@
-"""What a service looks like to everything above it: streams of items in constant memory, and contents to open later."""
+"""The port that every service connector implements: streams of items in constant memory, and contents to open later."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from noarkit.safe.digest import Readable
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What of a stream is wanted: changes from `since` (None: everything) to just before `until`.
+    """The part of a stream to read: changes from `since` (None: everything) to just before `until`.
 
-    With `sweep` the service also looks where changes are not told of: nothing that hangs on a record it knows is taken
-    to be as it was. `hinted` are ids that messages of the service named since the last run. With `keys_only` nobody
-    asks for more than keys: what only fills the fields of items need not be fetched. `again` names things that were
-    met before and were not ready then.
+    With `sweep` the service also looks for changes that are not reported: nothing that belongs to a known record is
+    assumed unchanged. `hinted_ids` are ids named by webhook messages since the last run. With `keys_only` only keys are
+    needed: what merely fills the fields of items need not be fetched. `again` holds keys that were not ready when first
+    seen.
     """
 
     since: datetime | None
     until: datetime
     sweep: bool = False
-    hinted: frozenset[str] = frozenset()
+    hinted_ids: frozenset[str] = frozenset()
     keys_only: bool = False
     again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A document made of what was listed: a snapshot, a letter put together again, a note. Its bytes are known now.
+class GeneratedDocument:
+    """A document generated from listed data: a snapshot, a rebuilt email, a note. Its bytes are known now.
 
-    `title` and `created` are what a person knows it by; recipes see them as `record.papers[item.index]`.
+    `title` and `created` are for people; recipes see them as `record.papers[item.index]`.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What a person knows a document by: its title, and when it was made there."""
+    """The title and date of a document, for people."""
 
     title: str
     created: str | None = None
@@ -55,59 +55,61 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing a service holds. `key` is stable and made of the service's own ids alone; `modified` is its own clock.
+    """One object of a service. `key` is stable and built from the service's own ids; `modified` is by the service's
+    clock.
 
-    `fields` is what recipes see; `contents` are documents that `Service.open` opens again by their locators, `made`
-    those whose bytes are known already. The first of all is the main one: made ones stand first, or last where
-    `made_first` is false. `papers` tells by locator of contents what a made document tells of itself. `kind` is what
-    recipes know it as, where that is not the stream's name.
+    `fields` is what recipes see; `contents` are documents that `Service.open` opens by their locators, `generated`
+    those whose bytes are known already. The first of all is the main one: generated ones come first, or last if
+    `generated_first` is false. `papers` holds title and date of contents, by locator. `kind` is the recipe's name for
+    it, if that is not the stream's name.
     """
 
     stream: str
     key: str
     fields: Mapping[str, object]
     modified: datetime | None = None
-    made: tuple[Made, ...] = ()
+    generated: tuple[GeneratedDocument, ...] = ()
     contents: tuple[Content, ...] = ()
     kind: str = ""
-    made_first: bool = True
+    generated_first: bool = True
     papers: Mapping[str, Paper] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class NotFetched:
-    """What could not be had, and why, in one word: an archive must be able to say what it did not get."""
+class FetchFailure:
+    """Something that could not be fetched, with the reason in one word: an archive must be able to say what it did not
+    get."""
 
     stream: str
     key: str
-    why: str
+    reason: str
     data: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
-    """What the service says it has deleted. The archive keeps it; the event is told."""
+class Deletion:
+    """A deletion in the service. The archive keeps its record; the event is reported."""
 
     stream: str
     key: str
-    when: datetime | None
+    deleted_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What was met and is not to be archived, or not yet, and why, in one word: it is counted and listed."""
+class Omission:
+    """Something that is not archived, or not yet, with the reason in one word: it is counted and listed."""
 
     stream: str
     key: str
-    why: str
+    reason: str
 
 
-ServiceItem = Item | NotFetched | Deleted | LeftOut
+ServiceItem = Item | FetchFailure | Deletion | Omission
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A kind of thing that can be read. `parents` are streams that must be read before it."""
+    """A kind of object that can be read. `parents` are streams that must be read before it."""
 
     name: str
     title: str
@@ -117,7 +119,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a person should know of a service: the word that its sentence stands under, and what is told in it."""
+    """A remark about a service for people: the word of its sentence, and the values in it."""
 
     word: str
     data: Mapping[str, object] = field(default_factory=dict)
@@ -125,7 +127,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """Who we are to the service, in words for a person: account or organisation, and what we may do."""
+    """Our account at the service, in words for people: account or organisation, and our rights."""
 
     tenant: str
     account: str = ""
@@ -141,63 +143,63 @@ class Service(Protocol):
 
     @property
     def tenant(self) -> str:
-        """The id of the organisation there, which is part of every key. Raises a ServiceFault."""
+        """The id of the organisation, which is part of every key. Raises a ServiceFault."""
         ...
 
     def introduce(self) -> Introduction:
-        """Tries the connection. Raises `ServiceDenied`, `ConsentNeeded`, `ServiceAway`."""
+        """Tests the connection. Raises `ServiceDenied`, `ConsentNeeded`, `ServiceAway`."""
         ...
 
     def streams(self) -> tuple[Stream, ...]:
-        """What can be read, parents first."""
+        """Lists the streams, parents first."""
         ...
 
-    def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
-        """Every item of a stream once, oldest change first where the service can. Raises a ServiceFault."""
+    def items(self, stream: Stream, window: Window, emit: Listener) -> Iterator[ServiceItem]:
+        """Yields every item of a stream once, oldest change first if the service can. Raises a ServiceFault."""
         ...
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
-        """The bytes of a content. Raises a SourceFault where they cannot be had, a ServiceFault for the service."""
+        """Opens the bytes of a content. Raises a SourceFault if they cannot be read, a ServiceFault for the service."""
         ...
 
     def close(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenBack:
-    """What became of one value that was to be written into a record: written, the same already, or refused and why."""
+class WriteBackResult:
+    """The result of writing one value into a record: written, already the same, or refused with the reason."""
 
     stream: str
     id: str
     state: Literal["written", "same", "refused"]
-    why: str = ""
+    reason: str = ""
 
 
 @runtime_checkable
 class Writable(Protocol):
-    """A service whose records take a value from us, where that was asked for."""
+    """A service whose records we may write values into."""
 
-    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WrittenBack]:
-        """Writes values by record id into a field; one that has its value already is left alone, for each change
-        there is another version here. May be repeated. Raises a ServiceFault."""
+    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WriteBackResult]:
+        """Writes values by record id into a field; one that has its value already is skipped, since each change is a
+        new version here. May be repeated. Raises a ServiceFault."""
         ...
 
 
 @runtime_checkable
-class Shaped(Protocol):
-    """A service that tells which fields its streams have: a change of them between runs is kept and told."""
+class FieldShapes(Protocol):
+    """A service that reports the fields of its streams, so that changes between runs are stored and reported."""
 
     def shapes(self) -> Mapping[str, Mapping[str, str]]:
-        """The fields of every stream that was read in this process, and the type of each."""
+        """Returns the fields of every stream that was read in this process, and the type of each."""
         ...
 
 
 @runtime_checkable
-class Revisiting(Protocol):
-    """A service of which some things are not ready when they are met, and are asked for anew by the next run."""
+class Revisitable(Protocol):
+    """A service with objects that are not ready when first seen, and are asked for again by the next run."""
 
     def again(self) -> Mapping[str, Sequence[str]]:
-        """By stream, what is to be asked for anew, of all that was read in this process."""
+        """Returns by stream the keys to ask for again, of all that was read in this process."""
         ...

@@ -1,8 +1,8 @@
-"""A record as a page that a person can read, so that a case file is understood without the service it came from.
+"""Renders a record as a text page for people, so that a case file is understood without the service it came from.
 
     readable_page("Bilag 12", "Bilag: Fjord AS, 2026-01-05", {"supplier": {"name": "Fjord AS"}, "splitItems": []})
 
-Each member is a line, what lies inside is indented, and what says nothing is left out. Names go before ids.
+Each member is a line, nested ones are indented, and empty ones are left out. Names replace ids.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from noarkit.connectors.port import Made
+from noarkit.connectors.port import GeneratedDocument
 
 PLAIN = "text/plain"
 _INDENT = "    "
 _DEEPEST = 20
-_NOTHING: tuple[object, ...] = (None, "", [], {}, ())
+_EMPTY_VALUES: tuple[object, ...] = (None, "", [], {}, ())
 _LOOKUP = frozenset({"id", "name", "email"})
 
 
-def shortened(text: str, most: int) -> str:
-    """A text on one line, as long as a title may be: cut between two words, and the cut is shown."""
+def shorten(text: str, most: int) -> str:
+    """Shortens a text to a title on one line: cut between two words, with an ellipsis."""
     line = " ".join(text.split())
     if len(line) <= most:
         return line
@@ -29,16 +29,18 @@ def shortened(text: str, most: int) -> str:
     return words.rstrip(" ,;:-–") + "…"
 
 
-def readable_page(name: str, title: str, record: Mapping[str, object], labels: Mapping[str, str] | None = None) -> Made:
-    """The page of a record: its title, then each of its members by its label. The same record gives the same bytes."""
+def readable_page(
+    name: str, title: str, record: Mapping[str, object], labels: Mapping[str, str] | None = None
+) -> GeneratedDocument:
+    """Renders the page of a record: its title, then each member by its label. The same record gives the same bytes."""
     lines = [title, "=" * len(title), "", *_lines(record, labels or {}, 0)]
     data = "\n".join(line.rstrip() for line in lines) + "\n"
-    return Made(f"{name}.txt", PLAIN, data.encode("utf-8", "backslashreplace"), title=title)
+    return GeneratedDocument(f"{name}.txt", PLAIN, data.encode("utf-8", "backslashreplace"), title=title)
 
 
 def _lines(record: Mapping[str, object], labels: Mapping[str, str], depth: int) -> Iterator[str]:
     for name, value in record.items():
-        if value not in _NOTHING:
+        if value not in _EMPTY_VALUES:
             yield from _member(labels.get(name, str(name)), value, labels, depth)
 
 
@@ -46,9 +48,9 @@ def _member(label: str, value: object, labels: Mapping[str, str], depth: int) ->
     indent = _INDENT * depth
     plain = _plain(value)
     if plain is not None:
-        first, *others = plain.splitlines() or [""]
+        first, *other_lines = plain.splitlines() or [""]
         yield f"{indent}{label}: {first}"
-        yield from (f"{indent}{_INDENT}{line}" for line in others)
+        yield from (f"{indent}{_INDENT}{line}" for line in other_lines)
     elif depth >= _DEEPEST:
         yield f"{indent}{label}: …"
     elif isinstance(value, Mapping):
@@ -56,12 +58,12 @@ def _member(label: str, value: object, labels: Mapping[str, str], depth: int) ->
         yield from _lines(value, labels, depth + 1)
     elif isinstance(value, Sequence):
         yield f"{indent}{label}:"
-        for number, one in enumerate(value, start=1):
-            yield from _member(str(number), one, labels, depth + 1)
+        for number, item in enumerate(value, start=1):
+            yield from _member(str(number), item, labels, depth + 1)
 
 
 def _plain(value: object) -> str | None:
-    """What is written on one line, or as a text of its own; None for what has parts."""
+    """Formats a value that fits on one line, or is a text; None for one with parts."""
     if isinstance(value, bool):
         return "ja" if value else "nei"
     if isinstance(value, str | int | float | Decimal):
@@ -70,7 +72,7 @@ def _plain(value: object) -> str | None:
         is_lookup = bool(value.get("name")) and set(value) <= _LOOKUP
         return str(value["name"]) if is_lookup else None
     if isinstance(value, Sequence):
-        parts = [_plain(one) for one in value]
+        parts = [_plain(item) for item in value]
         short = all(part is not None and "\n" not in part for part in parts)
         joined = ", ".join(str(part) for part in parts)
         return joined if short and len(joined) <= 100 else None

@@ -1,4 +1,4 @@
-"""What a service says, made fit to be shown: short, one line, and with no secret of ours, even where it echoes one."""
+"""Scrubs texts of a service for display: short, on one line, and without our secrets, even if it echoes one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import quote, quote_plus
 
 HIDDEN = "***"
-MAX_TOLD = 300
+MAX_LENGTH = 300
 _SHORTEST = 6
 _LOOKS_SECRET = re.compile(
     r"(?i)\b(?:bearer|basic|[a-z]+-oauthtoken)\s+[A-Za-z0-9._~+/=-]{8,}|whsec_[A-Za-z0-9+/=]+|"
@@ -17,14 +17,14 @@ _LOOKS_SECRET = re.compile(
 
 
 class Scrubber:
-    """Knows every secret that was ever used by a connection, and takes them out of texts. Safe for threads."""
+    """Knows every secret that a connection used, and removes them from texts. Safe for threads."""
 
     def __init__(self) -> None:
-        self._known: tuple[str, ...] = ()
+        self._secrets: tuple[str, ...] = ()
         self._lock = threading.Lock()
 
     def learn(self, *secrets: str) -> None:
-        """Secrets from now on. One that is too short to be told from a common word is not taken."""
+        """Adds secrets. One too short to be told from a common word is ignored."""
         spelt = {
             form
             for secret in secrets
@@ -32,16 +32,16 @@ class Scrubber:
             for form in (secret, quote(secret, safe=""), quote_plus(secret), secret.replace("/", "\\/"))
         }
         with self._lock:
-            self._known = tuple(sorted({*self._known, *spelt}, key=len, reverse=True))
+            self._secrets = tuple(sorted({*self._secrets, *spelt}, key=len, reverse=True))
 
     def hide(self, text: str) -> str:
-        """The text without any of them, whole."""
-        for secret in self._known:
+        """Hides all known secrets in a text."""
+        for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
         return _LOOKS_SECRET.sub(HIDDEN, text)
 
     def hide_in(self, value: object) -> object:
-        """A JSON value without any of them, wherever they stand in it."""
+        """Hides all known secrets in a JSON value, at any depth."""
         if isinstance(value, str):
             return self.hide(value)
         if isinstance(value, Mapping):
@@ -51,11 +51,11 @@ class Scrubber:
         return value
 
     def clean(self, text: str) -> str:
-        """The text without any of them, on one line, cut to what a person reads."""
+        """Hides secrets and shortens the text to one readable line."""
         text = self.hide(text)
-        shown = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-        return shown if len(shown) <= MAX_TOLD else shown[: MAX_TOLD - 1] + "…"
+        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+        return line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"
 
     def holds(self, text: str) -> bool:
-        """True where a secret stands in the text."""
-        return any(secret in text for secret in self._known)
+        """True if the text holds a known secret."""
+        return any(secret in text for secret in self._secrets)

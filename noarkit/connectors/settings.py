@@ -1,6 +1,6 @@
-"""A connection as it is configured: `[connections.crm.main]` of noarkit.toml, and its variables before it.
+"""The configuration of a connection: `[connections.crm.main]` of noarkit.toml, overridden by environment variables.
 
-`NOARKIT_CRM_MAIN_API_URL` goes before `api_url`; a secret stands in a file, a command, a credential or a variable,
+`NOARKIT_CRM_MAIN_API_URL` overrides `api_url`; a secret is stored in a file, a command, a credential or a variable,
 never in the config. Hosts, prefixes and limits are settings with the documented defaults of their service.
 """
 
@@ -18,7 +18,7 @@ from noarkit.config import PREFIX, Config
 from noarkit.config import SERVICES as SERVICES
 from noarkit.connectors.pace import Rate
 from noarkit.connectors.scrub import Scrubber
-from noarkit.connectors.wire import Line, Proxy, Wire
+from noarkit.connectors.wire import Proxy, Wire, WireSettings
 from noarkit.errors import ConfigFault, SecretOnTheLine
 from noarkit.safe.tls import Trust, context
 from noarkit.safe.urls import UrlPolicy
@@ -38,7 +38,7 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One connection: its service, its name, what is configured, and the environment."""
+    """One connection: its service, its name, its configured values, and the environment."""
 
     service: str
     name: str
@@ -46,26 +46,27 @@ class Connection:
     environment: Mapping[str, str]
 
     @property
-    def where(self) -> str:
-        """How it is named: `crm:main`."""
+    def full_name(self) -> str:
+        """Its full name: `crm:main`."""
         return f"{self.service}:{self.name}"
 
     def text(self, key: str, default: str = "") -> str:
-        """A text. Raises `ConfigFault` where it is none."""
-        value = self._found(key, default)
+        """Reads a text. Raises `ConfigFault` for another type."""
+        value = self._lookup(key, default)
         if not isinstance(value, str):
-            raise ConfigFault(where=self._place(key), why="not-text")
+            raise ConfigFault(where=self._key_path(key), why="not-text")
         return value.strip()
 
-    def needed(self, key: str) -> str:
-        """A text that must be there."""
+    def required_text(self, key: str) -> str:
+        """Reads a required text. Raises `ConfigFault` if it is not set."""
         value = self.text(key)
         if not value:
-            raise ConfigFault(where=self._place(key), why="not-set")
+            raise ConfigFault(where=self._key_path(key), why="not-set")
         return value
 
     def url(self, key: str, default: str = "") -> str:
-        """An address, without a slash at its end. Raises `ConfigFault`, and `SecretOnTheLine` for one with a secret."""
+        """Reads an address, without a slash at its end. Raises `ConfigFault`, and `SecretOnTheLine` for one with a
+        secret."""
         value = self.text(key, default).rstrip("/")
         if not value:
             return ""
@@ -73,111 +74,111 @@ class Connection:
             split = urlsplit(value)
             _ = split.port
         except ValueError as error:
-            raise ConfigFault(where=self._place(key), why="not-an-address") from error
+            raise ConfigFault(where=self._key_path(key), why="not-an-address") from error
         if split.username is not None or split.password is not None:
-            raise SecretOnTheLine(where=self._place(key))
+            raise SecretOnTheLine(where=self._key_path(key))
         if split.scheme not in ("http", "https") or not split.hostname:
-            raise ConfigFault(where=self._place(key), why="not-an-address")
+            raise ConfigFault(where=self._key_path(key), why="not-an-address")
         return value
 
     def number(self, key: str, default: float) -> float:
-        """A number that is not negative."""
-        value = self._found(key, default)
+        """Reads a number that is not negative. Raises `ConfigFault`."""
+        value = self._lookup(key, default)
         try:
-            found = float(str(value))
+            number = float(str(value))
         except ValueError as error:
-            raise ConfigFault(where=self._place(key), why="not-a-number") from error
-        if isinstance(value, bool) or not 0 <= found < 1e12:
-            raise ConfigFault(where=self._place(key), why="not-a-number")
-        return found
+            raise ConfigFault(where=self._key_path(key), why="not-a-number") from error
+        if isinstance(value, bool) or not 0 <= number < 1e12:
+            raise ConfigFault(where=self._key_path(key), why="not-a-number")
+        return number
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """Yes or no."""
-        value = self._found(key, default)
+        """Reads a yes or no. Raises `ConfigFault`."""
+        value = self._lookup(key, default)
         if isinstance(value, bool):
             return value
-        known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-        if not isinstance(value, str) or value.casefold() not in known:
-            raise ConfigFault(where=self._place(key), why="not-yes-or-no")
-        return known[value.casefold()]
+        flags = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        if not isinstance(value, str) or value.casefold() not in flags:
+            raise ConfigFault(where=self._key_path(key), why="not-yes-or-no")
+        return flags[value.casefold()]
 
     def texts(self, key: str, default: Iterable[str] = ()) -> tuple[str, ...]:
-        """A list of texts; one that stands in a variable has commas."""
-        value = self._found(key, None)
+        """Reads a list of texts; a variable separates them by commas. Raises `ConfigFault`."""
+        value = self._lookup(key, None)
         if value is None:
             return tuple(default)
         parts = value.split(",") if isinstance(value, str) else value
         if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-            raise ConfigFault(where=self._place(key), why="not-a-list")
+            raise ConfigFault(where=self._key_path(key), why="not-a-list")
         return tuple(part.strip() for part in parts if part.strip())
 
     def secret(self, key: str) -> Secret | None:
-        """A secret, fetched now; None where none is configured. Raises `SecretFault`."""
+        """Fetches a secret now; None if none is configured. Raises `SecretFault`."""
         variable = self.variable(key)
         if self.environment.get(variable):
             return SecretSource("env", (variable,)).read(self.environment)
         entry = self.values.get(key)
-        return None if entry is None else secret_source(entry, self._place(key)).read(self.environment)
+        return None if entry is None else secret_source(entry, self._key_path(key)).read(self.environment)
 
     def secrets(self, key: str) -> tuple[Secret, ...]:
-        """A list of secrets; those of a variable are apart by spaces. Raises `ConfigFault`, `SecretFault`."""
+        """Fetches a list of secrets; a variable separates them by spaces. Raises `ConfigFault`, `SecretFault`."""
         variable = self.variable(key)
         if self.environment.get(variable):
-            told = SecretSource("env", (variable,)).read(self.environment)
-            return tuple(Secret(part) for part in told.reveal().split())
+            secret_list = SecretSource("env", (variable,)).read(self.environment)
+            return tuple(Secret(part) for part in secret_list.reveal().split())
         entries = self.values.get(key, [])
         if not isinstance(entries, list):
-            raise ConfigFault(where=self._place(key), why="not-a-list")
-        return tuple(secret_source(entry, self._place(key)).read(self.environment) for entry in entries)
+            raise ConfigFault(where=self._key_path(key), why="not-a-list")
+        return tuple(secret_source(entry, self._key_path(key)).read(self.environment) for entry in entries)
 
     def rates(self, key: str, default: Iterable[str] = ()) -> tuple[Rate, ...]:
-        """Limits such as `600/minute`, `100/10s` or `5000/day`. Raises `ConfigFault`."""
-        return tuple(_rate(text, self._place(key)) for text in self.texts(key, default))
+        """Reads limits such as `600/minute`, `100/10s` or `5000/day`. Raises `ConfigFault`."""
+        return tuple(_rate(text, self._key_path(key)) for text in self.texts(key, default))
 
-    def refuse_unknown(self, known: Iterable[str]) -> None:
-        """Raises `ConfigFault` for a key nobody reads, which is most often one that was misspelt."""
-        names = {*known, *LINE_KEYS}
+    def refuse_unknown(self, known_keys: Iterable[str]) -> None:
+        """Raises `ConfigFault` for an unknown key, which is most often misspelt."""
+        names = {*known_keys, *LINE_KEYS}
         for key in self.values:
             if key not in names:
-                raise ConfigFault(where=self._place(key), why="unknown-key", key=key)
+                raise ConfigFault(where=self._key_path(key), why="unknown-key", key=key)
 
     def state_folder(self) -> Path:
-        """Where grants, marks and counts of this connection lie; ours alone."""
-        own = self.text("state")
-        folder = Path(own).expanduser() if own else user_state(self.environment) / "connections"
+        """Returns the private folder for grants, watermarks and counts of this connection."""
+        configured = self.text("state")
+        folder = Path(configured).expanduser() if configured else user_state(self.environment) / "connections"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder
 
     def state_file(self, tail: str) -> Path:
-        """A file of this connection's state."""
+        """Returns the path of a state file of this connection."""
         return self.state_folder() / f"{self.service}-{self.name}.{tail}"
 
     def variable(self, key: str) -> str:
-        """The variable that goes before a key of the file."""
+        """Returns the environment variable that overrides a key."""
         return f"{PREFIX}{self.service}_{self.name}_{key}".upper().replace("-", "_")
 
-    def _found(self, key: str, default: object) -> object:
-        told = self.environment.get(self.variable(key), "")
-        return told if told else self.values.get(key, default)
+    def _lookup(self, key: str, default: object) -> object:
+        variable_value = self.environment.get(self.variable(key), "")
+        return variable_value if variable_value else self.values.get(key, default)
 
-    def _place(self, key: str) -> str:
+    def _key_path(self, key: str) -> str:
         return f"connections.{self.service}.{self.name}.{key}"
 
 
-def names_connection(where: str) -> bool:
-    """True for what looks like `crm:main`."""
-    service, colon, name = where.partition(":")
+def is_connection_name(text: str) -> bool:
+    """True for a name such as `crm:main`."""
+    service, colon, name = text.partition(":")
     return bool(colon) and service in SERVICES and _NAME.fullmatch(name) is not None
 
 
-def connection(
-    where: str, config: Config, environment: Mapping[str, str], *, must_be: bool = True
+def read_connection(
+    full_name: str, config: Config, environment: Mapping[str, str], *, must_be: bool = True
 ) -> Connection | None:
-    """The connection that `crm:main` names; None where that is no such name. Raises `ConfigFault` for one unknown where
+    """Reads the connection named `crm:main`; None if that is no such name. Raises `ConfigFault` for an unknown one if
     it `must_be` configured."""
-    if not names_connection(where):
+    if not is_connection_name(full_name):
         return None
-    service, _, name = where.partition(":")
+    service, _, name = full_name.partition(":")
     table = config.connections.get(service, {})
     values = table.get(name)
     begin = f"{PREFIX}{service}_{name}_".upper().replace("-", "_")
@@ -186,53 +187,53 @@ def connection(
     return Connection(service, name, values if isinstance(values, Mapping) else {}, environment)
 
 
-def open_wire(to: Connection, urls: Iterable[str], scrubber: Scrubber) -> Wire:
-    """The way to a service: it may ask the hosts of `urls` and those configured, by https alone unless on this machine.
+def open_wire(connection: Connection, urls: Iterable[str], scrubber: Scrubber) -> Wire:
+    """Opens the HTTP wire to a service: only the hosts of `urls` and configured ones, by https unless on this machine.
 
     Raises `ConfigFault` for http to another machine without `plain_http = true`.
     """
     split = [urlsplit(url) for url in urls if url]
-    names = {part.hostname or "" for part in split} | set(to.texts("hosts"))
-    private = (names & LOOPBACK) | set(to.texts("private_hosts"))
+    names = {part.hostname or "" for part in split} | set(connection.texts("hosts"))
+    private = (names & LOOPBACK) | set(connection.texts("private_hosts"))
     plain = {part.hostname or "" for part in split if part.scheme == "http"}
-    if plain - LOOPBACK and not to.flag("plain_http"):
-        raise ConfigFault(where=f"connections.{to.service}.{to.name}", why="plain-http")
+    if plain - LOOPBACK and not connection.flag("plain_http"):
+        raise ConfigFault(where=f"connections.{connection.service}.{connection.name}", why="plain-http")
     schemes = frozenset({"https", "http"} if plain else {"https"})
-    paths = [Path(to.text(key)).expanduser() if to.text(key) else None for key in ("ca", "cert", "key")]
-    line = Line(
-        where=to.where,
+    paths = [Path(connection.text(key)).expanduser() if connection.text(key) else None for key in ("ca", "cert", "key")]
+    line = WireSettings(
+        label=connection.full_name,
         policy=UrlPolicy(frozenset(names), schemes, frozenset(private)),
         tls=context(Trust(*paths)),
-        proxy=_proxy(to, scrubber),
-        connect_timeout_s=to.number("connect_timeout_s", 15.0),
-        answer_timeout_s=to.number("answer_timeout_s", 60.0),
-        max_connections=int(to.number("max_connections", 8)),
+        proxy=_proxy(connection, scrubber),
+        connect_timeout_s=connection.number("connect_timeout_s", 15.0),
+        answer_timeout_s=connection.number("answer_timeout_s", 60.0),
+        max_connections=int(connection.number("max_connections", 8)),
     )
     return Wire(line, scrubber)
 
 
-def _proxy(to: Connection, scrubber: Scrubber) -> Proxy | None:
-    url = to.url("proxy")
+def _proxy(connection: Connection, scrubber: Scrubber) -> Proxy | None:
+    url = connection.url("proxy")
     if not url:
         return None
     if not url.startswith("http://"):
-        raise ConfigFault(where=f"connections.{to.service}.{to.name}.proxy", why="proxy-not-http")
-    secret = to.secret("proxy_secret")
+        raise ConfigFault(where=f"connections.{connection.service}.{connection.name}.proxy", why="proxy-not-http")
+    secret = connection.secret("proxy_secret")
     if secret is not None:
         scrubber.learn(secret.reveal())
-    return Proxy(url, to.text("proxy_user"), secret, to.texts("no_proxy", NO_PROXY))
+    return Proxy(url, connection.text("proxy_user"), secret, connection.texts("no_proxy", NO_PROXY))
 
 
 def user_state(environment: Mapping[str, str]) -> Path:
-    """Where this user's state lies: a service manager names a folder, else the one that systems use."""
-    own = environment.get("STATE_DIRECTORY", "").split(os.pathsep)[0] or environment.get("XDG_STATE_HOME")
+    """Returns the state folder of this user: that of the service manager, or else the usual one."""
+    state_home = environment.get("STATE_DIRECTORY", "").split(os.pathsep)[0] or environment.get("XDG_STATE_HOME")
     home = Path(environment.get("HOME") or Path.home())
-    return (Path(own) if own else home / ".local" / "state") / "noarkit"
+    return (Path(state_home) if state_home else home / ".local" / "state") / "noarkit"
 
 
-def _rate(text: str, where: str) -> Rate:
-    found = _RATE.fullmatch(text.strip())
-    if found is None:
-        raise ConfigFault(where=where, why="rate")
-    calls, times, span = found.groups()
+def _rate(text: str, location: str) -> Rate:
+    match = _RATE.fullmatch(text.strip())
+    if match is None:
+        raise ConfigFault(where=location, why="rate")
+    calls, times, span = match.groups()
     return Rate(int(calls), float(times or 1) * _SPANS[span])

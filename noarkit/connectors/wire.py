@@ -1,6 +1,7 @@
-"""One request and its answer: to hosts that were named, through TLS that is trusted, never redirected, always bounded.
+"""Sends one HTTP request: only to allowed hosts, through trusted TLS, with no blind redirects, and with bounded
+answers.
 
-What breaks is told as a fault of the service; what a service says is scrubbed before it is told.
+Network errors become faults of the service; messages of the service are scrubbed before they are shown.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ _PROXY_DENIES = 407
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked. `repeatable` says that asking twice does no harm; `cost` is what it takes of an allowance.
+    """A request. `repeatable` says that sending it twice does no harm; `cost` is what it takes of an allowance.
 
-    `accepts` are statuses beside the good ones that the caller wants to see as answers.
+    `accepts` are further statuses that the caller wants as answers.
     """
 
     method: Method
@@ -49,43 +50,43 @@ class Request:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether it may be sent again when its fate is unknown."""
+        """True if it may be sent again when its fate is unknown."""
         return self.method in ("GET", "HEAD") if self.repeatable is None else self.repeatable
 
     @property
-    def shown(self) -> str:
-        """How it is told: without what follows the path, which may hold what is nobody's business."""
+    def label(self) -> str:
+        """How messages name it: method and URL without the query, which may be private."""
         return f"{self.method} {urlsplit(self.url).path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, whole. Names of headers are in small letters."""
+    """A whole answer. Header names are in small letters."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
-    where: str
+    label: str
 
     def json(self) -> object:
-        """The JSON value. Raises `ServiceStrange`."""
-        return parse(self.body, self.where)
+        """Parses the JSON value. Raises `ServiceStrange`."""
+        return parse(self.body, self.label)
 
     def members(self) -> Mapping[str, object]:
-        """The JSON object. Raises `ServiceStrange`."""
+        """Parses the JSON object. Raises `ServiceStrange`."""
         value = self.json()
         if not isinstance(value, Mapping):
-            raise ServiceStrange(where=self.where, why="not-an-object")
+            raise ServiceStrange(where=self.label, why="not-an-object")
         return value
 
     def retry_after_s(self, now_s: float) -> float | None:
-        """How long the service asks us to wait; None where it does not say, or not sensibly."""
+        """Returns how long the service asks us to wait; None if it does not say, or not sensibly."""
         return retry_after_s(self.headers.get("retry-after", ""), now_s)
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy to go through, who we are to it, and the hosts and networks that are reached without it."""
+    """An HTTP proxy, our credentials for it, and the hosts and networks reached without it."""
 
     url: str
     user: str = ""
@@ -94,15 +95,15 @@ class Proxy:
 
     @property
     def credentials(self) -> tuple[str, str] | None:
-        """Name and password, where it wants them."""
+        """Name and password, if configured."""
         return (self.user, self.secret.reveal() if self.secret else "") if self.user else None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """How a service is reached: who may be asked, whom TLS trusts, through which proxy, how long we wait."""
+class WireSettings:
+    """The network settings of a connection: allowed hosts, TLS trust, proxy and timeouts."""
 
-    where: str
+    label: str
     policy: UrlPolicy
     tls: ssl.SSLContext | None = None
     proxy: Proxy | None = None
@@ -112,39 +113,41 @@ class Line:
     max_connections: int = 8
 
     def proxy_to(self, url: str) -> Proxy | None:
-        """The proxy that an address is reached through."""
+        """Returns the proxy that an address is reached through; None for a direct connection."""
         through = self.proxy
         return None if through is None or goes_direct(urlsplit(url).hostname or "", through.no_proxy) else through
 
     def check(self, url: str, policy: UrlPolicy | None = None) -> None:
-        """Judges an address; where a proxy will look its name up, nobody is asked here. Raises `UnsafeUrl`."""
+        """Checks that an address is allowed; if a proxy looks up its name, it is not resolved here. Raises
+        `UnsafeUrl`."""
         (check_url if self.proxy_to(url) is None else check_name)(url, policy or self.policy)
 
 
 class Wire:
-    """Connections to one service. Safe for threads; belongs to the process that made it."""
+    """The HTTP connections to one service. Safe for threads; belongs to the process that made it."""
 
-    def __init__(self, line: Line, scrubber: Scrubber) -> None:
-        self.line = line
+    def __init__(self, line: WireSettings, scrubber: Scrubber) -> None:
+        self.settings = line
         self.scrubber = scrubber
-        self._ways = _Ways(line)
+        self._transports = _Transports(line)
         timeout = httpx.Timeout(line.answer_timeout_s, connect=line.connect_timeout_s)
         self._extensions = {"timeout": timeout.as_dict()}
 
     def send(self, request: Request) -> Answer:
-        """Sends once and reads the answer whole. Raises `ServiceAway`, `TrustFault`, `UnsafeUrl`, `TooLarge`."""
+        """Sends a request once and reads the whole answer. Raises `ServiceAway`, `TrustFault`, `UnsafeUrl`,
+        `TooLarge`."""
         with self._answer(request) as answer:
             body = bytearray()
             for block in answer.iter_bytes():
                 body += block
-                if len(body) > self.line.max_answer_bytes:
-                    raise TooLarge(where=self.line.where, why="total-bytes")
-            return Answer(answer.status_code, names(answer), bytes(body), f"{self.line.where} {request.shown}")
+                if len(body) > self.settings.max_answer_bytes:
+                    raise TooLarge(where=self.settings.label, why="total-bytes")
+            return Answer(answer.status_code, header_map(answer), bytes(body), f"{self.settings.label} {request.label}")
 
     @contextmanager
     def stream(self, request: Request, own_host: str = "") -> Iterator[httpx.Response]:
-        """An answer whose bytes are still to be read. Redirects are followed to hosts that may be asked; what says who
-        we are goes to `own_host` alone. Raises `ServiceStrange` for too many of them."""
+        """Streams an answer. Redirects are followed to allowed hosts; authentication headers go to `own_host` alone.
+        Raises `ServiceStrange` for too many of them."""
         for _ in range(_MOST_REDIRECTS + 1):
             with self._answer(request) as answer:
                 if answer.status_code not in _REDIRECTS:
@@ -153,57 +156,59 @@ class Wire:
                 target = str(answer.url.join(answer.headers.get("location", "")))
             keeps = bool(own_host) and urlsplit(target).netloc == own_host
             request = Request("GET", target, headers=request.headers if keeps else {})
-        raise ServiceStrange(where=self.line.where, why="redirects")
+        raise ServiceStrange(where=self.settings.label, why="redirects")
 
     def close(self) -> None:
-        """Ends all connections."""
-        self._ways.close()
+        """Closes all connections."""
+        self._transports.close()
 
     @contextmanager
     def _answer(self, request: Request) -> Iterator[httpx.Response]:
-        """Sent by the transport itself: what a client would put between, cookies above all, is not wanted here."""
-        self.line.check(request.url)
+        """Sends through the transport itself: what a client would add, cookies above all, is not wanted here."""
+        self.settings.check(request.url)
         headers = {**_HEADERS, **request.headers}
         if request.media_type:
             headers["Content-Type"] = request.media_type
-        asked = httpx.Request(
+        http_request = httpx.Request(
             request.method, _url(request), headers=headers, content=request.body, extensions=self._extensions
         )
-        with self._translating(request):
-            answer = self._ways.handle_request(asked)
-            answer.request = asked
+        with self._translate_faults(request):
+            answer = self._transports.handle_request(http_request)
+            answer.request = http_request
             try:
                 yield answer
             finally:
                 answer.close()
 
     @contextmanager
-    def _translating(self, request: Request) -> Iterator[None]:
-        where = f"{self.line.where} {request.shown}"
+    def _translate_faults(self, request: Request) -> Iterator[None]:
+        location = f"{self.settings.label} {request.label}"
         try:
             yield
         except NoarkitError:
             raise
         except httpx.ConnectTimeout as error:
-            raise ServiceAway(where=where, why="connect-timeout", sent=False) from error
+            raise ServiceAway(where=location, why="connect-timeout", sent=False) from error
         except httpx.ConnectError as error:
-            why = "no-connection" if self.line.proxy_to(request.url) is None else "proxy-no-answer"
-            raise trust_fault(where, error) or ServiceAway(where=where, why=why, sent=False) from error
+            reason = "no-connection" if self.settings.proxy_to(request.url) is None else "proxy-no-answer"
+            raise trust_fault(location, error) or ServiceAway(where=location, why=reason, sent=False) from error
         except httpx.ProxyError as error:
-            raise proxy_fault(where, str(error), named=bool(self.line.proxy and self.line.proxy.user)) from error
+            raise proxy_fault(
+                location, str(error), has_user=bool(self.settings.proxy and self.settings.proxy.user)
+            ) from error
         except httpx.PoolTimeout as error:
-            raise ServiceAway(where=where, why="no-free-connection", sent=False) from error
+            raise ServiceAway(where=location, why="no-free-connection", sent=False) from error
         except httpx.TimeoutException as error:
-            raise ServiceAway(where=where, why="timeout", sent=True) from error
+            raise ServiceAway(where=location, why="timeout", sent=True) from error
         except httpx.HTTPError as error:
-            distrust = trust_fault(where, error)
-            raise distrust or ServiceAway(where=where, why="broke-off", sent=True) from error
+            distrust = trust_fault(location, error)
+            raise distrust or ServiceAway(where=location, why="broke-off", sent=True) from error
 
 
-class _Ways(httpx.BaseTransport):
-    """Straight to a host, or through the proxy where there is one for it."""
+class _Transports(httpx.BaseTransport):
+    """Routes requests directly to a host, or through its proxy."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: WireSettings) -> None:
         self._line = line
         self._direct = self._transport(None)
         self._through = None if line.proxy is None else self._transport(line.proxy)
@@ -232,27 +237,29 @@ class _Ways(httpx.BaseTransport):
         )
 
 
-def proxy_fault(where: str, said: str, *, named: bool) -> NoarkitError:
-    """What the word of a proxy means that did not let us through; `said` begins with its status."""
-    status = said.partition(" ")[0]
+def proxy_fault(location: str, message: str, *, has_user: bool) -> NoarkitError:
+    """Maps the error of a proxy to a fault; `message` begins with its status."""
+    status = message.partition(" ")[0]
     if status == str(_PROXY_DENIES):
-        return ProxyDenied(where=where, status=_PROXY_DENIES, why="proxy-refuses-name" if named else "proxy-wants-name")
+        return ProxyDenied(
+            where=location, status=_PROXY_DENIES, why="proxy-refuses-name" if has_user else "proxy-wants-name"
+        )
     if status.startswith("4"):
-        return ProxyDenied(where=where, status=int(status), why="proxy-forbids")
-    return ServiceAway(where=where, why="proxy-cannot-reach", sent=False)
+        return ProxyDenied(where=location, status=int(status), why="proxy-forbids")
+    return ServiceAway(where=location, why="proxy-cannot-reach", sent=False)
 
 
-def trust_fault(where: str, error: BaseException) -> TrustFault | None:
-    """The fault of trust behind what broke a connection; None where it broke for another reason."""
+def trust_fault(location: str, error: BaseException) -> TrustFault | None:
+    """Returns the TLS trust fault behind a broken connection; None if it broke for another reason."""
     for cause in causes(error, hidden=True):
         if isinstance(cause, ssl.SSLError):
-            why = why_not_trusted(cause)
-            return TrustFault(host=where, **told(why)) if is_about_trust(cause) or why == "not-tls" else None
+            reason = why_not_trusted(cause)
+            return TrustFault(host=location, **told(reason)) if is_about_trust(cause) or reason == "not-tls" else None
     return None
 
 
 def retry_after_s(value: str, now_s: float) -> float | None:
-    """A Retry-After header in seconds: it may be a number or a date; what is neither, or lies behind us, is None."""
+    """Parses a Retry-After header to seconds: a number or a date; None for anything else, or a date in the past."""
     text = value.strip()
     if not text:
         return None
@@ -266,16 +273,16 @@ def retry_after_s(value: str, now_s: float) -> float | None:
     return wait_s if 0 <= wait_s < 1e9 else None
 
 
-def names(answer: httpx.Response) -> dict[str, str]:
-    """The headers of an answer, their names in small letters."""
-    found: dict[str, str] = {}
+def header_map(answer: httpx.Response) -> dict[str, str]:
+    """Returns the headers of an answer, their names in small letters."""
+    headers: dict[str, str] = {}
     for raw_name, raw_value in answer.headers.raw:
-        name, value = raw_name.decode("latin-1").lower(), _decoded(raw_value)
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
+        name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
 
 
-def _decoded(value: bytes) -> str:
+def _decode_header(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:

@@ -54,7 +54,7 @@ def of_that_archive(source: Source, identity: Callable[[], str | None], tell: Li
     if not isinstance(source, ConnectorSource):
         return source
     marks = source.span.marks
-    if marks is None or marks.delivered or not marks.archive:
+    if marks is None or marks.is_delivered or not marks.archive:
         return source
     found = identity()
     if found is None or found == marks.archive:

@@ -13,7 +13,7 @@ from contextlib import closing
 from itertools import islice
 
 from noarkit.archive.port import Archive
-from noarkit.connectors.port import Item, LeftOut, NotFetched
+from noarkit.connectors.port import FetchFailure, Item, Omission
 from noarkit.errors import UsageFault
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Skipped
@@ -54,9 +54,9 @@ def _wanted(source: ConnectorSource, result: Verified, emit: Listener) -> Iterat
     for item in source.listing(emit):
         if isinstance(item, Item):
             yield item
-        elif isinstance(item, NotFetched):
+        elif isinstance(item, FetchFailure):
             result.leave(LISTING, "source_unreadable")
-        elif isinstance(item, LeftOut):
+        elif isinstance(item, Omission):
             result.leave(LISTING, "skipped")
         # what the service says it deleted is kept here, and is no key of what it holds
 

@@ -1,6 +1,5 @@
-"""Stand-ins of the services that connectors speak to: they behave as the services do, on this machine alone, with a
-data set of any size that is the same for the same seed. For the demo, rehearsals and tests; they share no code with
-connectors.
+"""Stand-ins of the services that connectors talk to: local servers that behave like them, with a data set of any size
+that is the same for the same seed. For the demo, rehearsals and tests; they share no code with connectors.
 
     serving    one standin on a port of loopback, its config file written before the port opens
     dice       believable data without storage: the same seed and place give the same value

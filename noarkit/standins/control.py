@@ -1,4 +1,4 @@
-"""Switches for trouble, asked for under `/standin/`: what the next calls shall meet, and what was counted."""
+"""Fault injection under `/standin/`: errors that the next calls meet, and counts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-Told = dict[str, Any]  # what a test of ours says, as JSON
+JsonObject = dict[str, Any]  # what a test of ours says, as JSON
 MARK = "X-Standin-Trouble"  # borne by an answer that was asked for
-Verb = Callable[[Told], Mapping[str, object] | None]  # what it does, and its answer where it has one of its own
+Verb = Callable[[JsonObject], Mapping[str, object] | None]  # its effect, and its answer if it has one of its own
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What `times` calls whose path holds `path` shall meet: an answer of that status, or a connection that breaks."""
+    """An injected error for `times` calls whose path contains `path`: an answer with that status, or a broken
+    connection."""
 
     path: str
     status: int
@@ -31,51 +32,55 @@ class Trouble:
 
 @dataclass(slots=True)
 class Control:
-    """The troubles that are waiting. Safe for threads."""
+    """The injected errors that are waiting. Safe for threads."""
 
     troubles: list[Trouble] = field(default_factory=list)
-    met: int = 0
+    met_count: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, told: Told) -> None:
-        """One trouble as JSON tells it."""
-        known = {
-            name: told[name] for name in ("path", "status", "times", "retry_after", "body", "after") if name in told
+    def add(self, arguments: JsonObject) -> None:
+        """Adds an injected error, given as JSON."""
+        members = {
+            name: arguments[name]
+            for name in ("path", "status", "times", "retry_after", "body", "after")
+            if name in arguments
         }
         with self._lock:
-            self.troubles.append(Trouble(**known))
+            self.troubles.append(Trouble(**members))
 
-    def meets(self, path: str) -> Response | None:
-        """The answer that trouble gives this call; None where there is none for it."""
+    def take(self, path: str) -> Response | None:
+        """Returns the injected error for this call; None if there is none."""
         with self._lock:
-            for place, one in enumerate(self.troubles):
-                if one.path not in path:
+            for place, trouble in enumerate(self.troubles):
+                if trouble.path not in path:
                     continue
-                if one.after > 0:
-                    self.troubles[place] = replace(one, after=one.after - 1)
+                if trouble.after > 0:
+                    self.troubles[place] = replace(trouble, after=trouble.after - 1)
                     continue
-                self.met += 1
-                if one.times <= 1:
+                self.met_count += 1
+                if trouble.times <= 1:
                     del self.troubles[place]
                 else:
-                    self.troubles[place] = replace(one, times=one.times - 1)
-                headers = {MARK: "1"} | ({"Retry-After": one.retry_after} if one.retry_after else {})
-                if one.body:
-                    return Response(one.body, one.status, headers)
-                return JSONResponse({"code": "TROUBLE", "message": "asked for", "status": "error"}, one.status, headers)
+                    self.troubles[place] = replace(trouble, times=trouble.times - 1)
+                headers = {MARK: "1"} | ({"Retry-After": trouble.retry_after} if trouble.retry_after else {})
+                if trouble.body:
+                    return Response(trouble.body, trouble.status, headers)
+                return JSONResponse(
+                    {"code": "TROUBLE", "message": "asked for", "status": "error"}, trouble.status, headers
+                )
         return None
 
 
 def switches(control: Control, verbs: Mapping[str, Verb], counts: Callable[[], Mapping[str, object]]) -> Route:
-    """The route of the switches: trouble, a stand-in's own verbs, and what was counted, which most of them answer."""
-    known: dict[str, Verb] = {**verbs, "trouble": control.add, "counts": lambda told: None}
+    """Builds the route of fault injection: errors, a stand-in's own verbs, and counts, which most of them answer."""
+    all_verbs: dict[str, Verb] = {**verbs, "trouble": control.add, "counts": lambda arguments: None}
 
-    async def asked(request: Request) -> Response:
-        verb = known.get(request.path_params["what"])
+    async def run_verb(request: Request) -> Response:
+        verb = all_verbs.get(request.path_params["what"])
         if verb is None:
             return JSONResponse({"message": "unknown"}, 404)
-        told = await request.json() if request.method == "POST" else {}
-        answer = await run_in_threadpool(verb, told)
-        return JSONResponse(answer if answer is not None else {"troubles_met": control.met, **counts()})
+        arguments = await request.json() if request.method == "POST" else {}
+        answer = await run_in_threadpool(verb, arguments)
+        return JSONResponse(answer if answer is not None else {"troubles_met": control.met_count, **counts()})
 
-    return Route("/standin/{what}", asked, methods=["GET", "POST"])
+    return Route("/standin/{what}", run_verb, methods=["GET", "POST"])

@@ -1,4 +1,4 @@
-"""Webhooks as services send them: from a queue, in the background, again and again until somebody takes them."""
+"""Webhook delivery: from a queue, in the background, retried until the receiver takes it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import httpx
 
 RETRIES_S = (0.0, 5.0, 300.0, 1_800.0, 7_200.0)
-_GONE = 410
+_GONE_STATUS = 410
 
 
 @dataclass(slots=True)
 class Delivery:
-    """One message to one place. `headers` are made anew for each try: a signature bears its time."""
+    """One message to one address. `headers` are built for each attempt, since a signature holds its time."""
 
     url: str
     body: bytes
@@ -28,32 +28,32 @@ class Delivery:
 
 @dataclass(slots=True)
 class Hooks:
-    """Sends deliveries from a thread of its own. `waits_s` says when a delivery is tried again."""
+    """Sends deliveries from its own thread. `waits_s` are the waits before retries."""
 
     waits_s: Sequence[float] = RETRIES_S
-    sent: list[Delivery] = field(default_factory=list)
+    deliveries: list[Delivery] = field(default_factory=list)
     _queue: queue.Queue[Delivery | None] = field(default_factory=queue.Queue)
     _thread: threading.Thread | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Hooks:
-        """Hooks that are tried again after as many seconds as the option `retries` says, `a,b,…`."""
-        told = options.get("retries")
-        return cls([float(one) for one in told.split(",")]) if told else cls()
+        """Builds hooks with the retry waits of the option `retries`, `a,b,…` seconds."""
+        text = options.get("retries")
+        return cls([float(wait) for wait in text.split(",")]) if text else cls()
 
-    def told(self) -> list[Mapping[str, object]]:
-        """What was sent, and what became of it."""
-        return [{"status": one.status, "tries": one.tries} for one in self.sent]
+    def summary(self) -> list[Mapping[str, object]]:
+        """Lists the deliveries, with status and number of attempts."""
+        return [{"status": delivery.status, "tries": delivery.tries} for delivery in self.deliveries]
 
     def send(self, delivery: Delivery) -> None:
-        """Puts a message in the queue; a full one is for the receiver to bear."""
+        """Queues a message."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, daemon=True, name="hooks")
             self._thread.start()
         self._queue.put(delivery)
 
     def close(self) -> None:
-        """Ends the thread; what was not delivered is lost, as it is when a service goes down."""
+        """Stops the thread; undelivered messages are lost, as when a service goes down."""
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join(10)
@@ -63,27 +63,27 @@ class Hooks:
         with httpx.Client(timeout=10.0, trust_env=False, verify=False) as client:  # noqa: S501  # loopback alone
             while True:
                 try:
-                    found = self._queue.get(timeout=0.05 if waiting else 1.0)
+                    queued = self._queue.get(timeout=0.05 if waiting else 1.0)
                 except queue.Empty:
-                    found = Delivery("", b"", dict)
-                if found is None:
+                    queued = Delivery("", b"", dict)
+                if queued is None:
                     return
-                if found.url:
-                    waiting.append(found)
+                if queued.url:
+                    waiting.append(queued)
                 now = time.monotonic()
-                for delivery in [one for one in waiting if one.not_before <= now]:
+                for delivery in [candidate for candidate in waiting if candidate.not_before <= now]:
                     waiting.remove(delivery)
                     if self._try(client, delivery) and delivery.tries < len(self.waits_s):
                         delivery.not_before = time.monotonic() + self.waits_s[delivery.tries]
                         waiting.append(delivery)
 
     def _try(self, client: httpx.Client, delivery: Delivery) -> bool:
-        """Sends once; True where it is to be tried again."""
+        """Sends once; True if it is to be retried."""
         delivery.tries += 1
         try:
             answer = client.post(delivery.url, content=delivery.body, headers=dict(delivery.headers()))
             delivery.status = answer.status_code
         except httpx.HTTPError:
             delivery.status = 0
-        self.sent.append(delivery)
-        return not 200 <= delivery.status < 300 and delivery.status != _GONE
+        self.deliveries.append(delivery)
+        return not 200 <= delivery.status < 300 and delivery.status != _GONE_STATUS

@@ -1,4 +1,4 @@
-"""A token service: authorisation codes with PKCE, refresh tokens that stay or rotate, expiry, and quotas."""
+"""An OAuth token service: authorisation codes with PKCE, refresh tokens that stay or rotate, expiry, and quotas."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Terms:
-    """How the token service behaves."""
+class TokenPolicy:
+    """The policy of the token service."""
 
     client_id: str
     client_secret: str
@@ -20,7 +20,7 @@ class Terms:
     rotates: bool = False
     most_live: int = 15
     needs_pkce: bool = False
-    signed: bool = False
+    has_jwt_tokens: bool = False
     refreshes_in_ten_minutes: int = 10_000
 
 
@@ -31,8 +31,8 @@ class _Code:
     ends: float
 
 
-class Refused(Exception):
-    """What the token service says no with."""
+class TokenRefusal(Exception):
+    """An error of the token service."""
 
     def __init__(self, error: str, description: str = "", status: int = 400) -> None:
         super().__init__(error)
@@ -45,76 +45,78 @@ class Refused(Exception):
 class Issuer:
     """The tokens of one tenant. Safe for threads."""
 
-    terms: Terms
+    policy: TokenPolicy
     refresh_tokens: set[str] = field(default_factory=set)
     clients: set[str] = field(default_factory=set)  # those that registered themselves
     _codes: dict[str, _Code] = field(default_factory=dict)
     _live: dict[str, float] = field(default_factory=dict)
-    _spent: set[str] = field(default_factory=set)
-    _refreshed: dict[str, list[float]] = field(default_factory=dict)
+    _spent_tokens: set[str] = field(default_factory=set)
+    _refreshed_at: dict[str, list[float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     exchanges: int = 0
 
     def first_refresh_token(self) -> str:
-        """A refresh token as consent gives one."""
+        """Issues a refresh token, as a consent does."""
         token = f"1000.{secrets.token_hex(16)}.{secrets.token_hex(16)}"
         with self._lock:
             self.refresh_tokens.add(token)
         return token
 
     def code(self, client_id: str, redirect_url: str, challenge: str) -> str:
-        """A code for a person's consent, good for three minutes and one use. Raises `Refused`."""
-        if client_id != self.terms.client_id and client_id not in self.clients:
-            raise Refused("invalid_client")
-        if self.terms.needs_pkce and not challenge:
-            raise Refused("invalid_request", "code_challenge is required")
+        """Issues a code for a person's consent, valid for three minutes and one use. Raises `TokenRefusal`."""
+        if client_id != self.policy.client_id and client_id not in self.clients:
+            raise TokenRefusal("invalid_client")
+        if self.policy.needs_pkce and not challenge:
+            raise TokenRefusal("invalid_request", "code_challenge is required")
         code = secrets.token_urlsafe(24)
         with self._lock:
             self._codes[code] = _Code(redirect_url, challenge, time.monotonic() + 180)
         return code
 
     def exchange(self, code: str, redirect_url: str, verifier: str) -> dict[str, object]:
-        """Tokens for a code. Raises `Refused`."""
+        """Exchanges a code for tokens. Raises `TokenRefusal`."""
         with self._lock:
-            found = self._codes.pop(code, None)
-        if found is None or found.ends < time.monotonic() or found.redirect_url != redirect_url:
-            raise Refused("invalid_code" if not self.terms.rotates else "invalid_grant")
-        if found.challenge:
+            issued_code = self._codes.pop(code, None)
+        if issued_code is None or issued_code.ends < time.monotonic() or issued_code.redirect_url != redirect_url:
+            raise TokenRefusal("invalid_code" if not self.policy.rotates else "invalid_grant")
+        if issued_code.challenge:
             digest = hashlib.sha256(verifier.encode()).digest()
-            if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != found.challenge:
-                raise Refused("invalid_grant", "code_verifier does not fit")
+            if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != issued_code.challenge:
+                raise TokenRefusal("invalid_grant", "code_verifier does not fit")
         return {**self._access(), "refresh_token": self.first_refresh_token()}
 
     def refresh(self, token: str) -> dict[str, object]:
-        """A new access token, and where tokens rotate a new refresh token too. Raises `Refused`."""
+        """Issues a new access token, and, if tokens rotate, a new refresh token. Raises `TokenRefusal`."""
         now = time.monotonic()
         with self._lock:
-            if token in self._spent:
+            if token in self._spent_tokens:
                 self.refresh_tokens.clear()  # a token used twice may have been stolen: all of them die
             if token not in self.refresh_tokens:
-                raise Refused("invalid_grant" if self.terms.rotates else "invalid_code")
-            lately = [at for at in self._refreshed.get(token, ()) if at > now - 600]
-            if len(lately) >= self.terms.refreshes_in_ten_minutes:
-                raise Refused("Access Denied", "You have made too many requests continuously. Please try again later.")
-            self._refreshed[token] = [*lately, now]
-            if self.terms.rotates:
+                raise TokenRefusal("invalid_grant" if self.policy.rotates else "invalid_code")
+            lately = [at for at in self._refreshed_at.get(token, ()) if at > now - 600]
+            if len(lately) >= self.policy.refreshes_in_ten_minutes:
+                raise TokenRefusal(
+                    "Access Denied", "You have made too many requests continuously. Please try again later."
+                )
+            self._refreshed_at[token] = [*lately, now]
+            if self.policy.rotates:
                 self.refresh_tokens.discard(token)
-                self._spent.add(token)
-        more = {"refresh_token": self.first_refresh_token()} if self.terms.rotates else {}
+                self._spent_tokens.add(token)
+        more = {"refresh_token": self.first_refresh_token()} if self.policy.rotates else {}
         return {**self._access(), **more}
 
     def client_credentials(self, client_id: str, secret: str) -> dict[str, object]:
-        """An access token for the program itself. Raises `Refused`."""
-        self.known(client_id, secret)
+        """Issues an access token for a client itself. Raises `TokenRefusal`."""
+        self.check_client(client_id, secret)
         return self._access()
 
-    def known(self, client_id: str, secret: str) -> None:
-        """Raises `Refused` for a client that is not ours."""
-        if client_id != self.terms.client_id or not secrets.compare_digest(secret, self.terms.client_secret):
-            raise Refused("invalid_client", status=401)
+    def check_client(self, client_id: str, secret: str) -> None:
+        """Checks a client's credentials. Raises `TokenRefusal`."""
+        if client_id != self.policy.client_id or not secrets.compare_digest(secret, self.policy.client_secret):
+            raise TokenRefusal("invalid_client", status=401)
 
     def is_good(self, token: str) -> bool:
-        """True for an access token that has not ended."""
+        """True for a valid access token."""
         with self._lock:
             return self._live.get(token, 0.0) > time.monotonic()
 
@@ -124,7 +126,7 @@ class Issuer:
             self._live.clear()
 
     def revoke(self, token: str) -> bool:
-        """Ends a refresh token."""
+        """Revokes a refresh token; False if it was unknown."""
         with self._lock:
             was = token in self.refresh_tokens
             self.refresh_tokens.discard(token)
@@ -132,11 +134,11 @@ class Issuer:
 
     def _access(self) -> dict[str, object]:
         token = f"1000.{secrets.token_hex(16)}.{secrets.token_hex(16)}"
-        if self.terms.signed:  # as a JWT is written: what it says is nobody's business but its maker's
+        if self.policy.has_jwt_tokens:  # looks like a JWT; its content is opaque to clients
             token = f"eyJhbGciOiJSUzI1NiJ9.{secrets.token_urlsafe(48)}.{secrets.token_urlsafe(64)}"
         with self._lock:
             self.exchanges += 1
-            while len(self._live) >= self.terms.most_live:
+            while len(self._live) >= self.policy.most_live:
                 self._live.pop(next(iter(self._live)))
-            self._live[token] = time.monotonic() + self.terms.lifetime_s
-        return {"access_token": token, "token_type": "Bearer", "expires_in": int(self.terms.lifetime_s)}
+            self._live[token] = time.monotonic() + self.policy.lifetime_s
+        return {"access_token": token, "token_type": "Bearer", "expires_in": int(self.policy.lifetime_s)}

@@ -1,5 +1,5 @@
-"""Who grants tokens for tool servers: says so under /.well-known/, registers whoever asks, without credentials, and
-takes a person's consent with PKCE alone."""
+"""An authorization server for MCP tool servers: metadata under /.well-known/, open client registration, and a person's
+consent with PKCE."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from noarkit.standins.consent import agreed, form_of, issued
-from noarkit.standins.issuer import Issuer, Refused, Terms
+from noarkit.standins.consent import consent_redirect, form_of, issue_tokens
+from noarkit.standins.issuer import Issuer, TokenPolicy, TokenRefusal
 
 RESOURCE = "/.well-known/oauth-protected-resource"
 
 
 @dataclass(slots=True)
-class Granting:
-    """One who grants, at the address of its stand-in. Tokens are good for the tool servers and nothing else."""
+class ConsentServer:
+    """An authorization server at the address of its stand-in. Its tokens are valid for the tool servers only."""
 
     url: str
     lifetime_s: float
@@ -28,10 +28,12 @@ class Granting:
     clients: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.issuer = Issuer(Terms("tools", secrets.token_urlsafe(8), self.lifetime_s, rotates=True, needs_pkce=True))
+        self.issuer = Issuer(
+            TokenPolicy("tools", secrets.token_urlsafe(8), self.lifetime_s, rotates=True, needs_pkce=True)
+        )
 
     def routes(self) -> Sequence[BaseRoute]:
-        """What is asked of it."""
+        """Its routes."""
         return [
             Route(f"{RESOURCE}{{path:path}}", self._resource, methods=["GET"]),
             Route("/.well-known/oauth-authorization-server", self._about, methods=["GET"]),
@@ -41,15 +43,15 @@ class Granting:
         ]
 
     def challenge(self, path: str) -> str:
-        """What a tool server says to who is not let in."""
+        """Builds the WWW-Authenticate header for a refused caller."""
         return f'Bearer error="invalid_token", resource_metadata="{self.url}{RESOURCE}{path}"'
 
     async def _resource(self, request: Request) -> Response:
-        told: dict[str, Any] = {"resource": f"{self.url}{request.path_params['path']}"}
-        return JSONResponse({**told, "authorization_servers": [self.url], "scopes_supported": ["tools"]})
+        metadata: dict[str, Any] = {"resource": f"{self.url}{request.path_params['path']}"}
+        return JSONResponse({**metadata, "authorization_servers": [self.url], "scopes_supported": ["tools"]})
 
     async def _about(self, request: Request) -> Response:
-        told = {
+        metadata = {
             "issuer": self.url,
             "authorization_endpoint": f"{self.url}/grants/agree",
             "token_endpoint": f"{self.url}/grants/token",
@@ -57,28 +59,28 @@ class Granting:
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none"],
         }
-        return JSONResponse(told)
+        return JSONResponse(metadata)
 
     async def _register(self, request: Request) -> Response:
-        told: dict[str, Any] = await request.json()
-        places = tuple(str(place) for place in told.get("redirect_uris") or ())
-        if not places or told.get("token_endpoint_auth_method") != "none":
+        body: dict[str, Any] = await request.json()
+        places = tuple(str(place) for place in body.get("redirect_uris") or ())
+        if not places or body.get("token_endpoint_auth_method") != "none":
             return JSONResponse({"error": "invalid_client_metadata"}, 400)
         client_id = f"client-{secrets.token_hex(8)}"
         self.clients[client_id] = places
         return JSONResponse({"client_id": client_id, "redirect_uris": list(places)}, 201)
 
     async def _agree(self, request: Request) -> Response:
-        asked = request.query_params
-        if asked.get("redirect_uri", "") not in self.clients.get(asked.get("client_id", ""), ()):
+        query = request.query_params
+        if query.get("redirect_uri", "") not in self.clients.get(query.get("client_id", ""), ()):
             return JSONResponse({"error": "invalid_client"}, 400)
-        return agreed(request, self.issuer, client_id=self.issuer.terms.client_id)
+        return consent_redirect(request, self.issuer, client_id=self.issuer.policy.client_id)
 
     async def _token(self, request: Request) -> Response:
         form = await form_of(request)
         if form.get("client_id", "") not in self.clients or "client_secret" in form:
             return JSONResponse({"error": "invalid_client"}, 401)
         try:
-            return JSONResponse({**issued(self.issuer, form), "scope": "tools"})
-        except Refused as refusal:
+            return JSONResponse({**issue_tokens(self.issuer, form), "scope": "tools"})
+        except TokenRefusal as refusal:
             return JSONResponse({"error": refusal.error}, refusal.status)

@@ -1,5 +1,4 @@
-"""Tool servers inside a stand-in: their routes, behind whatever lets a caller in. Only where the library is
-installed."""
+"""MCP tool servers inside a stand-in: their routes, behind authentication. Only if the library is installed."""
 
 from __future__ import annotations
 
@@ -18,65 +17,65 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 BEARER = "Bearer "
 _INVALID = 'Bearer error="invalid_token"'
-# what the gate asks of its stand-in: the answer to a call that meets trouble, by its path, and to one not let in
+# what the stand-in lends to the gate: injected errors, by path, and the refusal of a caller
 Trouble = Callable[[str], Response | None]
-Turning = Callable[[str, Mapping[str, str], str], Response | None]  # by its path, its headers and its query
+Gatekeeper = Callable[[str, Mapping[str, str], str], Response | None]  # by its path, its headers and its query
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Servers by their paths, for whoever is not turned away."""
+    """Tool servers by path, behind a gatekeeper."""
 
     trouble: Trouble
-    turned_away: Turning
+    gatekeeper: Gatekeeper
     servers: Mapping[str, MCPServer]
 
     def routes(self) -> Sequence[BaseRoute]:
-        """A route for each server."""
-        found: list[BaseRoute] = []
+        """Builds a route for each server."""
+        routes: list[BaseRoute] = []
         for path, server in self.servers.items():
             inner = server.streamable_http_app(streamable_http_path=path, json_response=True)
-            found += [Route(path, _Guarded(route.app, self)) for route in inner.routes if isinstance(route, Route)]
-        return found
+            routes += [Route(path, _GuardedApp(route.app, self)) for route in inner.routes if isinstance(route, Route)]
+        return routes
 
     @contextlib.asynccontextmanager
-    async def running(self, app: Starlette) -> AsyncIterator[None]:
-        """All servers, for as long as the stand-in runs."""
+    async def run_servers(self, app: Starlette) -> AsyncIterator[None]:
+        """Runs all servers while the stand-in runs."""
         async with contextlib.AsyncExitStack() as stack:
             for server in self.servers.values():
                 await stack.enter_async_context(server.session_manager.run())
             yield
 
     def refusal(self, scope: Scope) -> Response | None:
-        """The answer to a call that is not let in; None for one that may go on."""
+        """Returns the refusal of a call; None for one that may go on."""
         trouble = self.trouble(scope["path"])
         if trouble is not None:
             return trouble
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        return self.turned_away(scope["path"], headers, scope.get("query_string", b"").decode("latin-1"))
+        return self.gatekeeper(scope["path"], headers, scope.get("query_string", b"").decode("latin-1"))
 
 
-def keyed(
+def make_key_gatekeeper(
     key: str,
-    known: Callable[[str], bool],
+    is_known: Callable[[str], bool],
     challenge: Callable[[str], str] = lambda path: _INVALID,
-) -> Turning:
-    """Lets in whoever has the key of the address and a bearer's token that is good; others are told by a `challenge`
-    where tokens are had."""
+) -> Gatekeeper:
+    """Makes a gatekeeper for the key in the address and a valid bearer token; refused callers get a `challenge` that
+    says where tokens are issued."""
 
-    def turned_away(path: str, headers: Mapping[str, str], query: str) -> Response | None:
-        shown = parse_qs(query).get("key", [""])[0]
-        if not hmac.compare_digest(shown.encode(), key.encode()):
+    def refuse(path: str, headers: Mapping[str, str], query: str) -> Response | None:
+        key_shown = parse_qs(query).get("key", [""])[0]
+        if not hmac.compare_digest(key_shown.encode(), key.encode()):
             return JSONResponse({"error": "not found"}, 404)
         token = headers.get("authorization", "")
-        if not token.startswith(BEARER) or not known(token.removeprefix(BEARER)):
+        if not token.startswith(BEARER) or not is_known(token.removeprefix(BEARER)):
             return JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": challenge(path)})
         return None
 
-    return turned_away
+    return refuse
 
 
-class _Guarded:
+class _GuardedApp:
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
         self._app = app
         self._gate = gate
@@ -87,5 +86,5 @@ class _Guarded:
 
 
 def token_of(context: Context) -> str:
-    """The token that the caller of a tool showed."""
+    """Returns the bearer token of a tool's caller."""
     return (context.headers or {}).get("authorization", "").removeprefix(BEARER)

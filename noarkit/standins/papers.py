@@ -1,4 +1,4 @@
-"""Small documents that are what they say they are: a page of PDF, a picture, a text, a table, an XML invoice."""
+"""Small valid documents: a page of PDF, a picture, a text, a table, an XML invoice."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Paper = tuple[str, str, Callable[[str], bytes]]
 
 
 def pdf(text: str) -> bytes:
-    """One page of PDF 1.4 with a line of text."""
-    shown = text.encode("latin-1", "replace").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
-    stream = b"BT /F1 12 Tf 56 760 Td (" + shown + b") Tj ET"
+    """Builds one page of PDF 1.4 with a line of text."""
+    escaped = text.encode("latin-1", "replace").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
+    stream = b"BT /F1 12 Tf 56 760 Td (" + escaped + b") Tj ET"
     parts = (
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -21,19 +21,19 @@ def pdf(text: str) -> bytes:
         b"<</Length %d>>stream\n%b\nendstream" % (len(stream), stream),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
     )
-    made = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+    content = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
     places = []
     for number, part in enumerate(parts, 1):
-        places.append(len(made))
-        made += b"%d 0 obj%b\nendobj\n" % (number, part)
-    table = len(made)
-    made += b"xref\n0 6\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places)
-    made += b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % table
-    return bytes(made)
+        places.append(len(content))
+        content += b"%d 0 obj%b\nendobj\n" % (number, part)
+    table = len(content)
+    content += b"xref\n0 6\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places)
+    content += b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % table
+    return bytes(content)
 
 
 def png(text: str) -> bytes:
-    """A picture of eight by eight, its colours taken from the text."""
+    """Builds a picture of eight by eight pixels, with colours derived from the text."""
     colours = (text.encode() * 200)[:192]
     raw = b"".join(b"\x00" + colours[row * 24 : row * 24 + 24] for row in range(8))
 
@@ -45,17 +45,17 @@ def png(text: str) -> bytes:
 
 
 def plain(text: str) -> bytes:
-    """A text with the signs of its language."""
+    """Builds a text with Norwegian letters."""
     return (text + "\n").encode()
 
 
 def table(text: str) -> bytes:
-    """A table of two columns."""
+    """Builds a table of two columns."""
     return ("felt;verdi\r\n" + "\r\n".join(f"{place};{word}" for place, word in enumerate(text.split()))).encode()
 
 
 def invoice(text: str) -> bytes:
-    """An invoice as XML."""
+    """Builds an XML invoice."""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<Invoice><Note>{escape(text)}</Note></Invoice>\n'.encode()
 
 

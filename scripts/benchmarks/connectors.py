@@ -22,7 +22,7 @@ import httpx
 
 import noarkit
 from noarkit.config import Sources, load
-from noarkit.connectors.settings import Connection, connection
+from noarkit.connectors.settings import Connection, read_connection
 from noarkit.connectors.wire import Answer, Request, Wire
 from noarkit.events import nobody
 from noarkit.journeys import Site
@@ -142,7 +142,7 @@ def _limit(windows: tuple[tuple[int, float], ...]) -> None:
     times = _ideal(windows, least_s=20.0)
     with tempfile.TemporaryDirectory(prefix="noarkit-bench-") as place, _standin("crm", place, 5, asked) as (url, home):
         site = _site(home)
-        found = connection("crm:standin", site.config, site.environment)
+        found = read_connection("crm:standin", site.config, site.environment)
         assert found is not None
         rates = [f"{calls}/{span_s:g}s" for calls, span_s in windows]
         source = source_at("crm:standin", site)

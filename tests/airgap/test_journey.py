@@ -17,7 +17,7 @@ import noarkit
 from noarkit.cli.contract import schema
 from noarkit.load.delivery import deliveries
 from noarkit.load.folder import RunFolder
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.airgap.gap import Gap, files, forged
 from tests.connectors.standing import standing
 
@@ -165,7 +165,7 @@ def test_a_package_crosses_with_its_change_log(gap: Gap, tmp_path: Path) -> None
 
 def test_a_service_crosses_and_the_next_plan_begins_where_this_one_ends(gap: Gap, tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("crm", tmp_path, Wish(2)) as held:
+    with standing("crm", tmp_path, StandinSpec(2)) as held:
         here = held.site()
         packed = noarkit.plan("crm:standin", "run", pack="bundle.zip", seal_key=gap.key("a"), settings=here)
         assert packed.packed is not None and packed.packed.documents > 0

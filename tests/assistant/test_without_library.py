@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.cli.elsewhere import environment
 from tests.connectors.standing import standing
 
@@ -22,7 +22,7 @@ def run(folder: Path, *line: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_needs_the_extra_names_it(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(3, limits=())) as there:
+    with standing("spend", tmp_path, StandinSpec(3, limits=())) as there:
         line = ("spend:standin", "--config", str(there.config))
         tools = run(tmp_path, "connect", *line, "--mcp")
         plain = run(tmp_path, "connect", *line)
@@ -36,7 +36,7 @@ def test_what_needs_the_extra_names_it(tmp_path: Path) -> None:
 
 def test_the_stand_ins_do_without_tool_servers(tmp_path: Path) -> None:
     made = (
-        "from noarkit.standins.serving import Wish\n"
+        "from noarkit.standins.server import Wish\n"
         "from noarkit.standins import crm, spend\n"
         "for kind in (crm, spend):\n"
         "    made = kind.standin('http://127.0.0.1:1', Wish(3))\n"

@@ -12,7 +12,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.cli.show import to_json
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 FREE = ((1_000_000, 60.0),)
@@ -79,7 +79,7 @@ def _parsed_one_after_another(text: str) -> None:
 @pytest.fixture
 def asking(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Asking]:
     """A service that may be changed."""
-    wish = Wish(6, limits=FREE, options={"auth": "key"} if request.param == "spend" else {})
+    wish = StandinSpec(6, limits=FREE, options={"auth": "key"} if request.param == "spend" else {})
     with standing(request.param, tmp_path, wish) as held:
         yield Asking(held, capsys)
 

@@ -16,10 +16,10 @@ import httpx
 from noarkit.config import Sources, load
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Service, ServiceItem, Window
-from noarkit.connectors.settings import Connection, connection
+from noarkit.connectors.settings import Connection, read_connection
 from noarkit.events import nobody
 from noarkit.journeys import Site
-from noarkit.standins.serving import Ready, Wish, serve
+from noarkit.standins.server import ReadyStandin, StandinSpec, serve
 from tests.connectors.scripted import VirtualClock
 from tests.connectors.wire_tables import Recorder, hold_to_table, recorder
 
@@ -48,7 +48,7 @@ class Standing:
 
     def connection(self, more: Mapping[str, object] | None = None) -> Connection:
         """The connection, with other settings where they are given."""
-        found = connection(f"{self.service}:standin", load(Sources(file=self.config)), self.environment)
+        found = read_connection(f"{self.service}:standin", load(Sources(file=self.config)), self.environment)
         assert found is not None
         return Connection(found.service, found.name, {**found.values, **(more or {})}, self.environment)
 
@@ -92,21 +92,28 @@ def all_of(service: Service, name: str, since: datetime | None = None) -> list[S
 
 @contextmanager
 def standing(
-    service: str, folder: Path, wish: Wish | None = None, recorded: Recorder | None = None, *, odd: bool = False
+    service: str, folder: Path, wish: StandinSpec | None = None, recorded: Recorder | None = None, *, odd: bool = False
 ) -> Iterator[Standing]:
     """A stand-in for the length of a block. What went over the wire is judged by the published table when it ends.
 
     Where a test makes the service hold what is `odd`, which nobody published, only what we asked is judged.
     """
     recorded = recorded or recorder()
-    opened: queue.Queue[Ready | BaseException] = queue.Queue()
+    opened: queue.Queue[ReadyStandin | BaseException] = queue.Queue()
     stopping = threading.Event()
     config = folder / "standin.toml"
 
     def run() -> None:
         try:
             around = (lambda app: app) if recorded is None else recorded.around
-            serve(service, wish or Wish(60), config_out=config, ready=opened.put, stopping=stopping, around=around)
+            serve(
+                service,
+                wish or StandinSpec(60),
+                config_out=config,
+                ready=opened.put,
+                stop_event=stopping,
+                around=around,
+            )
         except BaseException as error:
             opened.put(error)
             raise
@@ -114,7 +121,7 @@ def standing(
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     ready = opened.get(timeout=180)
-    assert isinstance(ready, Ready), ready
+    assert isinstance(ready, ReadyStandin), ready
     try:
         yield Standing(service, ready.url, config, folder)
     finally:

@@ -14,12 +14,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from noarkit.connectors.access.consent import Ask, begin, code_of, wait_for_code
-from noarkit.connectors.access.keep import Grant, Keep
-from noarkit.connectors.access.oauth import Registered, TokenService
-from noarkit.connectors.access.tokens import Renewal, Style, TokenPass, refreshed
+from noarkit.connectors.access.consent import Ask, begin_consent, code_of, wait_for_code
+from noarkit.connectors.access.credentials import Renewal, Style, TokenCredential, make_refresher
+from noarkit.connectors.access.grant_store import Grant, GrantStore
+from noarkit.connectors.access.oauth import ClientRegistration, TokenService
 from noarkit.connectors.scrub import Scrubber
-from noarkit.connectors.wire import Line, Wire
+from noarkit.connectors.wire import Wire, WireSettings
 from noarkit.errors import ConsentNeeded, SecretFault, ServiceBusy, ServiceDenied, ServiceStrange
 from noarkit.safe.urls import UrlPolicy
 from noarkit.secrets import Secret
@@ -32,8 +32,8 @@ STYLE = Style("Service-oauthtoken")
 
 def tokens_at(service: ScriptedService, clock: VirtualClock, showing: str = "body") -> TokenService:
     """The token service of a scripted service."""
-    wire = kept_open(Wire(Line("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK)), Scrubber()))
-    registered = Registered(service.url + "/token", "client", Secret("client-secret"), showing)  # type: ignore[arg-type]  # one of them
+    wire = kept_open(Wire(WireSettings("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK)), Scrubber()))
+    registered = ClientRegistration(service.url + "/token", "client", Secret("client-secret"), showing)  # type: ignore[arg-type]  # one of them
     return TokenService(wire, registered, clock.now_s)
 
 
@@ -59,8 +59,8 @@ def test_eight_threads_renew_once(tmp_path: Path) -> None:
     state, answer = rotating()
     clock = VirtualClock()
     with serving(answer) as service:  # type: ignore[arg-type]  # it is what answers
-        renew = refreshed(tokens_at(service, clock).refresh, Secret("refresh-1"), "spend:test")
-        shown = TokenPass(Renewal(renew, clock.now_s), Keep(tmp_path / "g.json"), Scrubber(), STYLE)
+        renew = make_refresher(tokens_at(service, clock).refresh, Secret("refresh-1"), "spend:test")
+        shown = TokenCredential(Renewal(renew, clock.now_s), GrantStore(tmp_path / "g.json"), Scrubber(), STYLE)
         found: list[str] = []
         threads = [threading.Thread(target=lambda: found.append(shown.headers()["Authorization"])) for _ in range(8)]
         for thread in threads:
@@ -82,15 +82,16 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, ".")
 from tests.connectors.test_access import tokens_at, STYLE
-from noarkit.connectors.access.keep import Keep
-from noarkit.connectors.access.tokens import Renewal, TokenPass, refreshed
+from noarkit.connectors.access.grant_store import GrantStore
+from noarkit.connectors.access.credentials import Renewal, TokenCredential, make_refresher
 from noarkit.connectors.scrub import Scrubber
 from noarkit.secrets import Secret
 class S: url = sys.argv[1]
 class C:
     def now_s(self): return time.time()
-renew = refreshed(tokens_at(S(), C()).refresh, Secret("refresh-1"), "spend:test")
-print(TokenPass(Renewal(renew, time.time), Keep(Path(sys.argv[2])), Scrubber(), STYLE).headers()["Authorization"])
+renew = make_refresher(tokens_at(S(), C()).refresh, Secret("refresh-1"), "spend:test")
+store = GrantStore(Path(sys.argv[2]))
+print(TokenCredential(Renewal(renew, time.time), store, Scrubber(), STYLE).headers()["Authorization"])
 """
 
 
@@ -105,7 +106,7 @@ def test_processes_share_a_rotating_pair(tmp_path: Path) -> None:
 
 def test_a_token_is_renewed_before_it_ends_and_the_new_pair_is_on_disk_first(tmp_path: Path) -> None:
     clock = VirtualClock()
-    keep = Keep(tmp_path / "sub" / "g.json")
+    keep = GrantStore(tmp_path / "sub" / "g.json")
     on_disk: list[str] = []
 
     def renew(last: Grant | None) -> Grant:
@@ -113,7 +114,7 @@ def test_a_token_is_renewed_before_it_ends_and_the_new_pair_is_on_disk_first(tmp
         number = len(on_disk)
         return Grant(f"a{number}" * 4, clock.now_s() + 3_600, clock.now_s() + 3_540, f"r{number}")
 
-    shown = TokenPass(Renewal(renew, clock.now_s), keep, Scrubber(), STYLE)
+    shown = TokenCredential(Renewal(renew, clock.now_s), keep, Scrubber(), STYLE)
     assert shown.grant().access_token == "a1a1a1a1"
     assert stat.S_IMODE(keep.path.stat().st_mode) == 0o600
     clock.now += 3_539
@@ -126,7 +127,7 @@ def test_a_token_is_renewed_before_it_ends_and_the_new_pair_is_on_disk_first(tmp
 
 
 def test_a_grant_that_others_may_read_is_refused(tmp_path: Path) -> None:
-    keep = Keep(tmp_path / "g.json")
+    keep = GrantStore(tmp_path / "g.json")
     keep.save(Grant("token-canary", 1.0, 0.5))
     keep.path.chmod(0o644)
     with pytest.raises(SecretFault):
@@ -186,7 +187,7 @@ def test_secrets_go_in_the_body_or_a_header_never_in_the_address() -> None:
 
 
 def test_without_consent_nothing_is_asked() -> None:
-    renew = refreshed(lambda token: pytest.fail("asked"), None, "crm:test")
+    renew = make_refresher(lambda token: pytest.fail("asked"), None, "crm:test")
     with pytest.raises(ConsentNeeded):
         renew(None)
 
@@ -197,7 +198,7 @@ def consent_asked() -> Ask:
 
 
 def test_a_browser_that_comes_back_brings_the_code() -> None:
-    consent = begin(consent_asked())
+    consent = begin_consent(consent_asked())
     query = parse_qs(urlsplit(consent.url).query)
     assert query["scope"] == ["a.READ,b.READ"]
     assert query["code_challenge_method"] == ["S256"]
@@ -223,9 +224,9 @@ def test_a_browser_that_comes_back_brings_the_code() -> None:
 
 def test_nobody_coming_and_refusals_are_told() -> None:
     with pytest.raises(ConsentNeeded) as caught:
-        wait_for_code(begin(consent_asked()), 0.2)
+        wait_for_code(begin_consent(consent_asked()), 0.2)
     assert caught.value.data["why"] == "nobody-came"
-    consent = begin(consent_asked())
+    consent = begin_consent(consent_asked())
     with pytest.raises(ConsentNeeded) as caught:
         code_of(f"http://127.0.0.1/back?error=access_denied&state={consent.state}", consent)
     assert caught.value.data["why"] == "consent-refused"
@@ -235,7 +236,7 @@ def test_nobody_coming_and_refusals_are_told() -> None:
 
 
 def test_what_is_kept_is_plain_json(tmp_path: Path) -> None:
-    keep = Keep(tmp_path / "g.json")
+    keep = GrantStore(tmp_path / "g.json")
     grant = Grant("a" * 8, 10.0, 5.0, "r" * 8, "https://api.example.org", "x")
     keep.save(grant)
     assert json.loads(keep.path.read_text())["api_domain"] == "https://api.example.org"

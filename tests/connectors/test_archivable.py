@@ -10,7 +10,7 @@ import pytest
 from noarkit.connectors.port import Item, Window
 from noarkit.events import nobody
 from noarkit.sources.connector.services import open_service
-from noarkit.standins.serving import SERVICES, Wish
+from noarkit.standins.server import SERVICES, StandinSpec
 from tests.connectors.standing import LATER, standing
 
 # What a service keeps of its own accord, whatever was asked for; it does not count.
@@ -22,7 +22,7 @@ BESIDE = {"spend": ("jobs", "registers"), "appsec": ("projects", "audit"), "feat
 def test_a_stand_in_holds_as_many_archivable_records_as_were_asked_for(
     service: str, records: int, tmp_path: Path
 ) -> None:
-    wish = Wish(records, limits=((1_000_000, 60.0),), archivable=True)
+    wish = StandinSpec(records, limits=((1_000_000, 60.0),), archivable=True)
     with standing(service, tmp_path, wish) as there, closing(open_service(there.connection())) as opened:
         found = 0
         for stream in opened.streams():

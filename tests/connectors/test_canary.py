@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.cli.elsewhere import environment
 from tests.connectors.standing import Standing, standing
 
@@ -129,7 +129,7 @@ def test_no_secret_is_told_or_written_anywhere_but_in_its_keep(
 ) -> None:
     options = {"auth": auth} if auth else {}
     log, home = tmp_path / "told", tmp_path
-    with standing(service, tmp_path, Wish(3 if service == "crm" else 8, limits=(), options=options)) as held:
+    with standing(service, tmp_path, StandinSpec(3 if service == "crm" else 8, limits=(), options=options)) as held:
         secrets = secrets_of(home)
         assert len(secrets) >= 2
         shared = ["--config", str(held.config), "--log-file", str(tmp_path / "noarkit.log"), "-v", "--progress", "none"]

@@ -7,11 +7,11 @@ from email.utils import formatdate
 
 import pytest
 
-from noarkit.connectors.access.tokens import KeyPass, Style
+from noarkit.connectors.access.credentials import KeyCredential, Style
 from noarkit.connectors.client import Client, Persistence
 from noarkit.connectors.pace import Allowance, Clock, Pace
 from noarkit.connectors.scrub import Scrubber
-from noarkit.connectors.wire import Line, Request, Wire, retry_after_s
+from noarkit.connectors.wire import Request, Wire, WireSettings, retry_after_s
 from noarkit.errors import (
     AllowanceSpent,
     ServiceAway,
@@ -35,9 +35,9 @@ LOOPBACK = frozenset({"127.0.0.1"})
 def client_for(service: ScriptedService, clock: VirtualClock, **more: object) -> Client:
     """A client of a scripted service, whose waits take no time."""
     scrubber = Scrubber()
-    line = Line("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK), answer_timeout_s=2.0)
+    line = WireSettings("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK), answer_timeout_s=2.0)
     timing = Clock(clock.now_s, clock.sleep_s)
-    key = KeyPass(Secret(KEY), scrubber, Style("Service-oauthtoken"))
+    key = KeyCredential(Secret(KEY), scrubber, Style("Service-oauthtoken"))
     wire = kept_open(Wire(line, scrubber))
     client = Client(wire, service.url, key, Pace((), clock=timing), clock=timing, jitter=lambda: 1.0)
     for name, value in more.items():
@@ -144,7 +144,9 @@ def test_a_download_follows_but_carries_no_key_elsewhere(clock: VirtualClock) ->
 
 def test_a_signed_address_gets_no_key(clock: VirtualClock) -> None:
     with serving(one_after_another(Told(200, b"bytes"))) as service:
-        with client_for(service, clock).download(Request("GET", service.url + "/f?sig=1"), ours=False) as reply:
+        with client_for(service, clock).download(
+            Request("GET", service.url + "/f?sig=1"), with_credential=False
+        ) as reply:
             reply.read()
         assert "authorization" not in service.asked[0].headers
 
@@ -164,7 +166,7 @@ def test_a_host_that_was_not_named_is_never_asked(clock: VirtualClock, url: str)
 def test_an_answer_without_end_is_cut(clock: VirtualClock) -> None:
     with serving(one_after_another(Told(200, b"x" * 5_000))) as service:
         scrubber = Scrubber()
-        line = Line("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK), max_answer_bytes=1_000)
+        line = WireSettings("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK), max_answer_bytes=1_000)
         with pytest.raises(TooLarge):
             kept_open(Wire(line, scrubber)).send(Request("GET", service.url))
 
@@ -185,12 +187,12 @@ def test_a_refused_pass_is_renewed_once_and_no_more(clock: VirtualClock) -> None
 
     with serving(answer) as service:
         client = client_for(service, clock)
-        client.key = key = Renewing()
+        client.credential = key = Renewing()
         assert client.ask(Request("POST", service.url + "/x")).members() == {"good": 1}
         assert key.renewals == 1
     with serving(one_after_another(told({}, 401))) as service:
         client = client_for(service, clock)
-        client.key = key = Renewing()
+        client.credential = key = Renewing()
         with pytest.raises(ServiceDenied):
             client.ask(Request("GET", service.url + "/x"))
         assert key.renewals == 1

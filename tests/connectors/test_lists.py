@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noarkit.config import Sources, load
-from noarkit.connectors.canonical import canonical, fingerprint, parse, redacted, without_secrets
-from noarkit.connectors.marks import Mark, Marks, read_marks, write_marks
+from noarkit.connectors.canonical import canonical, fingerprint, parse, redact, without_secrets
 from noarkit.connectors.pace import Rate
-from noarkit.connectors.paging import Page, Seen, pages, rows
+from noarkit.connectors.paging import KeySet, Page, pages, rows
 from noarkit.connectors.scrub import Scrubber
-from noarkit.connectors.settings import Connection, connection, names_connection, open_wire
+from noarkit.connectors.settings import Connection, is_connection_name, open_wire, read_connection
+from noarkit.connectors.watermarks import Watermark, Watermarks, read_watermarks, write_watermarks
 from noarkit.errors import ConfigFault, SecretFault, SecretOnTheLine, ServiceStrange
 
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False)
@@ -50,11 +50,11 @@ def test_every_row_comes_once_though_the_list_moves() -> None:
 
 
 def test_a_row_that_comes_again_is_known_however_many_came_since() -> None:
-    with Seen() as seen:
+    with KeySet() as seen:
         for number in range(2_500):
-            assert seen.first(f"k{number}")
+            assert seen.add(f"k{number}")
             assert seen.has(f"k{number}") and not seen.has(f"k{number + 1}")
-        assert not any(seen.first(f"k{number}") for number in (0, 999, 1_000, 1_001, 2_499))
+        assert not any(seen.add(f"k{number}") for number in (0, 999, 1_000, 1_001, 2_499))
         assert seen.count == 2_500
 
 
@@ -103,7 +103,7 @@ def test_secrets_are_taken_out_of_records() -> None:
         "metadata": {"GitHandler": {"credentials": "[REMOVED]"}},
         "title": "token of thanks",
     }
-    assert redacted("short", b"k") == redacted("short", b"k") != redacted("short", b"other")
+    assert redact("short", b"k") == redact("short", b"k") != redact("short", b"other")
 
 
 def test_a_secret_is_taken_out_in_every_spelling() -> None:
@@ -118,23 +118,23 @@ def test_a_secret_is_taken_out_in_every_spelling() -> None:
 
 def test_marks_come_back_as_they_were(tmp_path: Path) -> None:
     when = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    marks = Marks("org-1", "archive-1", {"deals": Mark(when, ("k1", "k2")), "notes": Mark(when)})
-    write_marks(tmp_path / "m.json", marks)
-    assert read_marks(tmp_path / "m.json") == marks
+    marks = Watermarks("org-1", "archive-1", {"deals": Watermark(when, ("k1", "k2")), "notes": Watermark(when)})
+    write_watermarks(tmp_path / "m.json", marks)
+    assert read_watermarks(tmp_path / "m.json") == marks
     assert marks.since("deals", timedelta(minutes=5)) == when - timedelta(minutes=5)
     assert marks.since("other", timedelta(0)) is None
     assert marks.age("deals", when + timedelta(days=31)) == timedelta(days=31)
-    assert read_marks(tmp_path / "none.json") is None
+    assert read_watermarks(tmp_path / "none.json") is None
     (tmp_path / "m.json").write_text("[]")
     with pytest.raises(ConfigFault):
-        read_marks(tmp_path / "m.json")
+        read_watermarks(tmp_path / "m.json")
 
 
 def configured(tmp_path: Path, text: str, environment: dict[str, str] | None = None) -> Connection:
     """The connection crm:main of a config."""
     (tmp_path / "noarkit.toml").write_text(text)
     surroundings = {"HOME": str(tmp_path), **(environment or {})}
-    found = connection("crm:main", load(Sources(environment=surroundings, folder=tmp_path)), surroundings)
+    found = read_connection("crm:main", load(Sources(environment=surroundings, folder=tmp_path)), surroundings)
     assert found is not None
     return found
 
@@ -148,7 +148,7 @@ credits_floor = 100
 client_secret = { env = "OTHER" }
 """
     to = configured(tmp_path, text, {"NOARKIT_CRM_MAIN_API_URL": "https://eu.example.org", "OTHER": "s3cret-canary"})
-    assert to.where == "crm:main"
+    assert to.full_name == "crm:main"
     assert to.url("api_url") == "https://eu.example.org"
     assert to.rates("rates") == (Rate(600, 60), Rate(100, 10), Rate(5_000, 86_400))
     assert to.number("credits_floor", 0) == 100
@@ -190,11 +190,11 @@ def test_plain_http_is_for_this_machine_alone(tmp_path: Path) -> None:
 
 
 def test_a_name_is_told_from_a_path() -> None:
-    assert names_connection("crm:main")
+    assert is_connection_name("crm:main")
     for other in ("crm", "crm:", "crm:a/b", "C:files", "sqlite:///x", "mail:main"):
-        assert not names_connection(other)
+        assert not is_connection_name(other)
 
 
 def test_an_unknown_connection_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigFault):
-        connection("crm:other", load(Sources(environment={}, folder=tmp_path)), {})
+        read_connection("crm:other", load(Sources(environment={}, folder=tmp_path)), {})

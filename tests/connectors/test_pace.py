@@ -95,7 +95,7 @@ def test_calls_that_overlap_and_take_their_time_pass_no_window_and_wait_no_longe
         def pass_to(moment: float) -> float:
             for ticket, end in sorted(ends.items(), key=lambda one: one[1]):
                 if end <= moment:
-                    log.done(ticket, ends.pop(ticket))
+                    log.finish(ticket, ends.pop(ticket))
             return moment
 
         for gap, length in calls:
@@ -116,7 +116,7 @@ def test_a_log_that_is_deleted_is_begun_anew_by_whoever_asks_next(tmp_path: Path
     first, second = (
         Pace((Rate(1, 100),), SharedLog(tmp_path / "p.db"), Clock(clock.now_s, clock.sleep_s)) for _ in range(2)
     )
-    second.penalty(0.0)
+    second.hold_back(0.0)
     go(first)
     for path in tmp_path.glob("p.db*"):
         path.unlink()
@@ -181,7 +181,7 @@ def test_a_penalty_holds_everybody_back(tmp_path: Path) -> None:
         clock = VirtualClock()
         pace = Pace((), log, Clock(clock.now_s, clock.sleep_s))
         begun = clock.now_s()
-        pace.penalty(30.0)
+        pace.hold_back(30.0)
         go(pace)
         assert clock.now_s() - begun == pytest.approx(30.0, abs=0.01)
         go(pace)
@@ -234,7 +234,7 @@ def test_a_call_of_a_process_that_died_does_not_hold_us_for_ever(tmp_path: Path)
 def test_long_waits_are_told() -> None:
     clock = VirtualClock()
     heard: list[float] = []
-    pace = Pace((Rate(1, 30),), clock=Clock(clock.now_s, clock.sleep_s), told=heard.append)
+    pace = Pace((Rate(1, 30),), clock=Clock(clock.now_s, clock.sleep_s), on_wait=heard.append)
     go(pace)
     go(pace)
     assert heard == [pytest.approx(30, abs=0.1)]
@@ -254,7 +254,7 @@ def test_an_allowance_stops_before_it_is_passed() -> None:
     assert mine.spent == 9
     theirs = Allowance(floor=100)
     theirs.spend("crm:x", 5)
-    theirs.told(103)
+    theirs.update(103)
     theirs.spend("crm:x", 3)
     with pytest.raises(AllowanceSpent):
         theirs.spend("crm:x", 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from noarkit.connectors.readable import readable_page, shortened
+from noarkit.connectors.readable import readable_page, shorten
 
 RECORD = {
     "supplier": {"id": "17", "name": "Fjord AS"},
@@ -55,11 +55,11 @@ def test_what_lies_too_deep_is_cut_and_no_text_breaks_a_page() -> None:
 
 
 def test_a_long_title_is_cut_between_two_words_and_shows_it() -> None:
-    assert shortened("  Kort \n tittel ", 80) == "Kort tittel"
+    assert shorten("  Kort \n tittel ", 80) == "Kort tittel"
     words = " ".join(["arkivverdig"] * 9)
-    cut = shortened(words, 80)
+    cut = shorten(words, 80)
     assert cut == " ".join(["arkivverdig"] * 6) + "…"
-    assert all(len(shortened(words, most)) <= most for most in range(12, 108))
-    assert shortened("a" * 79 + " b", 80) == "a" * 79 + "…"
-    assert shortened("a" * 200, 80) == "a" * 79 + "…"
-    assert shortened("Møte om byggesak, og mer", 20) == "Møte om byggesak…"
+    assert all(len(shorten(words, most)) <= most for most in range(12, 108))
+    assert shorten("a" * 79 + " b", 80) == "a" * 79 + "…"
+    assert shorten("a" * 200, 80) == "a" * 79 + "…"
+    assert shorten("Møte om byggesak, og mer", 20) == "Møte om byggesak…"

@@ -17,7 +17,7 @@ from noarkit.connectors.appsec import open_service as open_appsec
 from noarkit.connectors.crm import open_service as open_crm
 from noarkit.connectors.port import Service
 from noarkit.connectors.spend import open_service as open_spend
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, connected, standing
 from tests.connectors.wire_tables import Json, table
 
@@ -56,7 +56,7 @@ def headers_of(service: str, held: Standing, folder: Path) -> Iterator[dict[str,
         yield {"service-api-key": key.reveal()}
         return
     for opened in connected(OPENING[service], held, folder):
-        yield dict(_client(opened).key.headers())
+        yield dict(_client(opened).credential.headers())
 
 
 def _client(service: Service) -> Any:
@@ -68,7 +68,7 @@ def _client(service: Service) -> Any:
 def asking(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
     """A stand-in of each service."""
     folder = tmp_path_factory.mktemp(request.param)
-    wish = Wish(6, limits=((1_000_000, 60.0),), options=OPTIONS.get(request.param, {}))
+    wish = StandinSpec(6, limits=((1_000_000, 60.0),), options=OPTIONS.get(request.param, {}))
     with standing(request.param, folder, wish, odd=True) as held:
         for headers in headers_of(request.param, held, folder):
             with httpx.Client(trust_env=False, timeout=120) as client:
@@ -131,7 +131,7 @@ def test_a_member_that_nobody_published_is_refused(asking: Asking, reference: Pa
 
 
 def test_who_may_only_read_changes_nothing(tmp_path: Path, reference: Path) -> None:
-    with standing("features", tmp_path, Wish(6, options={"key": "read"}), odd=True) as held:
+    with standing("features", tmp_path, StandinSpec(6, options={"key": "read"}), odd=True) as held:
         key = held.connection().secret("api_key")
         assert key is not None
         writes = [one for one in endpoints(reference, "features") if one["method"] != "GET"]

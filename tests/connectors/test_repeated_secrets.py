@@ -9,7 +9,7 @@ import pytest
 
 from noarkit.connectors.settings import Connection
 from noarkit.sources.connector.services import carry_out
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import standing
 
 # What is made there with a name of our choosing, and how it is read again.
@@ -39,7 +39,7 @@ def made(to: Connection, service: str, name: str) -> str:
 
 @pytest.mark.parametrize("service", MADE)
 def test_a_secret_that_a_service_repeats_is_not_shown(service: str, tmp_path: Path) -> None:
-    with standing(service, tmp_path, Wish(3)) as held:
+    with standing(service, tmp_path, StandinSpec(3)) as held:
         to = held.connection(held.consent(tmp_path))
         made(to, service, "Den første")
         (grant,) = held.home.rglob("*.grant.json")

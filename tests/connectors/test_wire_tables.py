@@ -12,7 +12,7 @@ from noarkit.connectors.port import Item, Service, Window
 from noarkit.errors import ServiceRefused
 from noarkit.events import nobody
 from noarkit.sources.connector.services import open_service
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import LATER, standing
 from tests.connectors.wire_tables import HELD, Json, Recorder, judged
 
@@ -33,7 +33,7 @@ def read_all(service: Service) -> None:
 def journey(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Recorder]]:
     """A service read whole, with all that went over the wire."""
     recorded, folder = Recorder(), tmp_path_factory.mktemp(request.param)
-    wish = Wish(60, limits=((1_000_000, 60.0),))
+    wish = StandinSpec(60, limits=((1_000_000, 60.0),))
     with (
         standing(request.param, folder, wish, recorded) as there,
         closing(open_service(there.connection())) as service,
@@ -82,7 +82,7 @@ def test_an_answer_that_nobody_published_is_caught(journey: tuple[str, Recorder]
 
 def test_what_a_test_asked_to_go_wrong_is_not_held_against_a_stand_in(tmp_path: Path, reference: Path) -> None:
     recorded = Recorder()
-    with standing("appsec", tmp_path, Wish(2), recorded) as there:
+    with standing("appsec", tmp_path, StandinSpec(2), recorded) as there:
         there.control("trouble", path="/api/projects", status=418)
         with closing(open_service(there.connection())) as service, pytest.raises(ServiceRefused):
             service.introduce()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import Asked, ScriptedService, Told
 from tests.connectors.standing import Standing, standing
 from tests.faults.world import DEEP
@@ -84,7 +84,7 @@ def come_to(run: Path) -> tuple[Counter[str], dict[str, int]]:
 
 
 def test_killed_at_a_call_the_same_command_again_gives_the_same_archive(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path / "standin", Wish(6, limits=(), options=SMALL)) as held:
+    with standing("appsec", tmp_path / "standin", StandinSpec(6, limits=(), options=SMALL)) as held:
         door = Door(held, tmp_path)
         try:
             assert door.ingest(tmp_path / "alone", "run") == 0, door.log()

@@ -30,7 +30,7 @@ from noarkit.archive.values import Query
 from noarkit.connectors.inbox.store import Inbox, inbox_place
 from noarkit.secrets import Secret
 from noarkit.server.clients import ClientsFile
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 from tests.faults.world import DEEP, ROOT
 from tests.load.journey import copied
@@ -146,7 +146,7 @@ def cases(forks: Forks, held: Standing, template: Path, folder: Path) -> Iterato
         case = Case(forks, held, root, forks.ask("archive", archive=str(root / "archive")))
         made.append(case)
         with closing(Inbox(inbox_place(case.environment))) as inbox:  # a hint that the first run takes
-            inbox.put(f"{held.service}:standin", "m-1", "something", ("1",), 0.0)
+            inbox.add(f"{held.service}:standin", "m-1", "something", ("1",), 0.0)
         return case
 
     yield make
@@ -174,7 +174,7 @@ def test_killed_at_a_step_the_same_command_again_gives_the_same_archive(
     service: str, forks: Forks, archive_template: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "standin").mkdir()
-    with standing(service, tmp_path / "standin", Wish(RECORDS[service], limits=())) as held:
+    with standing(service, tmp_path / "standin", StandinSpec(RECORDS[service], limits=())) as held:
         for make in cases(forks, held, archive_template, tmp_path):
             alone = make("alone")
             done = alone.ingest("run")

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import httpx
 
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import Asked, ScriptedService, Told
 from tests.connectors.standing import Standing, standing
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
-WISH = Wish(20, limits=(), options={"audit": "12"})
+WISH = StandinSpec(20, limits=(), options={"audit": "12"})
 
 
 @dataclass

@@ -22,9 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from noarkit.server.exchange import BodyLimits, Exchange
 from noarkit.server.run import Address, Ready, serve
 from noarkit.server.wire import Refusal
-from noarkit.standins.serving import Ready as StandinReady
-from noarkit.standins.serving import Wish
-from noarkit.standins.serving import serve as serve_standin
+from noarkit.standins.server import ReadyStandin as StandinReady
+from noarkit.standins.server import StandinSpec
+from noarkit.standins.server import serve as serve_standin
 from tests.server.conftest import Archive
 from tests.server.test_run import make_certificate
 from tests.server.wire import BASE, Wire
@@ -262,8 +262,8 @@ def test_a_standin_loses_no_body_either(service: str) -> None:
         opened.set()
 
     def run() -> None:
-        wish = Wish(records=5)
-        serve_standin(service, wish, ready=ready, stopping=stopping, around=lambda app: Listening(app, heard))
+        wish = StandinSpec(records=5)
+        serve_standin(service, wish, ready=ready, stop_event=stopping, around=lambda app: Listening(app, heard))
 
     method = "PUT" if service == "appsec" else "POST"
     content = b"grant_type=refresh_token&refresh_token=none" * 50

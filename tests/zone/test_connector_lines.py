@@ -16,13 +16,13 @@ import uvicorn
 
 from noarkit.cli.main import main
 from noarkit.connectors.features import open_service as open_features
-from noarkit.connectors.mcp.opening import open_tools
+from noarkit.connectors.mcp.connection_tools import open_tools
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault, ProxyDenied, ServiceAway, TrustFault
 from noarkit.safe import tls
 from noarkit.sources.connector.services import open_service
-from noarkit.standins.serving import SERVICES, Kind, Wish, write_config
+from noarkit.standins.server import SERVICES, StandinPackage, StandinSpec, write_config
 from tests.archive import certificates
 from tests.archive.certificates import Identity
 from tests.connectors.scripted import VirtualClock
@@ -62,10 +62,12 @@ def standing_over_tls(
     service: str, folder: Path, certificate: Path, authority: Path, name: str = NAME
 ) -> Iterator[tuple[int, Standing]]:
     """A stand-in that is known by a name, by which nobody can find its port but a proxy; without one by its port."""
-    kind = cast(Kind, importlib.import_module(f"noarkit.standins.{service}"))  # each of these packages has one
+    kind = cast(
+        StandinPackage, importlib.import_module(f"noarkit.standins.{service}")
+    )  # each of these packages has one
     with socket.create_server((HOST, 0)) as listener:
         url = f"https://{name or f'{HOST}:{listener.getsockname()[1]}'}"
-        made = kind.standin(url, Wish(20, limits=()))
+        made = kind.standin(url, StandinSpec(20, limits=()))
         write_config(folder / "standin.toml", service, made)
         config = uvicorn.Config(made.app, log_config=None, access_log=False, lifespan="auto")
         config.load()
@@ -144,7 +146,7 @@ def test_plain_http_goes_through_a_proxy_too_and_its_refusal_is_no_answer_of_the
     zone: Zone, tmp_path: Path
 ) -> None:
     proxy = Proxy(account=("kari", "proxy-canary-2"))
-    with standing("features", tmp_path, Wish(20)) as plain, listening(proxy) as through:
+    with standing("features", tmp_path, StandinSpec(20)) as plain, listening(proxy) as through:
         there = replace(zone, stands={"features": plain})
         around = zone.through(through, no_proxy=[])
         with closing(open_service(there.connection("features", **around))) as found:
@@ -167,7 +169,7 @@ def test_tools_for_assistants_go_the_same_way(zone: Zone, tmp_path: Path) -> Non
         with listening(proxy) as through:
             around = zone.through(through, no_proxy=[])
             with open_tools(there.connection("appsec", **around)) as tools:
-                assert tools.listed()
+                assert tools.list_tools()
             assert set(proxy.asked) == {f"CONNECT {HOST}:{port} HTTP/1.1"}
             for more, kind, why in (
                 ({"cert": "", "key": ""}, TrustFault, "client-certificate-missing"),
@@ -178,7 +180,7 @@ def test_tools_for_assistants_go_the_same_way(zone: Zone, tmp_path: Path) -> Non
             ):
                 with open_tools(there.connection("appsec", **{**around, **more})) as tools:
                     with pytest.raises(kind) as caught:
-                        tools.listed()
+                        tools.list_tools()
                     assert caught.value.data["why"] == why
 
 

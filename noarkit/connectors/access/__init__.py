@@ -1,1 +1,2 @@
-"""How a service lets us in: keys as they are, tokens that are renewed once however many ask, and consent given once."""
+"""Authentication with services: API keys, tokens that are renewed once for all threads and processes, and a person's
+consent."""

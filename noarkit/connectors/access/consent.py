@@ -1,11 +1,11 @@
-"""Consent given once by a person: in a browser that comes back to us, or by pasting the address it ended at.
+"""A person's first OAuth consent: in a browser that returns to a local port, or by pasting the address it ended at.
 
     consent = begin(Ask(auth_url, client_id, redirect_url, scopes))
     open_browser(consent.url)
     code = wait_for_code(consent, timeout_s=300)      # or: code_of(pasted, consent)
     grant = token_service.exchange(code, consent.redirect_url, consent.verifier)
 
-Every consent has a state of its own, compared in constant time, and a PKCE verifier (S256).
+Every consent has its own state, compared in constant time, and a PKCE verifier (S256).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PAGE = b"<!doctype html><meta charset=utf-8><title>noarkit</title><p>You may cl
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is asked for, and where the browser shall come back to (a port of 0: any that is free)."""
+    """What an OAuth consent asks for, and where the browser returns to (port 0: any free port)."""
 
     auth_url: str
     client_id: str
@@ -42,7 +42,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Consent:
-    """A consent that was begun: the address to visit, and what proves that an answer belongs to it."""
+    """A consent under way: the address to visit, and the state and verifier that prove an answer belongs to it."""
 
     url: str
     redirect_url: str
@@ -50,8 +50,8 @@ class Consent:
     verifier: str
 
 
-def begin(ask: Ask) -> Consent:
-    """Makes the address a person must visit."""
+def begin_consent(ask: Ask) -> Consent:
+    """Builds the address a person must visit."""
     verifier = secrets.token_urlsafe(64)
     state = secrets.token_urlsafe(32)
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
@@ -69,28 +69,29 @@ def begin(ask: Ask) -> Consent:
     return Consent(f"{ask.auth_url}?{urlencode(query)}", redirect, state, verifier)
 
 
-def code_of(pasted: str, consent: Consent) -> str:
-    """The code in the address that a browser ended at, or in its query alone. Raises `ConsentNeeded`, `UsageFault`."""
-    text = pasted.strip()
+def code_of(pasted_url: str, consent: Consent) -> str:
+    """Reads the code from the address (or its query alone) that a browser ended at. Raises `ConsentNeeded`,
+    `UsageFault`."""
+    text = pasted_url.strip()
     if not text or len(text) > _LONGEST_PASTE:
         raise UsageFault(what="bad-value", where="code")
     query = urlsplit(text).query if "://" in text or text.startswith("/") else text
-    found = parse_qs(query.lstrip("?"))
-    told = {name: values[0] for name, values in found.items()}
-    if not hmac.compare_digest(told.get("state", "").encode(), consent.state.encode()):
+    parameters = parse_qs(query.lstrip("?"))
+    answer = {name: values[0] for name, values in parameters.items()}
+    if not hmac.compare_digest(answer.get("state", "").encode(), consent.state.encode()):
         raise ConsentNeeded(why="wrong-state")
-    if told.get("error"):
+    if answer.get("error"):
         raise ConsentNeeded(why="consent-refused")
-    if not told.get("code"):
+    if not answer.get("code"):
         raise ConsentNeeded(why="no-code")
-    return told["code"]
+    return answer["code"]
 
 
 def wait_for_code(consent: Consent, timeout_s: float) -> str:
-    """Listens where the browser comes back to, on this machine alone. Raises `ConsentNeeded` where it does not."""
-    where = urlsplit(consent.redirect_url)
+    """Listens on this machine for the browser to return with a code. Raises `ConsentNeeded` if it does not."""
+    address = urlsplit(consent.redirect_url)
     try:
-        server = _Returning((where.hostname or "127.0.0.1", where.port or 80), consent)
+        server = _CallbackServer((address.hostname or "127.0.0.1", address.port or 80), consent)
     except OSError as error:
         raise UsageFault(what="port-taken", where=consent.redirect_url) from error
     with server:
@@ -106,27 +107,27 @@ def wait_for_code(consent: Consent, timeout_s: float) -> str:
     return server.code
 
 
-class _Returning(HTTPServer):
-    """Waits for one visit that bears our state; any other is turned away."""
+class _CallbackServer(HTTPServer):
+    """A one-visit HTTP server for the OAuth redirect; visits with another state are refused."""
 
     def __init__(self, place: tuple[str, int], consent: Consent) -> None:
-        super().__init__(place, _Visit)
+        super().__init__(place, _CallbackHandler)
         self.consent = consent
         self.code = ""
         self.fault: ConsentNeeded | None = None
         self.came = threading.Event()
 
     def server_bind(self) -> None:
-        """Takes the port; the library would look up a name for it as well, which nobody asked for."""
+        """Binds the port without looking up a host name, as the library would."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
 
-class _Visit(BaseHTTPRequestHandler):
+class _CallbackHandler(BaseHTTPRequestHandler):
     timeout = 10
 
     def do_GET(self) -> None:
-        server = cast(_Returning, self.server)  # it made us
+        server = cast(_CallbackServer, self.server)  # it made us
         try:
             if urlsplit(self.path).path != (urlsplit(server.consent.redirect_url).path or "/"):
                 raise ConsentNeeded(why="wrong-state")
@@ -148,7 +149,7 @@ class _Visit(BaseHTTPRequestHandler):
 
 
 def with_port(redirect_url: str) -> str:
-    """An address to come back to whose port is a free one, where it was left open (0)."""
+    """Replaces port 0 of a redirect address by a free port."""
     split = urlsplit(redirect_url)
     if split.port != 0:
         return redirect_url

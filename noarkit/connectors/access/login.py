@@ -1,36 +1,37 @@
-"""What a service needs for a person to let us in once: what is asked for, who exchanges the code, where it is kept."""
+"""The first login of a person to a service: the consent to ask for, the exchange of its code, and where the grant is
+stored."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from noarkit.connectors.access.consent import Ask, Consent, begin
-from noarkit.connectors.access.keep import Grant, Keep
+from noarkit.connectors.access.consent import Ask, Consent, begin_consent
+from noarkit.connectors.access.grant_store import Grant, GrantStore
 from noarkit.connectors.access.oauth import TokenService
 from noarkit.connectors.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A first consent, to be given by a person. `origin` is what a grant of this configuration is known by."""
+    """A first consent, to be given by a person. `origin` identifies the configuration that the grant belongs to."""
 
     ask: Ask
     tokens: TokenService
-    keep: Keep
+    grant_store: GrantStore
     origin: str
     wire: Wire
 
     def begin(self) -> Consent:
-        """The address to visit."""
-        return begin(self.ask)
+        """Begins a consent: the address to visit."""
+        return begin_consent(self.ask)
 
     def finish(self, consent: Consent, code: str) -> Grant:
-        """Exchanges the code and keeps the grant, on disk before anybody uses it. Raises what the service says."""
-        with self.keep.alone():
+        """Exchanges the code for a grant and stores it on disk before it is used. Raises a ServiceFault."""
+        with self.grant_store.locked():
             grant = replace(self.tokens.exchange(code, consent.redirect_url, consent.verifier), origin=self.origin)
-            self.keep.save(grant)
+            self.grant_store.save(grant)
         return grant
 
     def close(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         self.wire.close()

@@ -1,4 +1,4 @@
-"""One method for each call we make of an application security service."""
+"""The REST calls of an application security service, one method for each."""
 
 from __future__ import annotations
 
@@ -29,44 +29,44 @@ class Calls:
         self._results_a_page = results_a_page
 
     def projects(self) -> Iterator[Row]:
-        """Every project."""
+        """Lists every project."""
         yield from self._list("/api/projects", "projects")
 
     def applications(self) -> Iterator[Row]:
-        """Every application."""
+        """Lists every application."""
         yield from self._list("/api/applications", "applications")
 
     def scans(self, since: datetime | None, until: datetime) -> Iterator[Row]:
-        """Scans that were begun within a window, in whatever order the service has."""
-        window = (("to-date", _told(until)), *((("from-date", _told(since)),) if since else ()))
+        """Lists the scans that began within a window, in the order of the service."""
+        window = (("to-date", _format_time(until)), *((("from-date", _format_time(since)),) if since else ()))
         yield from self._list("/api/scans", "scans", window)
 
-    def scan(self, one: str) -> Row | None:
-        """One scan; None where the service has forgotten it."""
-        return self.one(f"/api/scans/{quote(one, safe='')}")
+    def scan(self, scan_id: str) -> Row | None:
+        """Reads one scan; None if the service has forgotten it."""
+        return self.find(f"/api/scans/{quote(scan_id, safe='')}")
 
     def findings(self, scan: str) -> list[Finding]:
-        """All findings of a scan. Raises `ServiceStrange` where that they are all cannot be proven."""
+        """Reads all findings of a scan. Raises `ServiceStrange` if they cannot be proven complete."""
 
         def ask(offset: int, limit: int) -> Page:
             params = (("scan-id", scan), ("offset", str(offset)), ("limit", str(limit)), ("sort", "-severity"))
             answer = self.ask("GET", "/api/results", (*params, ("include-nodes", "true")))
             members = answer.members()
-            found, total = members.get("results") or [], members.get("totalCount")
-            if not isinstance(total, int) or not isinstance(found, list):
-                raise ServiceStrange(where=answer.where, why="not-an-object")
-            return Page([row for row in found if isinstance(row, Mapping)], total)
+            rows, total = members.get("results") or [], members.get("totalCount")
+            if not isinstance(total, int) or not isinstance(rows, list):
+                raise ServiceStrange(where=answer.label, why="not-an-object")
+            return Page([row for row in rows if isinstance(row, Mapping)], total)
 
         return all_findings(ask, self._results_a_page, f"results of {scan}")
 
     def summary(self, scan: str) -> Row:
-        """The counts of a scan, by scanner."""
+        """Reads the counts of a scan, by scanner."""
         members = self.ask("GET", "/api/scan-summary", (("scan-ids", scan), ("include-severity-status", "true")))
-        found = members.members().get("scansSummaries")
-        return found[0] if isinstance(found, list) and found and isinstance(found[0], Mapping) else {}
+        summaries = members.members().get("scansSummaries")
+        return summaries[0] if isinstance(summaries, list) and summaries and isinstance(summaries[0], Mapping) else {}
 
     def evaluation(self, project: str, scan: str) -> Row | None:
-        """How a scan stands by the policies of its project; empty where it has none, None where we may not know."""
+        """Reads the policy evaluation of a scan; empty if there is none, None if we may not read it."""
         params = (("astProjectId", project), ("scanId", scan))
         try:
             answer = self.ask("GET", "/api/policy_management_service_uri/evaluation", params, accepts=_NOT_THERE)
@@ -79,48 +79,50 @@ class Calls:
         return answer.members()
 
     def tags(self, kind: str) -> Row:
-        """The tags of projects or scans, with the values that each has."""
+        """Reads the tags of projects or scans, with the values of each."""
         return self.ask("GET", f"/api/{kind}/tags").members()
 
     def last_scan(self, project: str) -> Row:
-        """The newest scan of a project; nothing where it was never scanned."""
-        found = self.ask("GET", "/api/projects/last-scan", (("project-ids", project), ("limit", "1"))).members()
-        told = found.get(project)
-        return told if isinstance(told, Mapping) else {}
+        """Reads the newest scan of a project; empty if it was never scanned."""
+        scans_by_project = self.ask(
+            "GET", "/api/projects/last-scan", (("project-ids", project), ("limit", "1"))
+        ).members()
+        scan = scans_by_project.get(project)
+        return scan if isinstance(scan, Mapping) else {}
 
     def branches(self, project: str) -> Iterator[str]:
-        """The branches of a project that were ever scanned."""
+        """Lists the branches of a project that were ever scanned."""
         offset = 0
         while True:
             params = (("project-id", project), ("offset", str(offset)), ("limit", str(PER_PAGE)))
             answer = self.ask("GET", "/api/projects/branches", params)
-            found = parse(answer.body, answer.where) or []
-            if not isinstance(found, list):
-                raise ServiceStrange(where=answer.where, why="not-an-object")
-            yield from map(str, found)
-            offset += len(found)
-            if len(found) < PER_PAGE:
+            branches = parse(answer.body, answer.label) or []
+            if not isinstance(branches, list):
+                raise ServiceStrange(where=answer.label, why="not-an-object")
+            yield from map(str, branches)
+            offset += len(branches)
+            if len(branches) < PER_PAGE:
                 return
 
     def webhooks(self) -> Iterator[Row]:
-        """The webhooks of the tenant."""
+        """Lists the webhooks of the tenant."""
         yield from self._list("/api/webhooks/tenant", "webhooks")
 
     def audit(self, begin: date, end: date) -> Iterator[ListPage]:
-        """What was done in the tenant from the beginning of one day to the beginning of another, page by page, in
-        whatever order the service has."""
+        """Reads the audit events from the beginning of one day to the beginning of another, page by page, in the order
+        of the service."""
         days = (("startDate", f"{begin.isoformat()}T00:00:00Z"), ("endDate", f"{end.isoformat()}T00:00:00Z"))
         yield from self._pages("/api/audit-events/", "events", days, _AUDIT_PER_PAGE)
 
-    def one(self, path: str) -> Row | None:
-        """One thing; None where there is none."""
+    def find(self, path: str) -> Row | None:
+        """Reads one object; None if there is none."""
         answer = self.ask("GET", path, accepts=frozenset({404}))
         return None if answer.status == 404 else answer.members()
 
     def write(
         self, method: Method, path: str, body: Mapping[str, object] | None = None, *, repeatable: bool = False
     ) -> Mapping[str, object]:
-        """A change; what the service says of it. What it makes anew is not sent again where its fate is unknown."""
+        """Sends a change and returns the answer. A creation is not repeated when its fate is unknown."""
         answer = self.client.ask(
             Request(
                 method,
@@ -134,7 +136,7 @@ class Calls:
         return answer.members() if answer.body else {}
 
     def ask(self, method: Method, path: str, params: Params = (), *, accepts: frozenset[int] = frozenset()) -> Answer:
-        """A question, tried again as often as is sensible."""
+        """Sends a read request, with retries."""
         url, headers = self.client.url(path), {"Accept": self._accept}
         return self.client.ask(Request(method, url, params, headers, repeatable=True, accepts=accepts))
 
@@ -146,22 +148,22 @@ class Calls:
             offset = int(cursor or "0")
             answer = self.ask("GET", path, (*params, ("offset", str(offset)), ("limit", str(limit))))
             members = answer.members()
-            found = members.get(name) or []
-            if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
-                raise ServiceStrange(where=answer.where, why="not-an-object")
-            told = members.get("filteredTotalCount", members.get("totalCount"))
-            total = told if isinstance(told, int) else None
-            after = offset + len(found)
-            more = bool(found) and (after < total if total is not None else True)
-            return ListPage(found, str(after) if more else None, total)
+            rows = members.get(name) or []
+            if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+                raise ServiceStrange(where=answer.label, why="not-an-object")
+            stated_total = members.get("filteredTotalCount", members.get("totalCount"))
+            total = stated_total if isinstance(stated_total, int) else None
+            after = offset + len(rows)
+            more = bool(rows) and (after < total if total is not None else True)
+            return ListPage(rows, str(after) if more else None, total)
 
         yield from pages(page, path)
 
 
 def code_of(fault: ServiceRefused) -> str:
-    """The service's own number for a refusal; empty where it told none."""
+    """Returns the service's own error number; empty if there is none."""
     return str(fault.data.get("why") or "").partition(":")[0]
 
 
-def _told(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

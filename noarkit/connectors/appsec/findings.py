@@ -1,8 +1,9 @@
-"""All findings of a scan, proven complete: offsets may count rows or pages, and which of them is found out.
+"""Reads all findings of a scan and proves the list complete: offsets may count rows or pages, and which one is
+detected.
 
-The second page is asked for as number 1. Where it repeats what the first one held, offsets count rows. In the end there
-must be exactly as many as the service says, and none of them on two pages; else all of it is asked for again, and then
-told as incomplete.
+The second page is requested as number 1. If it repeats rows of the first one, offsets count rows. In the end there must
+be exactly as many findings as the service says, and none of them on two pages; otherwise all is read again, and then
+reported as incomplete.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some findings, and how many the service says there are in all."""
+    """A page of findings, with the total that the service reports."""
 
     rows: Sequence[Finding]
     total: int
 
 
-def all_findings(ask: Callable[[int, int], Page], limit: int, where: str) -> list[Finding]:
-    """Every finding, in an order of our own. Raises `ServiceStrange` where that these are all cannot be proven."""
+def all_findings(ask: Callable[[int, int], Page], limit: int, location: str) -> list[Finding]:
+    """Returns every finding in a stable order. Raises `ServiceStrange` if they cannot be proven complete."""
     for attempt in range(_TRIES):
         try:
-            return sorted(_once(ask, limit, where), key=_order)
+            return sorted(_once(ask, limit, location), key=_order)
         except ServiceStrange as fault:
             if fault.data.get("why") != "list-incomplete" or attempt == _TRIES - 1:
                 raise
@@ -37,46 +38,46 @@ def all_findings(ask: Callable[[int, int], Page], limit: int, where: str) -> lis
 
 
 def key_of(finding: Finding) -> tuple[str, ...]:
-    """What a finding is known by in its scan: its own id repeats where a weakness is in several packages."""
+    """Builds the key of a finding in its scan: its own id repeats where a weakness is in several packages."""
     data = finding.get("data")
-    known = data if isinstance(data, Mapping) else {}
+    details = data if isinstance(data, Mapping) else {}
     names = ("packageIdentifier", "resultHash", "filename", "fileName", "line", "packageName", "packageVersion")
     return (
         str(finding.get("type")),
         str(finding.get("similarityId")),
-        *(str(known[name]) if known.get(name) is not None else "" for name in names),
+        *(str(details[name]) if details.get(name) is not None else "" for name in names),
     )
 
 
-def _once(ask: Callable[[int, int], Page], limit: int, where: str) -> list[Finding]:
+def _once(ask: Callable[[int, int], Page], limit: int, location: str) -> list[Finding]:
     first = ask(0, limit)
-    found, total = list(first.rows), first.total
-    if len(found) == total:
-        return found
-    step = len(found)  # the service may give fewer than were asked for
+    findings, total = list(first.rows), first.total
+    if len(findings) == total:
+        return findings
+    step = len(findings)  # the service may give fewer than were asked for
     if not step or step > total:
-        raise _incomplete(where, step, total)
-    seen = {fingerprint(row) for row in found}
+        raise _incomplete(location, step, total)
+    fingerprints = {fingerprint(row) for row in findings}
     second = ask(1, step)
-    by_rows = any(fingerprint(row) in seen for row in second.rows)
+    by_rows = any(fingerprint(row) in fingerprints for row in second.rows)
     page, offset = (ask(step, step), step) if by_rows else (second, 1)
     while True:
         marks = {fingerprint(row) for row in page.rows}
-        if not marks or marks & seen or page.total != total:
-            raise _incomplete(where, len(found), page.total)
-        seen |= marks
-        found += page.rows
-        if len(found) >= total:
+        if not marks or marks & fingerprints or page.total != total:
+            raise _incomplete(location, len(findings), page.total)
+        fingerprints |= marks
+        findings += page.rows
+        if len(findings) >= total:
             break
         offset += len(page.rows) if by_rows else 1
         page = ask(offset, step)
-    if len(found) != total:
-        raise _incomplete(where, len(found), total)
-    return found
+    if len(findings) != total:
+        raise _incomplete(location, len(findings), total)
+    return findings
 
 
-def _incomplete(where: str, found: int, total: int) -> ServiceStrange:
-    return ServiceStrange(where=where, why="list-incomplete", found=found, total=total)
+def _incomplete(location: str, count: int, total: int) -> ServiceStrange:
+    return ServiceStrange(where=location, why="list-incomplete", found=count, total=total)
 
 
 def _order(finding: Finding) -> tuple[tuple[str, ...], bytes]:

@@ -1,8 +1,8 @@
-"""Reports and bills of materials: ordered, waited for, and kept a while so that each is made once.
+"""Orders reports and bills of materials, waits for them, and caches them so that each is made once.
 
-The service makes them anew with each order, and no two are alike. What was made of the same findings is given again
-from what is kept with the connection, so that a scan that is read twice does not become two versions. Without what is
-kept a report is made anew, and becomes one version more.
+The service makes them anew with each order, and no two are alike. A document of the same findings is therefore served
+from the cache, so that a scan that is read twice does not become two versions. Without the cache a report is made
+again, and becomes another version.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from noarkit.connectors.pace import Clock
 from noarkit.connectors.wire import Request
 from noarkit.errors import ItemUnreadable, ServiceRefused
 
-KEPT_S = 40 * 86_400.0
+RETENTION_S = 40 * 86_400.0
 _SECTIONS = ("scan-information", "results-overview", "scan-results", "categories", "vulnerability-details")
 _BLOCK = 1 << 18
-_NOTHING = "no results"
+_NO_RESULTS = "no results"
 _MOST_REFUSALS = 24
 _NOT_YET = frozenset({404})
-_EVALUATING = frozenset({"evaluating", "pending", "running"})
+_EVALUATING_STATES = frozenset({"evaluating", "pending", "running"})
 _BOM = b"\xef\xbb\xbf"
 
 
 class Shelf:
-    """What a connection keeps of its own: papers, scans that had not ended, and the key that redacts. Ours alone."""
+    """A connection's local cache: documents, scans that had not ended, and the redaction key. Readable by its owner
+    alone."""
 
     def __init__(self, path: Path, now_s: Callable[[], float]) -> None:
         self._path = path
@@ -42,10 +43,10 @@ class Shelf:
             db.execute("CREATE TABLE IF NOT EXISTS waiting (scan TEXT PRIMARY KEY, seen REAL)")
             db.execute("CREATE TABLE IF NOT EXISTS redaction (key BLOB)")
             db.execute("CREATE TABLE IF NOT EXISTS decided (finding TEXT PRIMARY KEY, seen REAL)")
-            db.execute("DELETE FROM paper WHERE made < ?", (now_s() - KEPT_S,))
+            db.execute("DELETE FROM paper WHERE made < ?", (now_s() - RETENTION_S,))
 
     def paper(self, name: str, make: Callable[[], bytes]) -> bytes:
-        """The bytes kept under a name, made now where there are none."""
+        """Returns the cached bytes of a document, made now if there are none."""
         with self._open() as db:
             row = db.execute("SELECT bytes FROM paper WHERE name = ?", (name,)).fetchone()
         if row is not None:
@@ -56,7 +57,7 @@ class Shelf:
             return bytes(db.execute("SELECT bytes FROM paper WHERE name = ?", (name,)).fetchone()[0])
 
     def redaction_key(self) -> bytes:
-        """What short secrets are hidden with; made once."""
+        """Returns the key that hides short secrets; made once."""
         with self._open() as db:
             row = db.execute("SELECT key FROM redaction").fetchone()
             if row is None:
@@ -65,25 +66,25 @@ class Shelf:
         return bytes(row[0])
 
     def wait_for(self, scan: str) -> None:
-        """A scan that has not ended: it is asked for again by each run, however long ago it began."""
+        """Remembers a scan that has not ended: every run asks for it again, however long ago it began."""
         with self._open() as db:
             db.execute("INSERT OR IGNORE INTO waiting VALUES (?, ?)", (scan, self._now_s()))
 
-    def waiting(self, for_s: float) -> list[str]:
-        """Scans that had not ended when they were met first. They stay known after their end, for another archive may
-        not have them yet, until the service itself forgets them."""
+    def waiting_scans(self, for_s: float) -> list[str]:
+        """Returns the scans that had not ended when first seen. They stay listed after their end, for another archive
+        may lack them, until the service itself forgets them."""
         with self._open() as db:
             db.execute("DELETE FROM waiting WHERE seen < ?", (self._now_s() - for_s,))
             return [str(scan) for (scan,) in db.execute("SELECT scan FROM waiting ORDER BY scan")]
 
-    def met_decided(self, *findings: str) -> None:
-        """Findings that were decided about: they are asked about again though somebody takes the decision back."""
+    def note_decided(self, *findings: str) -> None:
+        """Remembers findings with decisions: they are asked about again even if the decision is withdrawn."""
         with self._open() as db:
             rows = [(finding, self._now_s()) for finding in findings]
             db.executemany("INSERT OR IGNORE INTO decided VALUES (?, ?)", rows)
 
-    def were_decided(self) -> set[str]:
-        """The findings that were ever decided about."""
+    def decided_findings(self) -> set[str]:
+        """Returns the findings that ever had a decision."""
         with self._open() as db:
             return {str(finding) for (finding,) in db.execute("SELECT finding FROM decided")}
 
@@ -99,7 +100,7 @@ class Shelf:
 
 
 class Papers:
-    """Orders what the service makes. It is asked each `poll_s` whether that is done, for `most_s` at most."""
+    """Orders documents from the service, and polls each job every `poll_s` seconds, for at most `most_s`."""
 
     def __init__(self, calls: Calls, clock: Clock, poll_s: float, most_s: float) -> None:
         self._calls = calls
@@ -108,7 +109,8 @@ class Papers:
         self._most_s = most_s
 
     def report(self, scan: str) -> bytes:
-        """The report of a scan as PDF. Raises `ItemUnreadable` where the service fails to make it in time."""
+        """Orders and downloads the PDF report of a scan. Raises `ItemUnreadable` if the service fails to make it in
+        time."""
         body = {
             "fileFormat": "pdf",
             "reportName": "improved-scan-report",
@@ -119,8 +121,8 @@ class Papers:
             "reportType": "cli",
         }
         job = str(self._calls.write("POST", "/api/reports/v2", body, repeatable=True).get("reportId"))
-        for told in self._asked(f"/api/reports/{job}", (("returnUrl", "true"),), f"report of {scan}"):
-            status = str(told.get("status")).casefold()
+        for state in self._poll_job(f"/api/reports/{job}", (("returnUrl", "true"),), f"report of {scan}"):
+            status = str(state.get("status")).casefold()
             if status == "completed":
                 return self._bytes(f"/api/reports/{job}/download")
             if status == "failed":
@@ -128,24 +130,24 @@ class Papers:
         raise ItemUnreadable(key=scan, why="report-failed")
 
     def evaluation(self, project: str, scan: str) -> Mapping[str, object] | None:
-        """How a scan stands by the policies, once that is found out; empty where it has none, None where we may
-        not know. Raises `ItemUnreadable` where it takes too long."""
-        begun_s = self._clock.now_s()
-        while self._clock.now_s() - begun_s <= self._most_s:
-            told = self._calls.evaluation(project, scan)
-            if told is None or str(told.get("status")).casefold() not in _EVALUATING:
-                return told
+        """Waits for the policy evaluation of a scan; empty if there is none, None if we may not read it. Raises
+        `ItemUnreadable` if it takes too long."""
+        started_s = self._clock.now_s()
+        while self._clock.now_s() - started_s <= self._most_s:
+            evaluation = self._calls.evaluation(project, scan)
+            if evaluation is None or str(evaluation.get("status")).casefold() not in _EVALUATING_STATES:
+                return evaluation
             self._clock.sleep_s(self._poll_s)
         raise ItemUnreadable(key=f"policies of {scan}", why="job-too-long")
 
     def materials(self, scan: str) -> bytes | None:
-        """The bill of materials of a scan; None where there is nothing in it. Raises `ItemUnreadable`."""
-        job = self._ordered(scan)
+        """Orders and downloads the bill of materials of a scan; None if it is empty. Raises `ItemUnreadable`."""
+        job = self._order_export(scan)
         if job is None:
             return None
         path = "/api/sca/export/requests"
-        for told in self._asked(path, (("exportId", job), ("returnUrl", "true")), f"export of {scan}"):
-            status = str(told.get("exportStatus")).casefold()
+        for state in self._poll_job(path, (("exportId", job), ("returnUrl", "true")), f"export of {scan}"):
+            status = str(state.get("exportStatus")).casefold()
             if status == "completed":
                 data = self._bytes(f"{path}/{job}/download").removeprefix(_BOM)
                 parse(data, f"export of {scan}")
@@ -154,24 +156,24 @@ class Papers:
                 break
         raise ItemUnreadable(key=scan, why="export-failed")
 
-    def _ordered(self, scan: str) -> str | None:
-        """The export's id. Just after a scan the service may refuse it for a while."""
+    def _order_export(self, scan: str) -> str | None:
+        """Orders an export and returns its id. Just after a scan the service may refuse it for a while."""
         body = {"ScanID": scan, "FileFormat": "CycloneDxJson", "ExportParameters": {}}
         for attempt in range(_MOST_REFUSALS):
             try:
                 return str(self._calls.write("POST", "/api/sca/export/requests", body, repeatable=True)["exportId"])
             except ServiceRefused as fault:
-                if _NOTHING in str(fault.data.get("why")).casefold():
+                if _NO_RESULTS in str(fault.data.get("why")).casefold():
                     return None
                 if fault.data.get("status") != 400 or attempt == _MOST_REFUSALS - 1:
                     raise
                 self._clock.sleep_s(self._poll_s)
         raise AssertionError("unreachable")
 
-    def _asked(self, path: str, params: tuple[tuple[str, str], ...], key: str) -> Iterator[Mapping[str, object]]:
-        """What the service says of a job, again and again. Ends when it took too long."""
-        begun_s = self._clock.now_s()
-        while self._clock.now_s() - begun_s <= self._most_s:
+    def _poll_job(self, path: str, params: tuple[tuple[str, str], ...], key: str) -> Iterator[Mapping[str, object]]:
+        """Polls a job and yields each answer, until the time is up."""
+        started_s = self._clock.now_s()
+        while self._clock.now_s() - started_s <= self._most_s:
             answer = self._calls.ask("GET", path, params, accepts=_NOT_YET)
             yield {} if answer.status in _NOT_YET else answer.members()
             self._clock.sleep_s(self._poll_s)

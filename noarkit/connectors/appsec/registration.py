@@ -1,7 +1,7 @@
-"""A client of our own at the token service, registered once by this program where nobody made one beforehand.
+"""Registers this program as an OAuth client at the token service, once, if nobody made a client beforehand.
 
-A tenant may hold no more than some hundred clients, so what was registered is kept with the connection and used for
-good; that a tenant is full is told as such.
+A tenant may have only some hundred clients, so the client is stored with the connection and reused; a full tenant is
+reported as such.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from noarkit.connectors.wire import Request, Wire
 from noarkit.errors import ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.safe.atomic import write_bytes
 
-_KEPT = "client.json"
+_CLIENT_FILE = "client.json"
 _MOST = "max clients"
 
 
-def known_client(to: Connection, realm_url: str) -> str:
-    """The client that was registered at a realm; empty where none was."""
+def registered_client(connection: Connection, realm_url: str) -> str:
+    """Returns the client id registered at a realm; empty if there is none."""
     try:
-        told = json.loads(to.state_file(_KEPT).read_bytes())
-        return str(told["client_id"]) if told["realm"] == realm_url else ""
+        entry = json.loads(connection.state_file(_CLIENT_FILE).read_bytes())
+        return str(entry["client_id"]) if entry["realm"] == realm_url else ""
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return ""  # one that cannot be read is made anew
+        return ""  # an unreadable file is replaced
 
 
-def register(to: Connection, settings: AppSecSettings, wire: Wire, redirect_url: str) -> str:
-    """The client of this connection, registered now where it has none. Raises `ServiceDenied` where the tenant takes no
-    more of them, `ServiceRefused`, `ServiceAway`."""
-    known = known_client(to, settings.realm_url)
-    if known:
-        return known
-    found = _place(settings, wire)
+def register(connection: Connection, settings: AppSecSettings, wire: Wire, redirect_url: str) -> str:
+    """Returns the client id of this connection, registered now if it has none. Raises `ServiceDenied` if the tenant
+    takes no more of them, `ServiceRefused`, `ServiceAway`."""
+    registered_id = registered_client(connection, settings.realm_url)
+    if registered_id:
+        return registered_id
+    place = _place(settings, wire)
     body = {
         "client_name": "noarkit",
         "redirect_uris": [_any_port(redirect_url)],
@@ -45,33 +45,33 @@ def register(to: Connection, settings: AppSecSettings, wire: Wire, redirect_url:
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
     }
-    answer = wire.send(Request("POST", found, body=orjson.dumps(body), media_type="application/json"))
+    answer = wire.send(Request("POST", place, body=orjson.dumps(body), media_type="application/json"))
     if answer.status >= 300:
-        said = wire.scrubber.clean(message_of(answer))
-        if _MOST in said.casefold():
-            raise ServiceDenied(where=answer.where, status=answer.status, why="too-many-clients")
-        raise ServiceRefused(where=answer.where, status=answer.status, why=said)
+        message = wire.scrubber.clean(message_of(answer))
+        if _MOST in message.casefold():
+            raise ServiceDenied(where=answer.label, status=answer.status, why="too-many-clients")
+        raise ServiceRefused(where=answer.label, status=answer.status, why=message)
     client = answer.members().get("client_id")
     if not isinstance(client, str) or not client:
-        raise ServiceStrange(where=answer.where, why="no-client")
-    kept = json.dumps({"client_id": client, "realm": settings.realm_url}).encode()
-    write_bytes(to.state_file(_KEPT), kept, mode=0o600)
+        raise ServiceStrange(where=answer.label, why="no-client")
+    content = json.dumps({"client_id": client, "realm": settings.realm_url}).encode()
+    write_bytes(connection.state_file(_CLIENT_FILE), content, mode=0o600)
     return client
 
 
 def _place(settings: AppSecSettings, wire: Wire) -> str:
-    """Where clients are registered, as the realm tells it; it may name no other host than those of the connection."""
+    """Reads the registration address from the realm's metadata; only hosts of the connection are accepted."""
     url = settings.realm_url.removesuffix("/protocol/openid-connect") + "/.well-known/openid-configuration"
     answer = wire.send(Request("GET", url))
     if answer.status == 404:
-        raise ServiceDenied(where=answer.where, status=404, why="no-such-tenant")
+        raise ServiceDenied(where=answer.label, status=404, why="no-such-tenant")
     place = answer.members().get("registration_endpoint") if answer.status < 300 else None
     if not isinstance(place, str):
-        raise ServiceRefused(where=answer.where, status=answer.status, why="no-registration")
+        raise ServiceRefused(where=answer.label, status=answer.status, why="no-registration")
     return place
 
 
 def _any_port(redirect_url: str) -> str:
-    """The address a browser comes back to, whatever the port on this machine will be."""
+    """Removes the port from a redirect address, as a loopback redirect may use any."""
     split = urlsplit(redirect_url)
     return split._replace(netloc=split.hostname or "").geturl() if split.port == 0 else redirect_url

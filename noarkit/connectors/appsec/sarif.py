@@ -1,7 +1,7 @@
-"""Findings as SARIF 2.1.0: a run for each scanner, with the fingerprints and decisions that must not be lost.
+"""Writes findings as SARIF 2.1.0: a run for each scanner, with fingerprints and decisions.
 
-`written` makes a file of findings, the same for the same findings.
-What was hidden in the findings is told as a redaction token. Paths of findings are relative to the scanned source.
+`write_sarif` is deterministic: the same findings give the same file. Redacted values appear as SARIF redaction tokens.
+Paths of findings are relative to the scanned source.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _LEVELS = {"CRITICAL": "error", "HIGH": "error", "MEDIUM": "warning", "LOW": "no
 _SCORES = {"CRITICAL": "9.0", "HIGH": "7.0", "MEDIUM": "4.0", "LOW": "2.0", "INFO": "1.0"}
 _BASELINES = {"NEW": "new", "RECURRENT": "unchanged", "FIXED": "absent"}
 _SUPPRESSIONS = {"NOT_EXPLOITABLE": "accepted", "PROPOSED_NOT_EXPLOITABLE": "underReview"}
-_KEPT = ("state", "status", "severity", "similarityId", "firstFoundAt", "foundAt", "firstScanId")
+_PROPERTY_NAMES = ("state", "status", "severity", "similarityId", "firstFoundAt", "foundAt", "firstScanId")
 
 
 @dataclass(frozen=True, slots=True)
-class Scanned:
-    """What was scanned: the scan's id, whether it ran to its end, and where its source came from."""
+class ScanOrigin:
+    """The scan that SARIF describes: its id, whether it completed, and where its source came from."""
 
     scan: str
     successful: bool
@@ -35,35 +35,36 @@ class Scanned:
     commit: str = ""
 
 
-def written(scanned: Scanned, findings: Sequence[Finding]) -> bytes:
-    """A SARIF file."""
-    kinds = sorted({str(one.get("type") or "unknown") for one in findings}) or ["none"]
+def write_sarif(origin: ScanOrigin, findings: Sequence[Finding]) -> bytes:
+    """Writes findings as a SARIF file."""
+    kinds = sorted({str(finding.get("type") or "unknown") for finding in findings}) or ["none"]
     runs = [
-        _run(scanned, kind, [one for one in findings if str(one.get("type") or "unknown") == kind]) for kind in kinds
+        _run(origin, kind, [finding for finding in findings if str(finding.get("type") or "unknown") == kind])
+        for kind in kinds
     ]
     return canonical({"$schema": SCHEMA, "version": "2.1.0", "runs": runs})
 
 
-def _run(scanned: Scanned, kind: str, findings: Sequence[Finding]) -> dict[str, object]:
+def _run(origin: ScanOrigin, kind: str, findings: Sequence[Finding]) -> dict[str, object]:
     rules: dict[str, dict[str, object]] = {}
     places: dict[str, int] = {}
     results = []
-    for one in findings:
-        rule = _rule(one)
+    for finding in findings:
+        rule = _rule(finding)
         name = str(rule["id"])
         rules.setdefault(name, rule)
-        results.append(_result(one, name, places.setdefault(name, len(places))))
-    about: dict[str, object] = {"id": f"{scanned.scan}/{kind}"}
-    if _is_uuid(scanned.scan):
-        about["correlationGuid"] = scanned.scan  # what the runs of one scan share
+        results.append(_result(finding, name, places.setdefault(name, len(places))))
+    about: dict[str, object] = {"id": f"{origin.scan}/{kind}"}
+    if _is_uuid(origin.scan):
+        about["correlationGuid"] = origin.scan  # what the runs of one scan share
     run: dict[str, object] = {
         "tool": {"driver": {"name": kind, "rules": list(rules.values())}},
         "automationDetails": about,
-        "invocations": [{"executionSuccessful": scanned.successful}],
+        "invocations": [{"executionSuccessful": origin.successful}],
         "results": results,
     }
-    if scanned.repository:
-        source = {"repositoryUri": _uri(scanned.repository), "branch": scanned.branch, "revisionId": scanned.commit}
+    if origin.repository:
+        source = {"repositoryUri": _uri(origin.repository), "branch": origin.branch, "revisionId": origin.commit}
         run["versionControlProvenance"] = [{name: value for name, value in source.items() if value}]
     tokens = sorted(set(_tokens(findings)))
     return {**run, "redactionTokens": tokens} if tokens else run
@@ -72,8 +73,8 @@ def _run(scanned: Scanned, kind: str, findings: Sequence[Finding]) -> dict[str, 
 def _rule(finding: Finding) -> dict[str, object]:
     data, details = _table(finding.get("data")), _table(finding.get("vulnerabilityDetails"))
     name = str(data.get("queryName") or data.get("ruleName") or details.get("cveName") or finding.get("type") or "")
-    known = data.get("queryId") or data.get("ruleId") or details.get("cveName") or finding.get("similarityId") or name
-    rule: dict[str, object] = {"id": str(known), "name": name or str(known)}
+    rule_id = data.get("queryId") or data.get("ruleId") or details.get("cveName") or finding.get("similarityId") or name
+    rule: dict[str, object] = {"id": str(rule_id), "name": name or str(rule_id)}
     severity = str(finding.get("severity") or "").upper()
     if severity in _SCORES:
         rule["properties"] = {"security-severity": _SCORES[severity]}
@@ -95,7 +96,7 @@ def _result(finding: Finding, rule: str, place: int) -> dict[str, object]:
             "similarityId/v1": str(finding.get("similarityId") or ""),
             "finding/v1": fingerprint(list(key_of(finding))),
         },
-        "properties": {name: finding[name] for name in _KEPT if finding.get(name) is not None},
+        "properties": {name: finding[name] for name in _PROPERTY_NAMES if finding.get(name) is not None},
     }
     baseline = _BASELINES.get(str(finding.get("status") or "").upper())
     if baseline:
@@ -106,7 +107,7 @@ def _result(finding: Finding, rule: str, place: int) -> dict[str, object]:
     if locations:
         result["locations"] = locations[:1]
     if len(locations) > 1:
-        flow = [{"location": one} for one in locations]
+        flow = [{"location": location} for location in locations]
         result["codeFlows"] = [{"threadFlows": [{"locations": flow}]}]
     return result
 
@@ -142,10 +143,10 @@ def _is_place(value: object) -> bool:
 
 def _is_uuid(text: str) -> bool:
     try:
-        found = uuid.UUID(text)
+        parsed = uuid.UUID(text)
     except ValueError:
         return False
-    return str(found) == text and found.version in (1, 2, 3, 4, 5)
+    return str(parsed) == text and parsed.version in (1, 2, 3, 4, 5)
 
 
 def _uri(text: str) -> str:

@@ -1,7 +1,7 @@
-"""What makes a SARIF file a valid one: version 2.1.0 as far as files of findings use it.
+"""Checks SARIF 2.1.0 files, as far as files of findings use the format.
 
-A member nobody knows, one that is lacking, a value of another kind or outside its list is a problem, told by its place.
-Parts that files of findings seldom have (graphs, stacks, fixes, conversions …) are not looked into.
+An unknown or missing member, or a value of another type or outside its list, is a problem, reported with its location.
+Parts that files of findings seldom have (graphs, stacks, fixes, conversions …) are not checked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DEPTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of object: members that it must have, those it may have beside, and what some of them are."""
+    """The rules of one SARIF object: required and optional members, and the types of some of them."""
 
     needs: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
@@ -122,7 +122,8 @@ KINDS: Mapping[str, Kind] = {
 
 
 def problems(data: bytes) -> Iterator[tuple[str, str]]:
-    """What is wrong with a file, as place and word; nothing for a valid one. Raises `ServiceStrange` for no JSON."""
+    """Returns what is wrong with a file, as location and word; nothing for a valid one. Raises `ServiceStrange` if it
+    is not JSON."""
     yield from _object(parse(data, "sarif"), "sarif", "", 0)
 
 
@@ -131,9 +132,9 @@ def _object(value: object, name: str, place: str, depth: int) -> Iterator[tuple[
         yield place, "not-an-object"
         return
     kind = KINDS[name]
-    known = {*kind.needs, *kind.may, *kind.parts, *kind.lists, *kind.one_of, *kind.texts, *kind.least, *kind.guids,
+    allowed = {*kind.needs, *kind.may, *kind.parts, *kind.lists, *kind.one_of, *kind.texts, *kind.least, *kind.guids,
              *kind.flags, "properties"}  # fmt: skip
-    for member in value.keys() - known:
+    for member in value.keys() - allowed:
         yield f"{place}/{member}", "unknown-member"
     for member in kind.needs:
         if member not in value:
@@ -152,14 +153,14 @@ def _member(kind: Kind, member: str, inner: object, at: tuple[str, int]) -> Iter
         if not isinstance(inner, list):
             yield place, "not-a-list"
             return
-        for number, one in enumerate(inner):
-            yield from _object(one, kind.lists[member], f"{place}/{number}", depth + 1)
+        for number, item in enumerate(inner):
+            yield from _object(item, kind.lists[member], f"{place}/{number}", depth + 1)
     elif not _is_good(kind, member, inner):
         yield place, "bad-value"
 
 
 def _is_good(kind: Kind, member: str, inner: object) -> bool:
-    """Whether a value may stand under a member."""
+    """True if a value is allowed for a member."""
     if member in kind.one_of:
         return inner in kind.one_of[member]
     if member in kind.texts:
@@ -171,5 +172,5 @@ def _is_good(kind: Kind, member: str, inner: object) -> bool:
     if member in kind.flags:
         return isinstance(inner, bool)
     if member == "redactionTokens":
-        return isinstance(inner, list) and len({str(one) for one in inner}) == len(inner)
+        return isinstance(inner, list) and len({str(item) for item in inner}) == len(inner)
     return member != "properties" or isinstance(inner, Mapping)

@@ -1,4 +1,4 @@
-"""An application security service: who we are, what can be read, and how each stream is read within a window."""
+"""An application security service as a `Service`: its tenant, its streams, and the items of each within a window."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
 
-from noarkit.connectors.appsec.access import settings_of, token_pass, tools_pass
+from noarkit.connectors.appsec.access import make_token_credential, make_tools_credential, settings_of
 from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
 from noarkit.connectors.appsec.papers import Papers, Shelf
-from noarkit.connectors.appsec.sarif import written
+from noarkit.connectors.appsec.sarif import write_sarif
 from noarkit.connectors.appsec.states import key_in
-from noarkit.connectors.appsec.streams import Scans, scanned
+from noarkit.connectors.appsec.streams import Scans, scan_origin
 from noarkit.connectors.appsec.trail import Audit, Decisions
-from noarkit.connectors.client import Client, Manner
+from noarkit.connectors.client import Client, Dialect
 from noarkit.connectors.pace import Clock, Pace, SharedLog
 from noarkit.connectors.paging import Row
 from noarkit.connectors.port import Introduction, Remark, ServiceItem, Stream, Window
@@ -35,35 +35,35 @@ _STREAMS = (
 )
 
 
-def open_service(to: Connection, clock: Clock | None = None) -> AppSec:
-    """The service behind a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
-    return AppSec(to, clock or Clock())
+def open_service(connection: Connection, clock: Clock | None = None) -> AppSec:
+    """Opens the service of a connection. Sends nothing yet. Raises `ConfigFault`, `SecretFault`."""
+    return AppSec(connection, clock or Clock())
 
 
 class AppSec:
     """One connection to an application security service."""
 
-    # longer than any scan takes, by the time it was begun; what has not ended by then is known by its id
+    # longer than any scan takes, by its start; scans that have not ended by then are remembered by id
     look_back = timedelta(days=7)
 
-    def __init__(self, to: Connection, clock: Clock) -> None:
-        self.settings = settings_of(to)
-        self.to = to
-        wire = open_wire(to, [self.settings.api_url, self.settings.auth_url], Scrubber())
-        key = token_pass(to, self.settings, wire, clock)
-        log = SharedLog(to.state_file("pace.db")) if self.settings.rates else None
+    def __init__(self, connection: Connection, clock: Clock) -> None:
+        self.settings = settings_of(connection)
+        self.connection = connection
+        wire = open_wire(connection, [self.settings.api_url, self.settings.auth_url], Scrubber())
+        key = make_token_credential(connection, self.settings, wire, clock)
+        log = SharedLog(connection.state_file("pace.db")) if self.settings.rates else None
         pace = Pace(self.settings.rates, log, clock)
-        client = Client(wire, self.settings.api_url, key, pace, manner=Manner(), clock=clock)
+        client = Client(wire, self.settings.api_url, key, pace, dialect=Dialect(), clock=clock)
         self.calls = Calls(client, self.settings.accept, self.settings.results_a_page)
         self.papers = Papers(self.calls, clock, self.settings.poll_s, self.settings.job_timeout_s)
-        self._shelf = Shelf(to.state_file("shelf.db"), clock.now_s)
+        self._shelf = Shelf(connection.state_file("shelf.db"), clock.now_s)
         self._key = key_in(self.settings.tenant)
         self._scans = Scans(self.calls, self.papers, self._shelf, self.settings, self._key)
         self._decisions = Decisions(self.calls, self._shelf, self._key)
 
     @property
     def tenant(self) -> str:
-        """The tenant whose scans are read."""
+        """The id of the tenant."""
         return self.settings.tenant
 
     def introduce(self) -> Introduction:
@@ -73,45 +73,48 @@ class AppSec:
         return Introduction(self.tenant, ", ".join(names[:5]), (), remarks)
 
     def streams(self) -> tuple[Stream, ...]:
-        """Projects, scans, decisions about findings, the audit trail: without those that are not wished for."""
-        wished = {"decisions": self.settings.decisions, "audit": self.settings.audit}
-        return tuple(stream for stream in _STREAMS if wished.get(stream.name, True))
+        """Projects, scans, decisions and the audit trail, as far as they are switched on."""
+        is_wanted = {"decisions": self.settings.decisions, "audit": self.settings.audit}
+        return tuple(stream for stream in _STREAMS if is_wanted.get(stream.name, True))
 
-    def items(self, stream: Stream, window: Window, tell: Listener) -> Iterator[ServiceItem]:
+    def items(self, stream: Stream, window: Window, emit: Listener) -> Iterator[ServiceItem]:
         """Every item of a stream."""
         if stream.name == "scans":
-            return self._scans.scans(window, self.look_back, tell, self._decisions.note)
+            return self._scans.scans(window, self.look_back, emit, self._decisions.note)
         if stream.name == "decisions":
             return self._decisions.items(window)
         return self._scans.projects() if stream.name == "projects" else Audit(self.calls, self._key).items(window)
 
     def results(self, scan: str) -> list[Finding]:
-        """All findings of a scan, secrets left out. Raises `ServiceRefused` for a scan that is not there."""
+        """Reads all findings of a scan, secrets removed. Raises `ServiceRefused` for an unknown scan."""
         self._row(scan)
         return self._scans.findings(scan)
 
     def sarif(self, scan: str) -> bytes:
-        """The findings of a scan as SARIF. Raises `ServiceRefused` for a scan that is not there."""
-        return written(scanned(self._row(scan)), self._scans.findings(scan))
+        """Returns the findings of a scan as SARIF. Raises `ServiceRefused` for an unknown scan."""
+        return write_sarif(scan_origin(self._row(scan)), self._scans.findings(scan))
 
     @property
-    def tools_at(self) -> str:
-        """Where the tools for assistants are."""
+    def tools_url(self) -> str:
+        """The URL of the tools for assistants."""
         return self.settings.tools_at
 
     def tools_client(self) -> Client:
-        """What shows who we are to them. Raises `SecretFault`."""
+        """Builds the client for the tools. Raises `SecretFault`."""
         client = self.calls.client
-        return replace(client, key=tools_pass(self.to, self.settings, client.key, client.wire.scrubber))
+        return replace(
+            client,
+            credential=make_tools_credential(self.connection, self.settings, client.credential, client.wire.scrubber),
+        )
 
     def _row(self, scan: str) -> Row:
         row = self.calls.scan(scan)
         if row is None:
-            raise ServiceRefused(where=self.to.where, why="not-there", status=404)
+            raise ServiceRefused(where=self.connection.full_name, why="not-there", status=404)
         return row
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
-        """There is nothing to open: all documents are made when they are listed, for the service soon forgets."""
+        """Raises: all documents are made when they are listed, for the service soon forgets them."""
         raise ItemVanished(key=content.locator, why="not-there")
 
     def close(self) -> None:

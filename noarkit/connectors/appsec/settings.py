@@ -1,4 +1,4 @@
-"""What a connection to an application security service is configured with, and how a key tells where it belongs."""
+"""The settings of a connection to an application security service, and the claims that an API key holds."""
 
 from __future__ import annotations
 
@@ -51,34 +51,34 @@ class AppSecSettings:
 
     @property
     def realm_url(self) -> str:
-        """Where tokens are had. The tenant's name is in small letters there."""
+        """The OAuth realm, with the tenant's name in small letters."""
         return f"{self.auth_url}{_REALMS}{self.tenant.casefold()}/protocol/openid-connect"
 
 
-def read(to: Connection) -> AppSecSettings:
-    """The settings of a connection. What a key tells of its host counts only where that host is named in `hosts` or is
-    the service's own. Raises `ConfigFault`, `SecretFault`."""
-    to.refuse_unknown(KEYS)
-    place = f"connections.appsec.{to.name}"
-    api_url = to.url("api_url")
+def read_settings(connection: Connection) -> AppSecSettings:
+    """Reads the settings of a connection. A host named by the key counts only if it is listed in `hosts` or is the
+    service's own. Raises `ConfigFault`, `SecretFault`."""
+    connection.refuse_unknown(KEYS)
+    place = f"connections.appsec.{connection.name}"
+    api_url = connection.url("api_url")
     if not api_url:
         raise ConfigFault(where=f"{place}.api_url", why="not-set")
-    auth = to.text("auth", "key")
+    auth = connection.text("auth", "key")
     if auth not in _WAYS:
         raise ConfigFault(where=f"{place}.auth", why="bad-value")
-    claims = claims_of(to.secret("api_key")) if auth == "key" else {}
+    claims = claims_of(connection.secret("api_key")) if auth == "key" else {}
     issuer = urlsplit(str(claims.get("iss") or ""))
-    auth_url, tenant = to.url("auth_url"), to.text("tenant")
+    auth_url, tenant = connection.url("auth_url"), connection.text("tenant")
     if not auth_url and issuer.hostname:
-        if issuer.hostname not in {urlsplit(api_url).hostname, *to.texts("hosts")}:
+        if issuer.hostname not in {urlsplit(api_url).hostname, *connection.texts("hosts")}:
             raise ConfigFault(where=f"{place}.auth_url", why="host")
         auth_url = f"{issuer.scheme}://{issuer.netloc}"
     if not tenant and issuer.path.startswith(_REALMS):
         tenant = issuer.path.removeprefix(_REALMS).partition("/")[0]
     if not tenant:
         raise ConfigFault(where=f"{place}.tenant", why="not-set")
-    told = claims.get(to.text("client_id_claim", "azp"))
-    client_id = to.text("client_id") or (told if isinstance(told, str) else "")
+    claimed_id = claims.get(connection.text("client_id_claim", "azp"))
+    client_id = connection.text("client_id") or (claimed_id if isinstance(claimed_id, str) else "")
     if not client_id and auth != "register":
         raise ConfigFault(where=f"{place}.client_id", why="not-set")
     return AppSecSettings(
@@ -87,29 +87,30 @@ def read(to: Connection) -> AppSecSettings:
         tenant=tenant,
         auth=cast(Auth, auth),  # one of them, as was seen above
         client_id=client_id,
-        rates=to.rates("rates", ("10/s",)),
-        results_a_page=max(1, int(to.number("results_a_page", 10_000))),
-        reports=to.flag("reports", True),
-        sbom=to.flag("sbom", True),
-        policies=to.flag("policies", True),
-        decisions=to.flag("decisions", True),
-        audit=to.flag("audit", True),
-        poll_s=to.number("poll_s", 5.0),
-        job_timeout_s=to.number("job_timeout_s", 900.0),
-        scan_timeout_s=to.number("scan_timeout_s", 3_600.0),
-        upload_part_bytes=max(1, int(to.number("upload_part_bytes", PART_BYTES))),
-        accept=to.text("accept", "application/json; version=1.0"),
-        tools_at=api_url + to.text("mcp_path", _TOOLS if auth == "key" else f"{_TOOLS}/{quote(tenant, safe='')}"),
+        rates=connection.rates("rates", ("10/s",)),
+        results_a_page=max(1, int(connection.number("results_a_page", 10_000))),
+        reports=connection.flag("reports", True),
+        sbom=connection.flag("sbom", True),
+        policies=connection.flag("policies", True),
+        decisions=connection.flag("decisions", True),
+        audit=connection.flag("audit", True),
+        poll_s=connection.number("poll_s", 5.0),
+        job_timeout_s=connection.number("job_timeout_s", 900.0),
+        scan_timeout_s=connection.number("scan_timeout_s", 3_600.0),
+        upload_part_bytes=max(1, int(connection.number("upload_part_bytes", PART_BYTES))),
+        accept=connection.text("accept", "application/json; version=1.0"),
+        tools_at=api_url
+        + connection.text("mcp_path", _TOOLS if auth == "key" else f"{_TOOLS}/{quote(tenant, safe='')}"),
     )
 
 
 def claims_of(key: Secret | None) -> dict[str, object]:
-    """What a key that is a token tells of itself; nothing where it is none. Nobody vouches for it."""
+    """Decodes the claims of a key that is a JWT; empty if it is none. The signature is not checked."""
     parts = key.reveal().split(".") if key is not None else []
     if len(parts) != 3:
         return {}
     try:
-        told = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return claims if isinstance(claims, dict) else {}

@@ -1,4 +1,4 @@
-"""When a scan has ended, how long the service remembers, and how its moments and keys are read and made."""
+"""Scan states, retention times, timestamps and keys of an application security service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from noarkit.connectors.paging import Row
 
-ENDED = frozenset({"completed", "failed", "canceled"})
+ENDED_STATES = frozenset({"completed", "failed", "canceled"})
 WITH_FINDINGS = frozenset({"completed", "partial"})
 UNDER_WAY = frozenset({"queued", "running"})
 FORGOTTEN_AFTER = timedelta(days=90)
@@ -17,13 +17,13 @@ LATE_AFTER = timedelta(days=30)
 
 
 class Key(Protocol):
-    """Makes a key of the tenant's and the service's own ids."""
+    """Builds a key from the service's own ids."""
 
     def __call__(self, *parts: object) -> str: ...
 
 
 def key_in(tenant: str) -> Key:
-    """Keys in a tenant: two tenants never have the same."""
+    """Returns the key builder of a tenant: two tenants never share a key."""
 
     def key(*parts: object) -> str:
         return ":".join(quote(str(part), safe="") for part in (tenant, *parts))
@@ -35,14 +35,14 @@ def has_ended(scan: Row) -> bool:
     """True for a scan that will not change any more: one whose scanners have partly failed may still run."""
     status = str(scan.get("status")).casefold()
     if status != "partial":
-        return status in ENDED
+        return status in ENDED_STATES
     details = scan.get("statusDetails")
-    told = [one for one in details if isinstance(one, Mapping)] if isinstance(details, list) else []
-    return all(str(one.get("status")).casefold() not in UNDER_WAY for one in told)
+    parts = [part for part in details if isinstance(part, Mapping)] if isinstance(details, list) else []
+    return all(str(part.get("status")).casefold() not in UNDER_WAY for part in parts)
 
 
 def moment(value: object) -> datetime | None:
-    """A moment as the service writes it."""
+    """Parses a timestamp of the service."""
     try:
         return datetime.fromisoformat(str(value).replace("Z", "+00:00")).astimezone(UTC)
     except ValueError:

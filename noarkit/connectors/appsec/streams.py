@@ -1,4 +1,5 @@
-"""Projects and scans as items. A scan is taken once it has ended, with all its findings, or is set aside with why."""
+"""Projects and scans as items. A scan is taken once it has ended, with all its findings, or is reported as failed with
+the reason."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from datetime import timedelta
 
 from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
-from noarkit.connectors.appsec.gathered import Gathered
+from noarkit.connectors.appsec.grouped_rows import GroupedRows
 from noarkit.connectors.appsec.histories import subject_of
 from noarkit.connectors.appsec.papers import Papers, Shelf
-from noarkit.connectors.appsec.sarif import MEDIA_TYPE, Scanned, written
+from noarkit.connectors.appsec.sarif import MEDIA_TYPE, ScanOrigin, write_sarif
 from noarkit.connectors.appsec.settings import AppSecSettings
 from noarkit.connectors.appsec.states import (
     FORGOTTEN_AFTER,
@@ -24,9 +25,9 @@ from noarkit.connectors.appsec.states import (
     moment,
 )
 from noarkit.connectors.appsec.trail import is_decided
-from noarkit.connectors.canonical import canonical, fingerprint, redacted, without_secrets
+from noarkit.connectors.canonical import canonical, fingerprint, redact, without_secrets
 from noarkit.connectors.paging import Row
-from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem, Window
+from noarkit.connectors.port import FetchFailure, GeneratedDocument, Item, ServiceItem, Window
 from noarkit.connectors.readable import readable_page
 from noarkit.errors import ItemUnreadable, ServiceRefused, ServiceStrange
 from noarkit.events import Event, Listener
@@ -37,7 +38,7 @@ _JSON = "application/json"
 
 
 def lag(window: Window, look_back: timedelta) -> timedelta | None:
-    """How far the mark of a window lies behind; None for the first run."""
+    """Returns how far the watermark of a window lies behind; None for the first run."""
     return None if window.since is None else window.until - (window.since + look_back)
 
 
@@ -45,7 +46,7 @@ Note = Callable[[Row, Sequence[Finding]], None]
 
 
 class Scans:
-    """Makes items of what a tenant holds."""
+    """Builds the items of a tenant's projects and scans."""
 
     def __init__(self, calls: Calls, papers: Papers, shelf: Shelf, settings: AppSecSettings, key: Key) -> None:
         self._calls = calls
@@ -55,63 +56,67 @@ class Scans:
         self._key = key
 
     def projects(self) -> Iterator[ServiceItem]:
-        """Every project, and the applications that it is part of."""
+        """Yields every project, with the applications it is part of."""
         applications = {str(row.get("id")): str(row.get("name") or "") for row in self._calls.applications()}
         for row in self._calls.projects():
             ids = row.get("applicationIds")
-            names = [applications[str(one)] for one in ids if str(one) in applications] if isinstance(ids, list) else []
+            names = (
+                [applications[str(application_id)] for application_id in ids if str(application_id) in applications]
+                if isinstance(ids, list)
+                else []
+            )
             yield self._project(row, names)
 
-    def scans(self, window: Window, look_back: timedelta, tell: Listener, note: Note) -> Iterator[ServiceItem]:
-        """Scans of a window that have ended, and those of before that had not when they were met. The findings of each
-        are given to `note`; what could not be had with them is told."""
+    def scans(self, window: Window, look_back: timedelta, emit: Listener, note: Note) -> Iterator[ServiceItem]:
+        """Yields the ended scans of a window, and earlier ones that had not ended when first seen. The findings of each
+        are passed to `note`; what could not be fetched is reported."""
         behind = lag(window, look_back)
         if behind is not None and behind > LATE_AFTER:
-            why = "scans-forgotten" if behind > FORGOTTEN_AFTER else "mark-lags"
-            tell(Event("remark", {"stream": "scans", "why": why, "days": behind.days}))
-        known = {str(row.get("id")) for row in self._calls.projects()}
-        lacking: Counter[str] = Counter()
-        with Gathered() as rows:
+            reason = "scans-forgotten" if behind > FORGOTTEN_AFTER else "mark-lags"
+            emit(Event("remark", {"stream": "scans", "why": reason, "days": behind.days}))
+        project_ids = {str(row.get("id")) for row in self._calls.projects()}
+        missing: Counter[str] = Counter()
+        with GroupedRows() as rows:
             self._gather(rows, window)
             for row in rows.rows():
                 if not has_ended(row):
-                    self._met_open(row, tell)
+                    self._note_open_scan(row, emit)
                     continue
                 project = str(row.get("projectId"))
-                if project not in known:
-                    known.add(project)
+                if project not in project_ids:
+                    project_ids.add(project)
                     yield self._project({"id": project, "name": row.get("projectName"), "createdAt": None}, [])
-                yield self._taken(row, note, lacking)
-        for what, count in sorted(lacking.items()):
-            tell(Event("remark", {"stream": "scans", "why": "not-fetched", "key": what, "count": count}))
+                yield self._scan_item(row, note, missing)
+        for name, count in sorted(missing.items()):
+            emit(Event("remark", {"stream": "scans", "why": "not-fetched", "key": name, "count": count}))
 
-    def _gather(self, rows: Gathered, window: Window) -> None:
-        """The scans of a window, and those of before it that had not ended when they were met, by when they began."""
+    def _gather(self, rows: GroupedRows, window: Window) -> None:
+        """Collects the scans of a window, and earlier ones that had not ended when first seen, by their start."""
         for row in self._calls.scans(window.since, window.until):
-            rows.put("", str(row.get("id")), str(row.get("createdAt")), row)
-        for scan in self._shelf.waiting(FORGOTTEN_AFTER.total_seconds()):
-            if not rows.has("", scan) and (found := self._calls.scan(scan)) is not None:
-                rows.put("", scan, str(found.get("createdAt")), found)
+            rows.add("", str(row.get("id")), str(row.get("createdAt")), row)
+        for scan in self._shelf.waiting_scans(FORGOTTEN_AFTER.total_seconds()):
+            if not rows.has("", scan) and (scan_row := self._calls.scan(scan)) is not None:
+                rows.add("", scan, str(scan_row.get("createdAt")), scan_row)
 
     def findings(self, scan: str) -> list[Finding]:
-        """All findings of a scan, secrets left out."""
-        return [self._clean(one) for one in self._calls.findings(scan)]
+        """Reads all findings of a scan, secrets removed."""
+        return [self._clean(finding) for finding in self._calls.findings(scan)]
 
-    def _met_open(self, row: Row, tell: Listener) -> None:
+    def _note_open_scan(self, row: Row, emit: Listener) -> None:
         self._shelf.wait_for(str(row.get("id")))
         status = str(row.get("status")).casefold()
         if status not in UNDER_WAY | {"partial"}:
-            tell(Event("remark", {"stream": "scans", "why": "scan-state", "key": str(row.get("id"))}))
+            emit(Event("remark", {"stream": "scans", "why": "scan-state", "key": str(row.get("id"))}))
 
-    def _taken(self, row: Row, note: Note, lacking: Counter[str]) -> ServiceItem:
+    def _scan_item(self, row: Row, note: Note, missing: Counter[str]) -> ServiceItem:
         key = self._key("scan", row.get("id"))
         try:
-            found = self._scan(key, row, note)
+            item = self._scan(key, row, note)
         except (ServiceStrange, ServiceRefused, ItemUnreadable) as fault:
-            told = {name: fault.data[name] for name in ("found", "total") if name in fault.data}
-            return NotFetched("scans", key, str(fault.data.get("why") or fault.code), told)
-        lacking.update(name for name in str(found.fields["not_fetched"]).split(", ") if name)
-        return found
+            details = {name: fault.data[name] for name in ("found", "total") if name in fault.data}
+            return FetchFailure("scans", key, str(fault.data.get("why") or fault.code), details)
+        missing.update(name for name in str(item.fields["not_fetched"]).split(", ") if name)
+        return item
 
     def _project(self, row: Row, applications: Sequence[str]) -> Item:
         clean = without_secrets(row, _CREDENTIALS)
@@ -119,7 +124,7 @@ class Scans:
         fields = {
             "name": name,
             "applications": list(applications),
-            "about": _joined(name, row.get("repoUrl"), row.get("mainBranch"), ", ".join(applications)),
+            "about": _join_parts(name, row.get("repoUrl"), row.get("mainBranch"), ", ".join(applications)),
             "criticality": row.get("criticality"),
             "created": row.get("createdAt"),
             "data": clean,
@@ -131,30 +136,30 @@ class Scans:
     def _scan(self, key: str, row: Row, note: Note) -> Item:
         scan, status = str(row.get("id")), str(row.get("status")).casefold()
         engines = row.get("engines")
-        scanners = [str(one) for one in engines] if isinstance(engines, list) else []
+        scanners = [str(scanner) for scanner in engines] if isinstance(engines, list) else []
         findings: list[Finding] = []
         summary: Row = {}
         if status in WITH_FINDINGS:
             summary = without_volatile(self._calls.summary(scan))
             findings = self.findings(scan)
             note(row, findings)
-        standing = self._standing(row) if status in WITH_FINDINGS else {}
-        lacking = _lacking(scanners, findings, standing) if status in WITH_FINDINGS else []
-        told = {
+        evaluation = self._policy_evaluation(row) if status in WITH_FINDINGS else {}
+        missing = _missing_findings(scanners, findings, evaluation) if status in WITH_FINDINGS else []
+        details = {
             "scan": without_secrets(row, _CREDENTIALS),
             "summary": summary,
             "totalCount": len(findings),
-            "notFetched": lacking,
+            "notFetched": missing,
         }
         documents = self._documents(row, findings, summary) if status in WITH_FINDINGS else []
         branch, commit = str(row.get("branch") or ""), str(row.get("commitId") or "")
-        named = str(row.get("projectName") or row.get("projectId"))
-        date, severities = str(row.get("createdAt") or "")[:10], _counted(findings)
+        project = str(row.get("projectName") or row.get("projectId"))
+        date, severities = str(row.get("createdAt") or "")[:10], _count_severities(findings)
         fields = {
-            "title": " ".join(part for part in (named, branch, date) if part),
-            "about": _joined(row.get("status"), ", ".join(scanners), severities, commit),
+            "title": " ".join(part for part in (project, branch, date) if part),
+            "about": _join_parts(row.get("status"), ", ".join(scanners), severities, commit),
             "project_key": self._key("project", row.get("projectId")),
-            "project": named,
+            "project": project,
             "branch": branch,
             "date": date,
             "created": row.get("createdAt"),
@@ -164,46 +169,46 @@ class Scans:
             "engines": scanners,
             "count": len(findings),
             "severities": severities,
-            "not_fetched": ", ".join(lacking),
+            "not_fetched": ", ".join(missing),
         }
-        # what a scan may lack stands last, so that places never shift
+        # optional documents come last, so that indexes never shift
         place = min(len(documents), 3 if self._settings.reports else 2)
-        documents[place:place] = [_page(fields, told), Made("scan.json", _JSON, canonical(told))]
-        if standing:
-            documents.append(Made("policy.json", _JSON, canonical(without_secrets(standing))))
-        made = tuple(_titled(document, fields) for document in documents)
-        return Item("scans", key, fields, moment(row.get("updatedAt")), made, kind="scan")
+        documents[place:place] = [_page(fields, details), GeneratedDocument("scan.json", _JSON, canonical(details))]
+        if evaluation:
+            documents.append(GeneratedDocument("policy.json", _JSON, canonical(without_secrets(evaluation))))
+        generated = tuple(_with_title(document, fields) for document in documents)
+        return Item("scans", key, fields, moment(row.get("updatedAt")), generated, kind="scan")
 
-    def _documents(self, row: Row, findings: list[Finding], summary: Row) -> list[Made]:
+    def _documents(self, row: Row, findings: list[Finding], summary: Row) -> list[GeneratedDocument]:
         scan = str(row.get("id"))
         of = f"{scan}:{fingerprint(findings)}"
-        found = []
+        documents = []
         if self._settings.reports:
             report = self._shelf.paper(f"report:{of}", lambda: self._papers.report(scan))
-            found.append(Made("report.pdf", "application/pdf", report))
-        found.append(Made("results.json", _JSON, canonical(findings)))
-        found.append(Made("results.sarif", MEDIA_TYPE, written(scanned(row), findings)))
+            documents.append(GeneratedDocument("report.pdf", "application/pdf", report))
+        documents.append(GeneratedDocument("results.json", _JSON, canonical(findings)))
+        documents.append(GeneratedDocument("results.sarif", MEDIA_TYPE, write_sarif(scan_origin(row), findings)))
         if self._settings.sbom and _has_packages(summary):
             data = self._shelf.paper(f"sbom:{scan}", lambda: self._papers.materials(scan) or b"")
             if data:
-                found.append(Made("sbom.cdx.json", "application/vnd.cyclonedx+json", data))
-        return found
+                documents.append(GeneratedDocument("sbom.cdx.json", "application/vnd.cyclonedx+json", data))
+        return documents
 
     def _clean(self, finding: Finding) -> Finding:
-        """A finding without keys and tokens; secrets that were found are hidden, but can be told apart."""
+        """Removes keys and tokens from a finding; secrets that were found are redacted, but can be told apart."""
         clean = without_secrets(finding, _CREDENTIALS)
-        found: dict[str, object] = dict(clean) if isinstance(clean, Mapping) else {}
-        data = found.get("data")
-        if "secret" in str(found.get("type")).casefold() and isinstance(data, Mapping):
+        members: dict[str, object] = dict(clean) if isinstance(clean, Mapping) else {}
+        data = members.get("data")
+        if "secret" in str(members.get("type")).casefold() and isinstance(data, Mapping):
             key = self._shelf.redaction_key()
-            found["data"] = {
-                name: redacted(str(value), key) if name in _SECRET_MEMBERS and value else value
+            members["data"] = {
+                name: redact(str(value), key) if name in _SECRET_MEMBERS and value else value
                 for name, value in data.items()
             }
-        return found
+        return members
 
-    def _standing(self, row: Row) -> Row | None:
-        """How a scan stands by the policies; None where we may not know."""
+    def _policy_evaluation(self, row: Row) -> Row | None:
+        """Reads the policy evaluation of a scan; None if we may not read it."""
         if not self._settings.policies:
             return {}
         return self._papers.evaluation(str(row.get("projectId")), str(row.get("id")))
@@ -220,15 +225,15 @@ _PAPER_TITLES = {
 }
 
 
-def _titled(document: Made, fields: Mapping[str, object]) -> Made:
-    """A document of a scan by what it is, of what, and when."""
+def _with_title(document: GeneratedDocument, fields: Mapping[str, object]) -> GeneratedDocument:
+    """Gives a document of a scan its title and date."""
     title = f"{_PAPER_TITLES.get(document.name, document.name)}: {fields['title']}"
     created = fields["created"]
     return replace(document, title=title, created=str(created) if created else None)
 
 
-def _page(fields: Mapping[str, object], told: Mapping[str, object]) -> Made:
-    """A scan for a person: what was scanned, how it went, and how much was found, by engine."""
+def _page(fields: Mapping[str, object], details: Mapping[str, object]) -> GeneratedDocument:
+    """Builds the readable page of a scan: what was scanned, how it went, and how many findings each engine has."""
     page = {
         "Prosjekt": fields["project"],
         "Gren": fields["branch"],
@@ -240,50 +245,50 @@ def _page(fields: Mapping[str, object], told: Mapping[str, object]) -> Made:
         "Funn": fields["count"],
         "Funn etter alvorlighet": fields["severities"],
         "Ikke hentet": fields["not_fetched"],
-        "Alle opplysninger": told,
+        "Alle opplysninger": details,
     }
     return readable_page("scan", f"Sikkerhetsskanning {fields['title']}", page)
 
 
-def scanned(row: Row) -> Scanned:
-    """What SARIF tells of a scan itself."""
+def scan_origin(row: Row) -> ScanOrigin:
+    """Builds the origin of a scan for SARIF."""
     whole = str(row.get("status")).casefold() == "completed"
     commit, branch = str(row.get("commitId") or ""), str(row.get("branch") or "")
-    return Scanned(str(row.get("id")), whole, _repository(row), branch, commit)
+    return ScanOrigin(str(row.get("id")), whole, _repository(row), branch, commit)
 
 
 def without_volatile(summary: Row) -> Row:
-    """A summary as it is kept: nothing in it but counts."""
+    """Keeps only the id and the counters of a summary."""
     return {name: value for name, value in summary.items() if name == "scanId" or name.endswith("Counters")}
 
 
-def _lacking(scanners: Sequence[str], findings: Sequence[Finding], standing: Row | None) -> list[str]:
-    """What was found there and cannot be had: findings in containers, for instance, have an interface of their own."""
-    listed = any(str(one.get("type")) == "containers" for one in findings)
-    found = {"containers"} if "containers" in scanners and not listed else set()
-    found |= {"policies"} if standing is None else set()
-    return sorted(found | {f"decisions:{one['type']}" for one in findings if _is_untold(one)})
+def _missing_findings(scanners: Sequence[str], findings: Sequence[Finding], evaluation: Row | None) -> list[str]:
+    """Names what exists but cannot be fetched: findings in containers, for instance, have an interface of their own."""
+    has_containers = any(str(finding.get("type")) == "containers" for finding in findings)
+    names = {"containers"} if "containers" in scanners and not has_containers else set()
+    names |= {"policies"} if evaluation is None else set()
+    return sorted(names | {f"decisions:{finding['type']}" for finding in findings if _is_unattributed(finding)})
 
 
-def _is_untold(finding: Finding) -> bool:
-    """True for what was decided about where nothing tells by whom."""
+def _is_unattributed(finding: Finding) -> bool:
+    """True for a finding with a decision whose author cannot be read."""
     return subject_of("", finding) is None and is_decided(finding)
 
 
-def _joined(*parts: object) -> str:
+def _join_parts(*parts: object) -> str:
     return "; ".join(str(part) for part in parts if part)
 
 
-def _counted(findings: Sequence[Finding]) -> str:
-    counted: dict[str, int] = {}
-    for one in findings:
-        severity = str(one.get("severity"))
-        counted[severity] = counted.get(severity, 0) + 1
-    return ", ".join(f"{name}: {count}" for name, count in sorted(counted.items()))
+def _count_severities(findings: Sequence[Finding]) -> str:
+    counts: dict[str, int] = {}
+    for finding in findings:
+        severity = str(finding.get("severity"))
+        counts[severity] = counts.get(severity, 0) + 1
+    return ", ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
 
 
 def _repository(row: Row) -> str:
-    """Where the scanned source came from, without anybody's name and password in the address."""
+    """Returns the address of the scanned repository, unless it holds a name and password."""
     metadata = row.get("metadata")
     handler = metadata.get("Handler") if isinstance(metadata, Mapping) else None
     git = handler.get("GitHandler") if isinstance(handler, Mapping) else None
@@ -293,4 +298,4 @@ def _repository(row: Row) -> str:
 
 def _has_packages(summary: Row) -> bool:
     counters = summary.get("scaPackagesCounters")
-    return isinstance(counters, Mapping) and any(isinstance(one, int) and one > 0 for one in counters.values())
+    return isinstance(counters, Mapping) and any(isinstance(count, int) and count > 0 for count in counters.values())

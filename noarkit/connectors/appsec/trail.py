@@ -1,7 +1,7 @@
-"""What people did: each decision about a finding as an item of its own, and each day of the audit trail as another.
+"""What people did: each decision about a finding as an item, and each day of the audit trail as another.
 
-Decisions are told finding by finding. Asked about are findings that somebody decided about, in the scans of a window
-and in the newest scan of each branch; a finding that was met so once is asked about again wherever it stands.
+Decisions are read finding by finding, for findings with a decision in the scans of a window and in the newest scan of
+each branch; a finding that once had a decision is asked about again in every scan.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from datetime import date, timedelta
 
 from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
-from noarkit.connectors.appsec.gathered import Gathered
+from noarkit.connectors.appsec.grouped_rows import GroupedRows
 from noarkit.connectors.appsec.histories import Subject, decisions_about, subject_of
 from noarkit.connectors.appsec.papers import Shelf
 from noarkit.connectors.appsec.states import FORGOTTEN_AFTER, WITH_FINDINGS, Key, has_ended, moment
 from noarkit.connectors.canonical import canonical, fingerprint, without_secrets
 from noarkit.connectors.paging import Row
-from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem, Window
+from noarkit.connectors.port import FetchFailure, GeneratedDocument, Item, ServiceItem, Window
 from noarkit.connectors.readable import readable_page
 from noarkit.errors import ServiceDenied, ServiceFault, ServiceRefused, ServiceStrange
 
@@ -31,93 +31,93 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?=T| |$)")
 _SCANS, _FINDINGS = "scans", "findings"
 
 
-def _named(subject: Subject) -> tuple[str, ...]:
-    """The parts of its key: the scanner, the project, the finding and its package where it has one."""
+def _key_parts(subject: Subject) -> tuple[str, ...]:
+    """Returns the key parts of a subject: scanner, project, finding and package."""
     engine, project, *finding = subject.engine, subject.project, subject.similarity, subject.package
     return (engine, project, *(part for part in finding if part))
 
 
 def is_decided(finding: Finding) -> bool:
-    """True for a finding about which somebody has said something."""
+    """True for a finding with a state or a comment by somebody."""
     comments = finding.get("comments")
-    said = comments.get("comments") if isinstance(comments, Mapping) else comments
-    return str(finding.get("state") or "").upper() not in UNDECIDED or bool(said)
+    remarks = comments.get("comments") if isinstance(comments, Mapping) else comments
+    return str(finding.get("state") or "").upper() not in UNDECIDED or bool(remarks)
 
 
 class Decisions:
-    """The history of what was decided. What the findings of a scan tell is noted while the scan is read."""
+    """The decision history of findings. Subjects are noted while the scans are read."""
 
     def __init__(self, calls: Calls, shelf: Shelf, key: Key) -> None:
         self._calls = calls
         self._shelf = shelf
         self._key = key
-        self._known = shelf.were_decided()
-        self._noted = Gathered()
+        self._decided = shelf.decided_findings()
+        self._subjects = GroupedRows()
 
     def note(self, scan: Row, findings: Sequence[Finding]) -> None:
-        """The findings of a scan that were decided about, now or at any time that we know of."""
-        self._noted.put(_SCANS, str(scan.get("id")), "", {})
+        """Notes the findings of a scan that have, or ever had, a decision."""
+        self._subjects.add(_SCANS, str(scan.get("id")), "", {})
         project, fresh = str(scan.get("projectId")), []
-        for one in findings:
-            subject = subject_of(project, one)
+        for finding in findings:
+            subject = subject_of(project, finding)
             if subject is None:
                 continue
             parts = [part for part in subject if part]
             name = fingerprint(parts)
-            if name not in self._known:
-                if not is_decided(one):
+            if name not in self._decided:
+                if not is_decided(finding):
                     continue
                 fresh.append(name)
-            told = {part: value for part, value in subject._asdict().items() if value}
-            self._noted.put(_FINDINGS, name, " ".join(parts), told)
-        self._known.update(fresh)
-        self._shelf.met_decided(*fresh)
+            members = {part: value for part, value in subject._asdict().items() if value}
+            self._subjects.add(_FINDINGS, name, " ".join(parts), members)
+        self._decided.update(fresh)
+        self._shelf.note_decided(*fresh)
 
     def items(self, window: Window) -> Iterator[ServiceItem]:
-        """Every decision that was made before the end of the window. What stands in the archive already is known there
-        by its key."""
+        """Yields every decision made before the end of the window. The archive knows the ones it already has by their
+        key."""
         try:
-            yield from self._read_on(window)
-            yield from self._told(window)
+            yield from self._note_unread_scans(window)
+            yield from self._decision_items(window)
         finally:
-            self._noted.clear()
+            self._subjects.clear()
 
-    def _read_on(self, window: Window) -> Iterator[NotFetched]:
-        """Notes the findings of scans that were not read in this run yet."""
+    def _note_unread_scans(self, window: Window) -> Iterator[FetchFailure]:
+        """Notes the findings of scans that this run has not read yet."""
         for scan in self._scans(window):
-            if not self._noted.has(_SCANS, str(scan.get("id"))):
+            if not self._subjects.has(_SCANS, str(scan.get("id"))):
                 try:
                     self.note(scan, self._calls.findings(str(scan.get("id"))))
                 except (ServiceRefused, ServiceStrange) as fault:
-                    yield NotFetched("decisions", self._key("triage", scan.get("id")), reason(fault))
+                    yield FetchFailure("decisions", self._key("triage", scan.get("id")), reason_of(fault))
 
-    def _told(self, window: Window) -> Iterator[ServiceItem]:
-        for one in self._noted.rows(_FINDINGS):
-            subject = Subject(**{name: str(value) for name, value in one.items()})
+    def _decision_items(self, window: Window) -> Iterator[ServiceItem]:
+        for members in self._subjects.rows(_FINDINGS):
+            subject = Subject(**{name: str(value) for name, value in members.items()})
             try:
                 decisions = decisions_about(self._calls, subject)
             except (ServiceRefused, ServiceStrange) as fault:
-                yield NotFetched("decisions", self._key("triage", *_named(subject)), reason(fault))
+                yield FetchFailure("decisions", self._key("triage", *_key_parts(subject)), reason_of(fault))
                 continue
             except ServiceDenied as fault:
                 if fault.data.get("status") == 401:
                     raise
-                yield NotFetched("decisions", self._key("triage"), reason(fault))
+                yield FetchFailure("decisions", self._key("triage"), reason_of(fault))
                 return
-            for told in decisions:
-                when = moment(told.get("createdAt"))
-                if when is None or when < window.until:
-                    yield self._decision(subject, told)
+            for row in decisions:
+                created_at = moment(row.get("createdAt"))
+                if created_at is None or created_at < window.until:
+                    yield self._decision(subject, row)
 
     def _scans(self, window: Window) -> Iterator[Row]:
-        """Scans whose findings tell what was decided about: those of the window, and the newest of each branch."""
+        """Yields the scans to look for decisions in: those of the window, and the newest of each branch."""
         oldest = window.until - FORGOTTEN_AFTER
         newest: dict[tuple[str, str], Row] = {}
         for row in self._calls.scans(None if window.since is None else min(window.since, oldest), window.until):
             if not has_ended(row) or str(row.get("status")).casefold() not in WITH_FINDINGS:
                 continue
-            begun = moment(row.get("createdAt"))
-            if window.since is None or (begun is not None and begun >= window.since):
+            started_at = moment(row.get("createdAt"))
+            if window.since is None or (started_at is not None and started_at >= window.since):
                 yield row
                 continue
             branch = str(row.get("projectId")), str(row.get("branch"))
@@ -125,80 +125,80 @@ class Decisions:
                 newest[branch] = row
         yield from newest.values()
 
-    def _decision(self, subject: Subject, told: Row) -> Item:
+    def _decision(self, subject: Subject, row: Row) -> Item:
         finding = {part: value for part, value in subject._asdict().items() if value}
-        clean = without_secrets(told)
-        tail = str(told.get("ID") or told.get("id") or fingerprint(clean)[:16])
-        when = moment(told.get("createdAt"))
+        clean = without_secrets(row)
+        tail = str(row.get("ID") or row.get("id") or fingerprint(clean)[:16])
+        created_at = moment(row.get("createdAt"))
         fields = {
             "title": " ".join(part for part in (subject.engine, subject.similarity, subject.package) if part),
             "project_key": self._key("project", subject.project),
             "engine": subject.engine,
             "similarity": subject.similarity,
-            "state": str(told.get("state") or ""),
-            "severity": str(told.get("severity") or ""),
-            "author": str(told.get("createdBy") or ""),
-            "created": told.get("createdAt"),
-            "date": str(told.get("createdAt") or "")[:10],
+            "state": str(row.get("state") or ""),
+            "severity": str(row.get("severity") or ""),
+            "author": str(row.get("createdBy") or ""),
+            "created": row.get("createdAt"),
+            "date": str(row.get("createdAt") or "")[:10],
         }
         data = canonical({"decision": clean, "finding": finding})
         title = f"Vurdering av {fields['title']}"
         page = readable_page(f"vurdering {tail}", title, {"Vurdering": clean, "Funn": finding})
-        document = Made(f"vurdering {tail}.json", _JSON, data, f"{title}, data")
-        key = self._key("triage", *_named(subject), tail)
-        return Item("decisions", key, fields, when, (page, document), kind="decision")
+        document = GeneratedDocument(f"vurdering {tail}.json", _JSON, data, f"{title}, data")
+        key = self._key("triage", *_key_parts(subject), tail)
+        return Item("decisions", key, fields, created_at, (page, document), kind="decision")
 
 
 class Audit:
-    """The audit trail, day by day. A day is told once it is over."""
+    """The audit trail, day by day. A day is read once it is over."""
 
     def __init__(self, calls: Calls, key: Key) -> None:
         self._calls = calls
         self._key = key
 
     def items(self, window: Window) -> Iterator[ServiceItem]:
-        """Each day with its events; a day that changed since is told again."""
+        """Yields each day with its events; a day that changed since is yielded again."""
         begin = (window.until - AUDIT_KEPT if window.since is None else window.since).date()
         today = window.until.date()
-        with Gathered() as events:
+        with GroupedRows() as events:
             try:
                 self._gather(events, begin, today)
             except (ServiceRefused, ServiceStrange, ServiceDenied) as fault:
                 if fault.data.get("status") == 401:
                     raise
-                yield NotFetched("audit", self._key("audit"), reason(fault))
+                yield FetchFailure("audit", self._key("audit"), reason_of(fault))
                 return
             for day in events.groups():
                 rows = [row["event"] for row in events.rows(day)]
                 if day == UNDATED:
-                    yield NotFetched("audit", self._key("audit", day), UNDATED, {"found": len(rows)})
+                    yield FetchFailure("audit", self._key("audit", day), UNDATED, {"found": len(rows)})
                 elif begin.isoformat() <= day < today.isoformat():
                     yield self._day(day, rows)
 
-    def _gather(self, events: Gathered, begin: date, today: date) -> None:
-        """All events up to a day. They are all there where the service says so and its count stood still; else where
-        they were read twice and what lies before that day was the same. Raises `ServiceStrange`."""
+    def _gather(self, events: GroupedRows, begin: date, today: date) -> None:
+        """Collects all events up to a day. The list is complete if its count equals a total that did not change, or if
+        it was read twice with the same digest. Raises `ServiceStrange`."""
         last = None
         for _ in range(_TRIES):
             events.clear()
-            found, total, still, digest = 0, None, True, 0
+            count, total, still, digest = 0, None, True, 0
             for page in self._calls.audit(begin, today):
                 still = still and total in (None, page.total)
                 total = page.total
                 for row in page.rows:
-                    found += 1
-                    digest += self._put(events, row, found, today)
-            if (still and found == total) or (total is not None and found >= total and digest == last):
+                    count += 1
+                    digest += self._add_event(events, row, count, today)
+            if (still and count == total) or (total is not None and count >= total and digest == last):
                 return
             last = digest
-        raise ServiceStrange(where="audit", why="list-incomplete", found=found, total=total)
+        raise ServiceStrange(where="audit", why="list-incomplete", found=count, total=total)
 
-    def _put(self, events: Gathered, row: Row, number: int, today: date) -> int:
-        """Keeps an event; what it adds to the digest of the days before."""
+    def _add_event(self, events: GroupedRows, row: Row, number: int, today: date) -> int:
+        """Adds an event; returns its share of the digest of earlier days."""
         clean = without_secrets(row)
         name, at = fingerprint(clean), str(row.get("eventDate") or "")
-        day = found[0] if (found := _DAY.match(at)) else UNDATED
-        events.put(day, f"{name} {number:012d}", at, {"event": clean})
+        day = match[0] if (match := _DAY.match(at)) else UNDATED
+        events.add(day, f"{name} {number:012d}", at, {"event": clean})
         return int(name, 16) if day < today.isoformat() or day == UNDATED else 0
 
     def _day(self, day: str, rows: Sequence[object]) -> Item:
@@ -210,13 +210,13 @@ class Audit:
             "created": f"{day}T00:00:00Z",
         }
         title = f"Revisjonslogg {day}"
-        document = Made(f"revisjonslogg {day}.json", _JSON, canonical(rows), f"{title}, data")
+        document = GeneratedDocument(f"revisjonslogg {day}.json", _JSON, canonical(rows), f"{title}, data")
         page = readable_page(f"revisjonslogg {day}", title, {"Hendelser": list(rows)})
         return Item(
             "audit", self._key("audit", day), fields, moment(f"{day}T00:00:00Z"), (page, document), kind="audit"
         )
 
 
-def reason(fault: ServiceFault) -> str:
-    """Why something could not be had, in a word or as the service says it."""
+def reason_of(fault: ServiceFault) -> str:
+    """Returns why something could not be fetched: a reason word, or the service's own words."""
     return str(fault.data.get("why") or fault.code)

@@ -1,4 +1,4 @@
-"""The vulnerabilities of a scan: its findings gathered by what they are, with how many there are and how they stand."""
+"""Groups the findings of a scan into vulnerabilities, with their number and states."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ GRAVEST = ("CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO")
 
 
 def vulnerabilities(findings: Sequence[Finding]) -> Iterator[Mapping[str, object]]:
-    """One after another, gravest first: its name and kind, its severity, and its findings counted by their state."""
-    found: dict[tuple[str, str], list[Finding]] = {}
-    for one in findings:
-        found.setdefault((str(one.get("type") or ""), _name(one)), []).append(one)
-    for (kind, name), ones in sorted(found.items(), key=lambda each: (_grave(each[1]), each[0])):
-        weaknesses = {cwe for one in ones if (cwe := str(_table(one.get("vulnerabilityDetails")).get("cweId") or ""))}
-        severity = min((str(one.get("severity") or "").upper() for one in ones), key=_rank)
-        states = Counter(str(one.get("state") or "") for one in ones)
+    """Yields the vulnerabilities, gravest first: name, kind, severity, and findings counted by state."""
+    findings_by_name: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        findings_by_name.setdefault((str(finding.get("type") or ""), _name(finding)), []).append(finding)
+    for (kind, name), ones in sorted(findings_by_name.items(), key=lambda entry: (_grave(entry[1]), entry[0])):
+        weaknesses = {
+            cwe for finding in ones if (cwe := str(_table(finding.get("vulnerabilityDetails")).get("cweId") or ""))
+        }
+        severity = min((str(finding.get("severity") or "").upper() for finding in ones), key=_rank)
+        states = Counter(str(finding.get("state") or "") for finding in ones)
         yield {
             "vulnerability": name,
             "type": kind,
@@ -30,15 +32,15 @@ def vulnerabilities(findings: Sequence[Finding]) -> Iterator[Mapping[str, object
 
 
 def _name(finding: Finding) -> str:
-    """What it is: a known vulnerability, else the rule that found it, else the finding itself."""
-    known, told = _table(finding.get("vulnerabilityDetails")), _table(finding.get("data"))
+    """Names a finding: the CVE, else the rule that found it, else the finding's own id."""
+    details, data = _table(finding.get("vulnerabilityDetails")), _table(finding.get("data"))
     similarity = str(finding.get("similarityId") or "")
-    named = known.get("cveName") or (similarity if similarity.startswith("CVE-") else "")
-    return str(named or told.get("queryName") or told.get("ruleName") or similarity)
+    cve_name = details.get("cveName") or (similarity if similarity.startswith("CVE-") else "")
+    return str(cve_name or data.get("queryName") or data.get("ruleName") or similarity)
 
 
 def _grave(findings: Sequence[Finding]) -> int:
-    return min(_rank(str(one.get("severity") or "").upper()) for one in findings)
+    return min(_rank(str(finding.get("severity") or "").upper()) for finding in findings)
 
 
 def _rank(severity: str) -> int:

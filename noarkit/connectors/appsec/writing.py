@@ -1,7 +1,7 @@
-"""Projects, applications, scans and webhooks that are changed on request, and sources that are uploaded to be scanned.
+"""Changes on request: projects, applications, scans and webhooks, and uploads of sources to be scanned.
 
-What a command asks for, never what an archiving run does. A scan whose order was lost on the way is not ordered twice:
-its fate is looked for by a tag of our own.
+Used by commands, never by an archiving run. A scan whose order was lost on the way is not ordered twice: it is looked
+up by a tag of our own.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _FIRST_WAIT_S = 5.0
 _LONGEST_POLL = 13  # times the first wait
 _MARK = "noarkit-order"
 _FRESH_LINK = (403, 410)
-Told = Mapping[str, object]
+JsonObject = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be scanned: a source that was uploaded, or one that lies in a repository, by which scanners."""
+    """A scan to order: an uploaded source or a repository, and the scanners to run."""
 
     project: str
     upload_url: str = ""
@@ -48,8 +48,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A webhook of the tenant: whereto, of which events, signed with which secret (none where it is empty), and whether
-    the certificate of the receiver is verified."""
+    """A webhook of the tenant: its address, events and secret (empty for none), and whether the receiver's certificate
+    is verified."""
 
     name: str
     url: str
@@ -58,90 +58,92 @@ class Hook:
     verifies_tls: bool = True
 
 
-def create(calls: Calls, kind: str, told: Told) -> Told:
-    """Makes a project or an application."""
-    return calls.write("POST", _place(kind), told)
+def create(calls: Calls, kind: str, values: JsonObject) -> JsonObject:
+    """Creates a project or an application."""
+    return calls.write("POST", _place(kind), values)
 
 
-def retrieve(calls: Calls, kind: str, one: str) -> Told | None:
-    """One project, application or scan; None where there is none."""
-    return calls.one(_one(kind, one))
+def retrieve(calls: Calls, kind: str, object_id: str) -> JsonObject | None:
+    """Reads one project, application or scan; None if there is none."""
+    return calls.find(_object_path(kind, object_id))
 
 
-def update(calls: Calls, kind: str, one: str, told: Told) -> None:
-    """Changes a project or an application. The service replaces it whole: what is not told stays as it was read."""
-    known = retrieve(calls, kind, one) or {}
-    kept = {name: known[name] for name in _WRITABLE[kind] if known.get(name) is not None}
-    calls.write("PUT", _one(kind, one), {**kept, **told})
+def update(calls: Calls, kind: str, object_id: str, values: JsonObject) -> None:
+    """Changes a project or an application. The service replaces it whole, so the current values are read and sent
+    along."""
+    current = retrieve(calls, kind, object_id) or {}
+    unchanged = {name: current[name] for name in _WRITABLE[kind] if current.get(name) is not None}
+    calls.write("PUT", _object_path(kind, object_id), {**unchanged, **values})
 
 
-def delete(calls: Calls, kind: str, one: str) -> None:
-    """Takes away a project, an application or a scan, for good."""
-    calls.write("DELETE", _one(kind, one))
+def delete(calls: Calls, kind: str, object_id: str) -> None:
+    """Deletes a project, an application or a scan, for good."""
+    calls.write("DELETE", _object_path(kind, object_id))
 
 
 def cancel(calls: Calls, scan: str) -> None:
-    """Ends a scan that runs."""
-    calls.write("PATCH", _one("scans", scan), {"status": "Canceled"})
+    """Cancels a running scan."""
+    calls.write("PATCH", _object_path("scans", scan), {"status": "Canceled"})
 
 
-def poll(calls: Calls, scan: str, clock: Clock, poll_s: float, most_s: float) -> Told:
-    """Asks for a scan until it has ended, less often with time. Raises `ServiceRefused` where it is not there,
-    `ServiceFault` where it runs for longer than that."""
-    begun_s, where = clock.now_s(), calls.client.wire.line.where
-    asked = 0
+def poll(calls: Calls, scan: str, clock: Clock, poll_s: float, most_s: float) -> JsonObject:
+    """Polls a scan until it has ended, less often with time. Raises `ServiceRefused` if there is none, `ServiceFault`
+    if it takes too long."""
+    started_s, location = clock.now_s(), calls.client.wire.settings.label
+    polls = 0
     while True:
-        found = calls.scan(scan)
-        if found is None:
-            raise ServiceRefused(where=where, why="not-there", status=404)
-        if has_ended(found):
-            return found
-        wait_s = poll_s * min(1 + asked / 25, _LONGEST_POLL)
-        if clock.now_s() - begun_s + wait_s > most_s:
-            raise ServiceFault(where=where, why="scan-runs-on")
+        scan_row = calls.scan(scan)
+        if scan_row is None:
+            raise ServiceRefused(where=location, why="not-there", status=404)
+        if has_ended(scan_row):
+            return scan_row
+        wait_s = poll_s * min(1 + polls / 25, _LONGEST_POLL)
+        if clock.now_s() - started_s + wait_s > most_s:
+            raise ServiceFault(where=location, why="scan-runs-on")
         clock.sleep_s(wait_s)
-        asked += 1
+        polls += 1
 
 
 def upload_file(calls: Calls, path: Path, part_bytes: int) -> str:
-    """Uploads a zip, in parts where it is large; what to name in an order. Raises `OSError` where it cannot be read."""
+    """Uploads a zip, in parts if it is large; returns the address to name in an order. Raises `OSError` if it cannot be
+    read."""
     if path.stat().st_size > part_bytes:
         return upload_parts(calls, path, part_bytes)
     return upload(calls, path.read_bytes())
 
 
 def upload(calls: Calls, data: bytes) -> str:
-    """Uploads a zip; the address to name in an order. Our token does not go there. A link that is used up or breaks is
-    asked for anew, and all is sent again."""
-    return _sent(calls, "/api/uploads", {}, "url", data)[0]
+    """Uploads a zip to a signed address, without our token; returns the address. An expired or broken link is replaced
+    by a new one."""
+    return _upload_bytes(calls, "/api/uploads", {}, "url", data)[0]
 
 
 def upload_parts(calls: Calls, path: Path, part_bytes: int) -> str:
-    """Uploads a large zip in parts, one of them in memory at a time; the address to name in an order, which is that of
-    the first part. What was begun and fails is called off."""
-    begun = calls.write("POST", "/api/uploads/start-multipart-upload", {"fileSize": path.stat().st_size})
-    named = {"objectName": begun["objectName"], "UploadID": begun["UploadID"]}
-    parts: list[Told] = []
+    """Uploads a large zip in parts, one of them in memory at a time; returns the address of the first part. A failed
+    upload is aborted."""
+    upload = calls.write("POST", "/api/uploads/start-multipart-upload", {"fileSize": path.stat().st_size})
+    names = {"objectName": upload["objectName"], "UploadID": upload["UploadID"]}
+    parts: list[JsonObject] = []
     first = ""
     try:
         with path.open("rb") as file:
             while data := file.read(part_bytes):
-                told = {**named, "partNumber": len(parts) + 1}
-                url, tag = _sent(calls, "/api/uploads/multipart-presigned", told, "presignedURL", data)
+                part = {**names, "partNumber": len(parts) + 1}
+                url, tag = _upload_bytes(calls, "/api/uploads/multipart-presigned", part, "presignedURL", data)
                 first = first or url
                 parts.append({"eTag": tag, "partNumber": len(parts) + 1})
-        calls.write("POST", "/api/uploads/complete-multipart-upload", {**named, "partList": parts})
+        calls.write("POST", "/api/uploads/complete-multipart-upload", {**names, "partList": parts})
     except (ServiceFault, OSError):
-        with suppress(ServiceFault):  # what made it fail is told
-            # the service's own clients write it in either way
-            calls.write("POST", "/api/uploads/abort-multipart-upload", {**named, "uploadID": begun["UploadID"]})
+        with suppress(ServiceFault):  # the first fault is the one to raise
+            # the service's own clients spell it both ways
+            calls.write("POST", "/api/uploads/abort-multipart-upload", {**names, "uploadID": upload["UploadID"]})
         raise
     return first
 
 
-def start(calls: Calls, order: Order, clock: Clock) -> Told:
-    """Orders a scan. A full queue is waited for, longer each time; an order whose answer was lost is looked for, and
-    raises what was met where it cannot be found."""
+def start(calls: Calls, order: Order, clock: Clock) -> JsonObject:
+    """Orders a scan. A full queue is waited for, longer each time; an order whose answer was lost is looked up by its
+    tag, and the fault is raised if it cannot be found."""
     mark = secrets.token_hex(8)
     body = _body(order, mark)
     for attempt in range(_ORDERS):
@@ -152,31 +154,31 @@ def start(calls: Calls, order: Order, clock: Clock) -> Told:
                 raise
             clock.sleep_s(_FIRST_WAIT_S * 2**attempt)
         except (ServiceAway, ServiceBroken) as fault:
-            found = _found(calls, order, mark, fault)
-            if found is not None:
-                return found
+            scan = _find_lost_scan(calls, order, mark, fault)
+            if scan is not None:
+                return scan
             raise
     raise AssertionError("unreachable")
 
 
-def webhook(calls: Calls, hook: Hook) -> Told:
-    """Asks for a webhook of the tenant. Raises `UsageFault` for events there are not."""
+def create_webhook(calls: Calls, hook: Hook) -> JsonObject:
+    """Creates a webhook of the tenant. Raises `UsageFault` for unknown events."""
     if not hook.events or not set(hook.events) <= set(EVENTS):
         raise UsageFault(what="bad-value", where=",".join(hook.events), do=",".join(EVENTS))
     calls.client.wire.scrubber.learn(hook.secret)
     config = {"contentType": "json", "insecureSsl": not hook.verifies_tls, "url": hook.url}
-    told = {"name": hook.name, "active": True, "enabledEvents": list(hook.events)}
+    hook_body = {"name": hook.name, "active": True, "enabledEvents": list(hook.events)}
     secret = {"secret": hook.secret} if hook.secret else {}
-    return calls.write("POST", "/api/webhooks/tenant", {**told, "config": {**config, **secret}})
+    return calls.write("POST", "/api/webhooks/tenant", {**hook_body, "config": {**config, **secret}})
 
 
-def delete_webhook(calls: Calls, one: str) -> None:
-    """Ends a webhook."""
-    calls.write("DELETE", f"/api/webhooks/{quote(one, safe='')}")
+def delete_webhook(calls: Calls, webhook_id: str) -> None:
+    """Deletes a webhook."""
+    calls.write("DELETE", f"/api/webhooks/{quote(webhook_id, safe='')}")
 
 
-def _found(calls: Calls, order: Order, mark: str, fault: ServiceFault) -> Told | None:
-    """A scan that was ordered although we never heard so."""
+def _find_lost_scan(calls: Calls, order: Order, mark: str, fault: ServiceFault) -> JsonObject | None:
+    """Looks up a scan whose order was accepted but whose answer was lost."""
     if isinstance(fault, ServiceAway) and not fault.data.get("sent"):
         return None
     answer = calls.ask("GET", "/api/scans", (("project-id", order.project), ("limit", "20")))
@@ -188,7 +190,7 @@ def _found(calls: Calls, order: Order, mark: str, fault: ServiceFault) -> Told |
     return None
 
 
-def _body(order: Order, mark: str) -> Told:
+def _body(order: Order, mark: str) -> JsonObject:
     handler = {"branch": order.branch}
     handler |= {"uploadUrl": order.upload_url} if order.upload_url else {"repoUrl": order.repository}
     config = [{"type": scanner, "value": {}} for scanner in order.scanners]
@@ -197,13 +199,13 @@ def _body(order: Order, mark: str) -> Told:
     return {"type": kind, "handler": handler, "project": project, "config": config, "tags": {_MARK: mark}}
 
 
-def _sent(calls: Calls, place: str, told: Told, member: str, data: bytes) -> tuple[str, str]:
-    """Asks for a signed address and puts bytes there; the address and the tag of the bytes. One that is used up or
-    breaks is asked for anew."""
+def _upload_bytes(calls: Calls, place: str, body: JsonObject, member: str, data: bytes) -> tuple[str, str]:
+    """Requests a signed address and uploads bytes there; returns the address and the ETag. An expired or broken address
+    is replaced."""
     for attempt in range(_UPLOADS):
-        url = str(calls.write("POST", place, told or None, repeatable=True)[member])
+        url = str(calls.write("POST", place, body or None, repeatable=True)[member])
         try:
-            return url, _put(calls, url, data)
+            return url, _put_bytes(calls, url, data)
         except ServiceFault as fault:
             again = isinstance(fault, ServiceAway | ServiceBroken) or fault.data.get("status") in _FRESH_LINK
             if attempt == _UPLOADS - 1 or not again:
@@ -211,8 +213,8 @@ def _sent(calls: Calls, place: str, told: Told, member: str, data: bytes) -> tup
     raise AssertionError("unreachable")
 
 
-def _put(calls: Calls, url: str, data: bytes) -> str:
-    """Puts bytes at a signed address, and answers with their tag as it stands, quotes too."""
+def _put_bytes(calls: Calls, url: str, data: bytes) -> str:
+    """Uploads bytes to a signed address and returns their ETag, with its quotes."""
     client = calls.client
     answer = client.wire.send(Request("PUT", url, body=data, media_type="application/octet-stream"))
     if answer.status >= 300:
@@ -226,5 +228,5 @@ def _place(kind: str) -> str:
     return _PLACES[kind]
 
 
-def _one(kind: str, one: str) -> str:
-    return f"{_place(kind)}/{quote(one, safe='')}"
+def _object_path(kind: str, object_id: str) -> str:
+    return f"{_place(kind)}/{quote(object_id, safe='')}"

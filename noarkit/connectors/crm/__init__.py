@@ -1,18 +1,18 @@
-"""The CRM as a service: modules whose records become case files, with their notes, emails and attachments.
+"""The CRM connector: modules whose records become case files, with their notes, emails and attachments.
 
-settings   what a connection to a CRM is configured with, and its defaults
-calls      one method for each call we make; what the service says is told as faults
+settings   the settings of a connection, and their defaults
+calls      the REST calls, one method for each; refusals become faults
 listing    lists of records: by page and token, by keyset, in bulk where they are many
-fields     which fields of a module are read, and whether they are the ones that were read before
+fields     the fields of a module that are read, and their types
 streams    records, notes, emails and attachments as items
-letters    an email put together again from what the service tells of it
+letters    emails rebuilt as .eml from the fields of the service
 writing    inserts, updates, upserts and deletions in batches, with a result for each record
-channels   notifications: channels that are kept alive
-asking     what a person asks for in words
+channels   notification channels, opened, renewed and closed
+commands   the commands of `noarkit connect crm:NAME`
 """
 
-from noarkit.connectors.crm.asking import carry_out
 from noarkit.connectors.crm.channels import renew_webhooks
+from noarkit.connectors.crm.commands import run_command
 from noarkit.connectors.crm.service import Crm, open_login, open_service
 
-__all__ = ["Crm", "carry_out", "open_login", "open_service", "renew_webhooks"]
+__all__ = ["Crm", "open_login", "open_service", "renew_webhooks", "run_command"]

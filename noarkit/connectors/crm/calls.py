@@ -1,5 +1,5 @@
-"""One method for each call we make of a CRM. An empty answer (204) is nothing, not a fault; what it refuses is a fault
-with its code."""
+"""The REST calls of a CRM, one method for each. An empty answer (204) is an empty list; a refusal is a fault with its
+code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from noarkit.connectors.paging import Page, Row
 from noarkit.connectors.wire import Answer, Request
 from noarkit.errors import ItemVanished, NoarkitError, ServiceBusy, ServiceDenied, ServiceRefused, ServiceStrange
 
-NOTHING = 204
+NO_CONTENT = 204
 PER_PAGE = 200
 _HEAVY = 3
 _EXPIRED = "EXPIRED_VALUE"
@@ -35,46 +35,46 @@ class Calls:
         self._bulk = f"/crm/bulk/{version}"
 
     def organisation(self) -> Mapping[str, object]:
-        """Who the organisation is."""
-        found = self._rows(self.get("/org"), "org")
-        if not found:
-            raise ServiceStrange(where=self.client.wire.line.where, why="not-an-object")
-        return found[0]
+        """Reads the organisation."""
+        organisations = self._rows(self.get("/org"), "org")
+        if not organisations:
+            raise ServiceStrange(where=self.client.wire.settings.label, why="not-an-object")
+        return organisations[0]
 
     def modules(self) -> Sequence[Row]:
-        """Every module there is."""
+        """Lists every module."""
         return self._rows(self.get("/settings/modules"), "modules")
 
     def fields(self, module: str) -> Sequence[Row]:
-        """The fields of a module."""
+        """Lists the fields of a module."""
         params = (("module", module), ("type", "all"), ("include", "allowed_permissions_to_update"))
         return self._rows(self.get("/settings/fields", *params), "fields")
 
     def count(self, module: str) -> int | None:
-        """How many records a module has; None where this user may read them but not have them counted."""
+        """Counts the records of a module; None if this user may read them but not count them."""
         try:
-            found = self.get(f"/{module}/actions/count").members().get("count")
+            count = self.get(f"/{module}/actions/count").members().get("count")
         except ServiceDenied as fault:
             if fault.data.get("code_there") not in _NOT_COUNTED:
                 raise
             return None
-        return int(str(found)) if str(found).isdigit() else None
+        return int(str(count)) if str(count).isdigit() else None
 
     def page(
         self, path: str, fields: Sequence[str], cursor: str | None, order: Literal["asc", "desc"] | None = "asc"
     ) -> Page:
-        """A page of a list: by token where there is one, oldest change first, or newest, or as it comes."""
+        """Reads a page of a list: by token where there is one, oldest change first, newest first, or unsorted."""
         params = [("fields", ",".join(fields)), ("per_page", str(PER_PAGE))]
         if order is not None:
             params += [("sort_by", "Modified_Time"), ("sort_order", order)]
         return self._page(path, params, cursor, None)
 
     def deleted_page(self, module: str, cursor: str | None, since: datetime) -> Page:
-        """A page of what was deleted since. It has numbers alone: what lies beyond two thousand cannot be reached."""
+        """Reads a page of records deleted since a time. Pages are numbered, so at most two thousand can be reached."""
         return self._page(f"/{module}/deleted", [("type", "all"), ("per_page", str(PER_PAGE))], cursor, since)
 
     def by_ids(self, module: str, fields: Sequence[str], ids: Sequence[str]) -> Sequence[Row]:
-        """Those of some records that are there, in whatever order; no more of them than one call takes."""
+        """Reads the existing ones of some records, in any order; at most as many as one call takes."""
         params = (("fields", ",".join(fields)), ("ids", ",".join(ids)))
         return self._rows(self.get(f"/{module}", *params), "data")
 
@@ -83,80 +83,80 @@ class Calls:
             name, _, value = cursor.partition("=")
             params = [*params, (name, value)]
         headers = {} if since is None else {"If-Modified-Since": since.isoformat(timespec="seconds")}
-        asked = Request("GET", self.client.url(f"{self._root}{path}"), tuple(params), headers)
-        answer = self.client.ask(asked)
-        if answer.status in (NOTHING, 304):
+        request = Request("GET", self.client.url(f"{self._root}{path}"), tuple(params), headers)
+        answer = self.client.ask(request)
+        if answer.status in (NO_CONTENT, 304):
             return Page((), None)
         members = answer.members()
-        return Page(self._rows(answer, "data"), _next(members.get("info"), cursor, answer.where))
+        return Page(self._rows(answer, "data"), _next(members.get("info"), cursor, answer.label))
 
     def record(self, module: str, record_id: str) -> Row | None:
-        """One record, whole; None where it is not there."""
-        found = self._rows(self.get(f"/{module}/{record_id}"), "data")
-        return found[0] if found else None
+        """Reads one whole record; None if there is none."""
+        records = self._rows(self.get(f"/{module}/{record_id}"), "data")
+        return records[0] if records else None
 
     def query(self, text: str, rows: int) -> Sequence[Row]:
-        """The rows of a query, which costs by how many it asks for."""
+        """Reads the rows of a query; the cost depends on how many it asks for."""
         body = orjson.dumps({"select_query": text})
         cost = _cost_of_query(rows)
         url = self.client.url(f"{self._root}/coql")
-        asked = Request("POST", url, body=body, media_type="application/json", repeatable=True, cost=cost)
-        return self._rows(self.client.ask(asked), "data")
+        request = Request("POST", url, body=body, media_type="application/json", repeatable=True, cost=cost)
+        return self._rows(self.client.ask(request), "data")
 
     def emails(self, module: str, record_id: str, owner: str, index: str | None) -> Page:
-        """Ten emails of a record, as its owner sees them."""
+        """Reads a page of ten emails of a record, as its owner sees them."""
         params = (("owner_id", owner), *((("index", index),) if index else ()))
         answer = self.get(f"/{module}/{record_id}/Emails", *params)
-        if answer.status == NOTHING:
+        if answer.status == NO_CONTENT:
             return Page((), None)
         info = answer.members().get("info")
         more = isinstance(info, Mapping) and info.get("more_records")
-        following = str(info["next_index"]) if more and isinstance(info, Mapping) and info.get("next_index") else None
-        return Page(self._rows(answer, "Emails"), following)
+        next_index = str(info["next_index"]) if more and isinstance(info, Mapping) and info.get("next_index") else None
+        return Page(self._rows(answer, "Emails"), next_index)
 
     def email(self, module: str, record_id: str, owner: str, message_id: str) -> Row | None:
-        """An email with its body; None where this user may not see it."""
-        found = self._rows(self.get(f"/{module}/{record_id}/Emails/{message_id}", ("owner_id", owner)), "Emails")
-        return found[0] if found else None
+        """Reads an email with its body; None if this user may not see it."""
+        emails = self._rows(self.get(f"/{module}/{record_id}/Emails/{message_id}", ("owner_id", owner)), "Emails")
+        return emails[0] if emails else None
 
     def begin_bulk(self, module: str, fields: Sequence[str], token: str | None) -> str:
-        """Asks for a table of records; the id of the job."""
+        """Starts a bulk read of records; returns the id of the job."""
         query: dict[str, object] = {"module": {"api_name": module}, "fields": list(fields)}
         query |= {"page_token": token} if token else {"page": 1}
         body = orjson.dumps({"query": query})
         url = self.client.url(f"{self._bulk}/read")
-        # a job that was asked for twice reads twice and changes nothing
-        asked = Request("POST", url, body=body, media_type="application/json", repeatable=True)
-        found = self._rows(self.client.ask(asked), "data")
-        details = found[0].get("details") if found else None
+        # a repeated job reads twice and changes nothing
+        request = Request("POST", url, body=body, media_type="application/json", repeatable=True)
+        jobs = self._rows(self.client.ask(request), "data")
+        details = jobs[0].get("details") if jobs else None
         if not isinstance(details, Mapping) or not details.get("id"):
-            raise ServiceStrange(where=self.client.wire.line.where, why="not-an-object")
+            raise ServiceStrange(where=self.client.wire.settings.label, why="not-an-object")
         return str(details["id"])
 
     def bulk_state(self, job: str) -> Row:
-        """How far a job is."""
+        """Reads the state of a bulk job."""
         answer = self.client.ask(Request("GET", self.client.url(f"{self._bulk}/read/{job}")))
-        found = self._rows(answer, "data")
-        if not found:
-            raise ServiceStrange(where=answer.where, why="not-an-object")
-        return found[0]
+        states = self._rows(answer, "data")
+        if not states:
+            raise ServiceStrange(where=answer.label, why="not-an-object")
+        return states[0]
 
     @contextmanager
     def bulk_result(self, job: str) -> Iterator[httpx.Response]:
-        """The zipped table of a job."""
+        """Downloads the zipped table of a bulk job."""
         with self.client.download(Request("GET", self.client.url(f"{self._bulk}/read/{job}/result"))) as reply:
             yield reply
 
     @contextmanager
     def download(self, path: str, key: str, *params: tuple[str, str]) -> Iterator[httpx.Response]:
-        """The bytes of a file. No content where bytes should be is `ItemVanished`."""
-        asked = Request("GET", self.client.url(f"{self._root}{path}"), params, {"Accept": "*/*"})
-        with self.client.download(asked) as reply:
+        """Downloads a file. The caller treats an answer without content as `ItemVanished`."""
+        request = Request("GET", self.client.url(f"{self._root}{path}"), params, {"Accept": "*/*"})
+        with self.client.download(request) as reply:
             yield reply
 
     def write(self, method: str, path: str, body: object, *, repeatable: bool) -> Answer:
-        """A call that changes records. Its answer may be mixed (207): every element must be read."""
-        asked = Request(
+        """Sends a change of records. Its answer may be mixed (207): every element must be read."""
+        request = Request(
             "PUT" if method == "PUT" else "POST",
             self.client.url(f"{self._root}{path}"),
             body=orjson.dumps(body),
@@ -165,28 +165,28 @@ class Calls:
             cost=_cost_of(body),
             accepts=frozenset({400}),
         )
-        return self.client.ask(asked)
+        return self.client.ask(request)
 
     def delete(self, path: str, *params: tuple[str, str]) -> Answer:
-        """A deletion; what is gone already is told as a result, so that it may be asked twice."""
+        """Sends a deletion; records already gone are part of the result, so that it may be repeated."""
         url = self.client.url(f"{self._root}{path}")
         return self.client.ask(Request("DELETE", url, params, repeatable=True, accepts=frozenset({400})))
 
     def get(self, path: str, *params: tuple[str, str]) -> Answer:
-        """A read, by its path and what stands behind it."""
+        """Sends a read request for a path with its parameters."""
         return self.client.ask(Request("GET", self.client.url(f"{self._root}{path}"), params))
 
     def _rows(self, answer: Answer, name: str) -> Sequence[Row]:
-        if answer.status == NOTHING:
+        if answer.status == NO_CONTENT:
             return ()
-        found = answer.members().get(name)
-        if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
-            raise ServiceStrange(where=answer.where, why="not-an-object")
-        return found
+        rows = answer.members().get(name)
+        if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+            raise ServiceStrange(where=answer.label, why="not-an-object")
+        return rows
 
 
 def code_of(answer: Answer) -> str:
-    """The code of a refusal, wherever it stands; empty where there is none."""
+    """Returns the code of a refusal; empty if there is none."""
     try:
         value = answer.json()
     except ServiceStrange:
@@ -200,45 +200,45 @@ def code_of(answer: Answer) -> str:
     return ""
 
 
-def _code(told: object) -> str:
-    """A code as the service spells them; whatever else stands there is none, and is never repeated."""
-    return told if isinstance(told, str) and _CODE.fullmatch(told) else ""
+def _code(value: object) -> str:
+    """Returns a code in the service's spelling; anything else is ignored and never repeated."""
+    return value if isinstance(value, str) and _CODE.fullmatch(value) else ""
 
 
 def judge(answer: Answer) -> NoarkitError | None:
-    """The fault of a refusal: by status first, by code second; an unknown code is final."""
+    """Maps a refusal to its fault: by status first, then by code; an unknown code is final."""
     code = code_of(answer)
     if answer.status in (401, 403) and code not in ("INVALID_TOKEN", ""):
-        return ServiceDenied(where=answer.where, status=answer.status, why=code, code_there=code)
+        return ServiceDenied(where=answer.label, status=answer.status, why=code, code_there=code)
     if answer.status == 401:
-        return ServiceDenied(where=answer.where, status=401, why="token-or-region", code_there=code)
+        return ServiceDenied(where=answer.label, status=401, why="token-or-region", code_there=code)
     if answer.status == 400 and code:
-        return ServiceRefused(where=answer.where, status=400, why=code, code_there=code)
+        return ServiceRefused(where=answer.label, status=400, why=code, code_there=code)
     return None
 
 
 def denies(answer: Answer) -> bool:
-    """True for a refusal that another token may cure."""
+    """True for a refusal that another token may solve."""
     return answer.status == 401 and code_of(answer) in ("INVALID_TOKEN", "AUTHENTICATION_FAILURE", "")
 
 
 def is_expired(fault: NoarkitError) -> bool:
-    """True for a page token that lived too long: the list must be begun anew."""
+    """True for an expired page token: the list must be started again."""
     return isinstance(fault, ServiceRefused) and fault.data.get("code_there") == _EXPIRED
 
 
-def vanished(key: str) -> ItemVanished:
-    """What a download is that has no content."""
+def vanished_fault(key: str) -> ItemVanished:
+    """Builds the fault of a download without content."""
     return ItemVanished(key=key, why="not-there")
 
 
-def busy(where: str) -> ServiceBusy:
-    """What a job is that does not come to its end."""
-    return ServiceBusy(where=where)
+def busy_fault(location: str) -> ServiceBusy:
+    """Builds the fault of a job that does not end."""
+    return ServiceBusy(where=location)
 
 
-def _next(info: object, cursor: str | None, where: str) -> str | None:
-    """Where the list goes on. More records without a way to them is a fault, never an end."""
+def _next(info: object, cursor: str | None, location: str) -> str | None:
+    """Returns the cursor of the next page. More records without a cursor are a fault, never an end."""
     if not isinstance(info, Mapping) or not info.get("more_records"):
         return None
     token = info.get("next_page_token")
@@ -246,12 +246,12 @@ def _next(info: object, cursor: str | None, where: str) -> str | None:
         return f"page_token={token}"
     page = int(cursor.removeprefix("page=")) if cursor and cursor.startswith("page=") else 1
     if (page + 1) * PER_PAGE > 2_000:
-        raise ServiceStrange(where=where, why="list-incomplete")
+        raise ServiceStrange(where=location, why="list-incomplete")
     return f"page={page + 1}"
 
 
 def cost_of_tool(arguments: Mapping[str, object]) -> int:
-    """What a tool takes of the credits: as much as the call that it stands for."""
+    """Returns the credits that a tool call takes: as much as the REST call behind it."""
     body = arguments.get("body")
     text = body.get("select_query") if isinstance(body, Mapping) else None
     if not isinstance(text, str):

@@ -1,4 +1,4 @@
-"""Which fields of a module are read, what they are called, and which of them names a record."""
+"""The fields of a module that are read, their labels, and which of them is a record's title."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _TITLES = ("Deal_Name", "Subject", "Full_Name", "Vendor_Name", "Product_Name", "
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a module that can be read, those that the service itself calls private, and the type of each; the
-    field that names a record, and what each is called where people see it."""
+    """The readable fields of a module: their names, which are private, the type of each, the title field, and the
+    labels that people see."""
 
     names: tuple[str, ...]
     private: frozenset[str]
@@ -25,24 +25,27 @@ class Fields:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def batches(self) -> list[tuple[str, ...]]:
-        """Names for calls that take no more than fifty, and no longer ones; each has the id and the time of change."""
-        rest = (name for name in self.names if name not in _ALWAYS)
+        """Splits the field names for calls that take at most fifty of them, and no longer ones; each batch has the id
+        and the time of change."""
+        remaining = (name for name in self.names if name not in _ALWAYS)
         room, signs = A_CALL - len(_ALWAYS), A_CALL_SIGNS - len(",".join(_ALWAYS))
-        found = [(*_ALWAYS, *batch) for batch in parted(rest, room, signs)]
-        return found or [_ALWAYS]
+        batches = [(*_ALWAYS, *batch) for batch in split_batches(remaining, room, signs)]
+        return batches or [_ALWAYS]
 
     def titles(self) -> tuple[str, ...]:
-        """The fields that may name a record, the module's own first."""
+        """Returns the fields that may hold a record's title, the module's own first."""
         return (*((self.title,) if self.title else ()), *(name for name in _TITLES if name in self.names))
 
-    def some(self, wanted: Sequence[str]) -> Fields:
-        """Only those that are wanted, and those that tell a record's time."""
-        names = tuple(name for name in self.names if name in wanted and name not in _ALWAYS)
+    def only(self, chosen: Sequence[str]) -> Fields:
+        """Keeps only the chosen fields, and a record's id and times."""
+        names = tuple(name for name in self.names if name in chosen and name not in _ALWAYS)
         return Fields((*_ALWAYS, *names), self.private, self.shape, self.title, self.labels)
 
 
-def parted(words: Iterator[str], most: int = A_CALL_SIGNS, signs: int = A_CALL_SIGNS) -> Iterator[tuple[str, ...]]:
-    """Words in lots: so many each, and no longer than so many characters where commas stand between them.
+def split_batches(
+    words: Iterator[str], most: int = A_CALL_SIGNS, signs: int = A_CALL_SIGNS
+) -> Iterator[tuple[str, ...]]:
+    """Splits words into batches: by number, and by their length joined with commas.
 
     >>> list(parted(iter(["a", "bb", "ccc", "d"]), signs=5))
     [('a', 'bb'), ('ccc', 'd')]
@@ -59,14 +62,14 @@ def parted(words: Iterator[str], most: int = A_CALL_SIGNS, signs: int = A_CALL_S
         yield tuple(lot)
 
 
-def readable(found: Sequence[Row]) -> Fields:
-    """The fields that this user may read and that hold something of their own."""
-    kept = [row for row in found if _is_readable(row)]
-    names = tuple(str(row["api_name"]) for row in kept)
-    private = frozenset(str(row["api_name"]) for row in kept if _is_private(row))
-    shape = {str(row["api_name"]): str(row.get("data_type", "")) for row in kept}
-    title = next((str(row["api_name"]) for row in kept if row.get("display_field") is True), "")
-    labels = {str(row["api_name"]): _label(row) for row in kept}
+def readable_fields(rows: Sequence[Row]) -> Fields:
+    """Selects the fields that this user may read and that hold values of their own."""
+    readable_rows = [row for row in rows if _is_readable(row)]
+    names = tuple(str(row["api_name"]) for row in readable_rows)
+    private = frozenset(str(row["api_name"]) for row in readable_rows if _is_private(row))
+    shape = {str(row["api_name"]): str(row.get("data_type", "")) for row in readable_rows}
+    title = next((str(row["api_name"]) for row in readable_rows if row.get("display_field") is True), "")
+    labels = {str(row["api_name"]): _label(row) for row in readable_rows}
     return Fields(names, private, shape, title, labels)
 
 
@@ -76,8 +79,8 @@ def _label(row: Row) -> str:
 
 def _is_readable(row: Row) -> bool:
     view = row.get("view_type")
-    shown = view.get("view", True) if isinstance(view, Mapping) else True
-    return bool(row.get("api_name") and row.get("visible", True) and shown and not row.get("virtual_field"))
+    is_visible = view.get("view", True) if isinstance(view, Mapping) else True
+    return bool(row.get("api_name") and row.get("visible", True) and is_visible and not row.get("virtual_field"))
 
 
 def _is_private(row: Row) -> bool:

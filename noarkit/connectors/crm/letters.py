@@ -1,5 +1,5 @@
-"""An email put together again from what the service tells of it: an .eml that says so, and never claims to be the
-original message."""
+"""Rebuilds an email as .eml from the fields of the service; it is marked as reconstructed, never as the original
+message."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MAILBOX = re.compile(r"""[^\s<>()\[\],:;@"\\]+@[A-Za-z0-9.-]+""", re.ASCII)
 _NEEDS_NOTHING = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: |$))*", re.ASCII)
 
 
-def letter(email: Mapping[str, object]) -> bytes:
-    """The message. Its attachments are documents of their own and stand by name only."""
-    when = moment(email)
+def build_letter(email: Mapping[str, object]) -> bytes:
+    """Builds the .eml message. Its attachments are documents of their own and are listed by name only."""
+    sent_at = moment(email)
     kind = "html" if str(email.get("mail_format") or "").casefold() == "html" else "plain"
     heads = [
         f"{MARK}: from the fields of a service, not the original message",
@@ -28,22 +28,22 @@ def letter(email: Mapping[str, object]) -> bytes:
         f"Message-ID: <{quote(plain(email.get('message_id')), safe='')}@reconstructed.invalid>",
     ]
     for name in ("from", "to", "cc"):
-        shown = [at for one in people(email.get(name)) if (at := address(one))]
-        if shown:
-            heads.append(f"{name.capitalize()}: " + ",\r\n ".join(shown))
-    if when is not None:
-        heads.append(f"Date: {format_datetime(when)}")
+        addresses = [at for person in people(email.get(name)) if (at := address(person))]
+        if addresses:
+            heads.append(f"{name.capitalize()}: " + ",\r\n ".join(addresses))
+    if sent_at is not None:
+        heads.append(f"Date: {format_datetime(sent_at)}")
     for enclosure in enclosures(email):
-        told = plain(f"{enclosure.get('name') or ''} ({enclosure.get('size')} bytes)")
-        heads.append(f"X-Attachment: {_text(told)}")
-    # base64 keeps every sign as it was, whatever its lines are like
+        attachment = plain(f"{enclosure.get('name') or ''} ({enclosure.get('size')} bytes)")
+        heads.append(f"X-Attachment: {_text(attachment)}")
+    # base64 keeps every character, whatever the length of lines
     heads += ["MIME-Version: 1.0", f'Content-Type: text/{kind}; charset="utf-8"', "Content-Transfer-Encoding: base64"]
     content = str(email.get("content") or "").encode("utf-8", "backslashreplace")
     return "\r\n".join([*heads, "", ""]).encode("ascii") + encodebytes(content).replace(b"\n", b"\r\n")
 
 
 def moment(email: Mapping[str, object]) -> datetime | None:
-    """When it was sent."""
+    """Returns when an email was sent."""
     for name in ("sent_time", "time"):
         value = email.get(name)
         if isinstance(value, str):
@@ -55,37 +55,41 @@ def moment(email: Mapping[str, object]) -> datetime | None:
 
 
 def people(value: object) -> Sequence[Mapping[str, object]]:
-    """One or several correspondents."""
-    found = value if isinstance(value, list) else [value]
-    return [one for one in found if isinstance(one, Mapping)]
+    """Returns one or several correspondents as a list."""
+    values = value if isinstance(value, list) else [value]
+    return [person for person in values if isinstance(person, Mapping)]
 
 
 def enclosures(email: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
-    """What hangs on it."""
-    found = email.get("attachments")
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    """Returns the attachments of an email."""
+    attachments = email.get("attachments")
+    return (
+        [enclosure for enclosure in attachments if isinstance(enclosure, Mapping)]
+        if isinstance(attachments, list)
+        else []
+    )
 
 
 def address(person: Mapping[str, object]) -> str:
-    """A correspondent as headers have it. An address that is none, or that headers cannot spell, stands as a name
-    alone: a group without members."""
+    """Formats a correspondent for a header. An invalid address, or one that headers cannot hold, is written as a name:
+    a group without members."""
     name, at = plain(person.get("user_name")), plain(person.get("email"))
     if _MAILBOX.fullmatch(at) and at.isascii():
         return f"{_phrase(name)} <{at}>" if name else at
-    told = f"{name} <{at}>" if name and at else name or at
-    return f"{_phrase(told)} :;" if told else ""
+    text = f"{name} <{at}>" if name and at else name or at
+    return f"{_phrase(text)} :;" if text else ""
 
 
 def plain(value: object) -> str:
-    """A value on one line."""
+    """Formats a value on one line."""
     text = "" if value is None else str(value)
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _text(value: str) -> str:
-    """A header's text: as it is where it is plain words, else in encoded words."""
+    """Formats a header's text: unchanged if plain ASCII, or else as encoded words."""
     if not _NEEDS_NOTHING.fullmatch(value):
-        return _encoded(value)
+        return _encode_words(value)
     lines = [""]
     for word in value.split(" "):
         if len(lines[-1]) + len(word) > _LINE:
@@ -95,20 +99,20 @@ def _text(value: str) -> str:
 
 
 def _phrase(value: str) -> str:
-    """A name before an address: bare, in quotes, or in encoded words."""
+    """Formats a display name: bare, quoted, or as encoded words."""
     if not _NEEDS_NOTHING.fullmatch(value):
-        return _encoded(value)
+        return _encode_words(value)
     if _WORDS.fullmatch(value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _encoded(value: str) -> str:
+def _encode_words(value: str) -> str:
     return "\r\n ".join(f"=?utf-8?b?{b64encode(piece.encode()).decode()}?=" for piece in _pieces(value))
 
 
 def _pieces(value: str) -> Iterator[str]:
-    """The text in pieces that fit in an encoded word, no sign of it in two."""
+    """Splits a text into pieces that fit in an encoded word, never within a character."""
     piece, size = "", 0
     for sign in value:
         more = len(sign.encode())

@@ -1,6 +1,6 @@
-"""Lists of records: by page and token as far as tokens reach, by keyset where only changes are wanted, by a bulk read's
-ids where they are many. Whichever way, a record is read as lists tell it, with the names of what it points to; one with
-more fields than a call takes is read in batches and put together."""
+"""Lists of CRM records: by page and token as far as tokens reach, by keyset for changes, and by the ids of a bulk read
+for very many. Records always have the form that lists give, with the names of look-ups; one with more fields than a
+call takes is read in batches and merged."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from noarkit.connectors.ahead import ahead, in_order
-from noarkit.connectors.crm.calls import Calls, busy, is_expired
-from noarkit.connectors.crm.fields import Fields, parted
-from noarkit.connectors.paging import Page, Row, Seen, pages, rows
+from noarkit.connectors.crm.calls import Calls, busy_fault, is_expired
+from noarkit.connectors.crm.fields import Fields, split_batches
+from noarkit.connectors.paging import KeySet, Page, Row, pages, rows
+from noarkit.connectors.prefetch import in_order, prefetch
 from noarkit.errors import PackageFault, ServiceBroken, ServiceRefused, ServiceStrange
 from noarkit.safe.digest import buffered
 from noarkit.safe.unpack import UnpackLimits, members
@@ -26,77 +26,88 @@ _FIRST_ROWS = 200  # as many as cost one credit: mostly few have changed
 _PAGES_REACH = 100_000
 _BULK_WAITS_S = (1.0, 2.0, 5.0, 10.0, 15.0)
 _BULK_LONGEST_S = 3_600.0
-_DONE, _FAILED = "COMPLETED", ("FAILURE", "FAILED", "SKIPPED")
+_COMPLETED_STATE, _FAILED_STATES = "COMPLETED", ("FAILURE", "FAILED", "SKIPPED")
 _MOST_TABLE_BYTES = 4 * 2**30
 
 
-def everything(calls: Calls, module: str, fields: Fields, where: str) -> Iterator[Row]:
-    """Every record of a module once, oldest change first; a token that lived too long begins the list anew."""
+def records_by_page(calls: Calls, module: str, fields: Fields, location: str) -> Iterator[Row]:
+    """Lists every record of a module once, oldest change first; an expired token restarts the list."""
     first, *more = fields.batches()
-    with Seen() as seen:
+    with KeySet() as seen_ids:
         for attempt in range(3):
             try:
-                found = _advancing(pages(lambda cursor: calls.page(f"/{module}", first, cursor), where), where)
-                for whole in ahead([*_whole(calls, module, page.rows, more)] for page in found):
-                    yield from (row for row in whole if seen.first(str(row["id"])))
+                page_source = _check_progress(
+                    pages(lambda cursor: calls.page(f"/{module}", first, cursor), location), location
+                )
+                for whole in prefetch([*_complete_rows(calls, module, page.rows, more)] for page in page_source):
+                    yield from (row for row in whole if seen_ids.add(str(row["id"])))
                 return
             except ServiceRefused as fault:
                 if not is_expired(fault) or attempt == 2:
                     raise
 
 
-def all_records(calls: Calls, module: str, fields: Fields, where: str, bulk_from: int) -> Iterator[Row]:
-    """Every record of a module once, the same whichever way it is read: page by page, or by the ids of a bulk read
-    where there are more than pages reach, or more than `bulk_from`."""
+def all_records(calls: Calls, module: str, fields: Fields, location: str, bulk_from: int) -> Iterator[Row]:
+    """Lists every record of a module once, with the same result either way: page by page, or by the ids of a bulk read
+    if there are more than pages reach, or more than `bulk_from`."""
     count = calls.count(module)
-    with Seen() as seen:
+    with KeySet() as seen_ids:
         if count is None or count <= bulk_from:
             try:
-                yield from (row for row in everything(calls, module, fields, where) if seen.first(str(row["id"])))
+                yield from (
+                    row for row in records_by_page(calls, module, fields, location) if seen_ids.add(str(row["id"]))
+                )
                 return
             except ServiceStrange as fault:
-                if fault.data.get("why") != "list-incomplete" or seen.count < _PAGES_REACH // 2:
+                if fault.data.get("why") != "list-incomplete" or seen_ids.count < _PAGES_REACH // 2:
                     raise
-        told = (str(row["id"]) for row in in_bulk(calls, module, fields.some(())))
-        yield from by_ids(calls, module, fields, (one for one in told if seen.first(one)))
+        listed_ids = (str(row["id"]) for row in records_in_bulk(calls, module, fields.only(())))
+        yield from records_by_ids(
+            calls, module, fields, (record_id for record_id in listed_ids if seen_ids.add(record_id))
+        )
 
 
-def changed(calls: Calls, module: str, fields: Fields, since: datetime, until: datetime) -> Iterator[Row]:
-    """Records that changed from `since` to before `until`: by keyset, so that no change under way is missed or doubled.
+def changed_records(calls: Calls, module: str, fields: Fields, since: datetime, until: datetime) -> Iterator[Row]:
+    """Lists the records changed from `since` to before `until`, by keyset, so that no concurrent change is missed or
+    doubled.
 
-    The keyset gives ids; the records are then read whole, as many a call as fit in one.
+    The keyset query gives ids; the records are then read whole, as many per call as possible.
     """
-    yield from by_ids(calls, module, fields, _changed_ids(calls, module, since, until))
+    yield from records_by_ids(calls, module, fields, _changed_ids(calls, module, since, until))
 
 
-def by_ids(calls: Calls, module: str, fields: Fields, ids: Iterator[str]) -> Iterator[Row]:
-    """These records, in the order of their ids; those that are gone meanwhile are passed over."""
+def records_by_ids(calls: Calls, module: str, fields: Fields, ids: Iterator[str]) -> Iterator[Row]:
+    """Reads records in the order of their ids; records that are gone are skipped."""
     first, *more = fields.batches()
 
     def whole(lot: tuple[str, ...]) -> list[Row]:
-        found = {str(row["id"]): row for row in calls.by_ids(module, first, lot)}
-        return [*_whole(calls, module, [found[one] for one in lot if one in found], more)]
+        rows_by_id = {str(row["id"]): row for row in calls.by_ids(module, first, lot)}
+        return [
+            *_complete_rows(
+                calls, module, [rows_by_id[record_id] for record_id in lot if record_id in rows_by_id], more
+            )
+        ]
 
-    for found in in_order(parted(ids, most=A_LOT), whole):
-        yield from found
+    for rows_by_id in in_order(split_batches(ids, most=A_LOT), whole):
+        yield from rows_by_id
 
 
 def _changed_ids(calls: Calls, module: str, since: datetime, until: datetime) -> Iterator[str]:
     last_time, last_id = since, 0
     size = _FIRST_ROWS
     while True:
-        found = calls.query(keyset(module, last_time, last_id, until, size), size)
-        yield from (str(row["id"]) for row in found)
-        if len(found) < size:
+        rows = calls.query(keyset(module, last_time, last_id, until, size), size)
+        yield from (str(row["id"]) for row in rows)
+        if len(rows) < size:
             return
-        moment, number = datetime.fromisoformat(str(found[-1]["Modified_Time"])), int(str(found[-1]["id"]))
+        moment, number = datetime.fromisoformat(str(rows[-1]["Modified_Time"])), int(str(rows[-1]["id"]))
         if (moment, number) <= (last_time, last_id):
             raise ServiceStrange(where=f"crm {module}", why="page-again")
         last_time, last_id, size = moment, number, _KEYSET_ROWS
 
 
 def keyset(module: str, since: datetime, last_id: int, until: datetime, size: int = _KEYSET_ROWS) -> str:
-    """The query for what comes after a record. Criteria are joined pairwise, as the service wants them.
+    """Builds the query for the records after a given one. Criteria are joined pairwise, as the service requires.
 
     >>> keyset("Deals", datetime(2026, 1, 1, tzinfo=UTC), 7, datetime(2026, 1, 2, tzinfo=UTC)).split(" where ")[0]
     'select id, Modified_Time from Deals'
@@ -110,13 +121,14 @@ def keyset(module: str, since: datetime, last_id: int, until: datetime, size: in
     return f"select id, Modified_Time from {module} where ({window} and {beyond}) {order}"  # noqa: S608  # a name we judged
 
 
-def in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
-    """The table of a large module, in parts. Its cells are texts and look-ups ids alone: good for ids, no more."""
+def records_in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
+    """Reads the table of a large module in parts. Cells are texts, and look-ups ids only, so it is used for ids
+    alone."""
     token: str | None = None
     while True:
         job = calls.begin_bulk(module, fields.names, token)
-        result = _finished(calls, job)
-        yield from _table(calls, job)
+        result = _wait_for_job(calls, job)
+        yield from _read_table(calls, job)
         token = str(result.get("next_page_token") or "") or None
         if not result.get("more_records"):
             return
@@ -124,100 +136,103 @@ def in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
             raise ServiceStrange(where=f"crm {module}", why="list-incomplete")
 
 
-def deleted(calls: Calls, module: str, since: datetime, where: str) -> Iterator[Row]:
-    """What was deleted since, as the bin tells it. Its pages end: what lies beyond is asked for from the last on, and
-    where that leads no further the list is told to be incomplete (`ServiceStrange`)."""
-    with Seen() as seen:
+def deleted_records(calls: Calls, module: str, since: datetime, location: str) -> Iterator[Row]:
+    """Lists records deleted since a time. Numbered pages end: the list continues from the last deletion, and raises
+    `ServiceStrange` if that leads no further."""
+    with KeySet() as seen_ids:
         while True:
-            last, count = since, seen.count
+            last, count = since, seen_ids.count
             try:
-                for page in pages(lambda cursor, after=last: calls.deleted_page(module, cursor, after), where):  # type: ignore[misc]  # a default binds it
+                for page in pages(lambda cursor, after=last: calls.deleted_page(module, cursor, after), location):  # type: ignore[misc]  # a default binds it
                     for row in page.rows:
                         last = max(last, datetime.fromisoformat(str(row["deleted_time"])))
-                        if seen.first(str(row["id"])):
+                        if seen_ids.add(str(row["id"])):
                             yield row
                 return
             except ServiceStrange as fault:
-                if fault.data.get("why") != "list-incomplete" or last <= since or seen.count == count:
+                if fault.data.get("why") != "list-incomplete" or last <= since or seen_ids.count == count:
                     raise
                 since = last
 
 
-def related(calls: Calls, module: str, record_id: str, name: str, fields: Fields | None) -> Iterator[Row]:
-    """What stands in a related list of a record: quotes, invoices, products and whatever else hangs on it. `fields` are
-    those of its module, where it is one; a record with more than a call takes is read on its own."""
+def related_records(calls: Calls, module: str, record_id: str, name: str, fields: Fields | None) -> Iterator[Row]:
+    """Lists a related list of a record: quotes, invoices, products and so on. `fields` are those of its module, if it
+    is one; a record with more fields than a call takes is read on its own."""
     path = f"/{module}/{record_id}/{name}"
     names, *more = fields.batches() if fields is not None else [("id", "Modified_Time", "Created_Time")]
-    listed = pages(lambda cursor: calls.page(path, names, cursor, None), path)
-    for row in rows(listed, lambda row: str(row.get("id")), path):
+    listing = pages(lambda cursor: calls.page(path, names, cursor, None), path)
+    for row in rows(listing, lambda row: str(row.get("id")), path):
         whole = calls.record(name, str(row["id"])) if more else None
         yield whole if whole is not None else row
 
 
-def _advancing(found: Iterator[Page], where: str) -> Iterator[Page]:
-    """The pages of a list that gets on. Raises `ServiceStrange` for one that promises more again and again and gives
-    nothing, or what it gave already."""
+def _check_progress(source: Iterator[Page], location: str) -> Iterator[Page]:
+    """Yields the pages of a list that advances. Raises `ServiceStrange` for one that promises more but repeats itself
+    or gives nothing."""
     before: list[object] = []
     idle = 0
-    for page in found:
+    for page in source:
         ids: list[object] = [row.get("id") for row in page.rows]
         idle = 0 if ids and ids != before else idle + 1
         if page.next is not None and idle > 1:
-            raise ServiceStrange(where=where, why="page-again")
+            raise ServiceStrange(where=location, why="page-again")
         before = ids
         yield page
 
 
-def _whole(calls: Calls, module: str, found: Sequence[Row], batches: list[tuple[str, ...]]) -> Iterator[Row]:
-    """Rows with the fields of the other batches. A record that changed in between is read on its own."""
-    if not batches or not found:
-        yield from found
+def _complete_rows(
+    calls: Calls, module: str, found_rows: Sequence[Row], batches: list[tuple[str, ...]]
+) -> Iterator[Row]:
+    """Merges the fields of the other batches into rows. A record that changed in between is read on its own."""
+    if not batches or not found_rows:
+        yield from found_rows
         return
-    ids = [str(row["id"]) for row in found]
-    more: dict[str, dict[str, object]] = {one: {} for one in ids}
-    moved: set[str] = set()
-    times = {str(row["id"]): row.get("Modified_Time") for row in found}
+    ids = [str(row["id"]) for row in found_rows]
+    more: dict[str, dict[str, object]] = {record_id: {} for record_id in ids}
+    changed_ids: set[str] = set()
+    times = {str(row["id"]): row.get("Modified_Time") for row in found_rows}
     for batch in batches:
-        for lot in parted(iter(ids), most=A_LOT):
+        for lot in split_batches(iter(ids), most=A_LOT):
             for row in calls.by_ids(module, batch, lot):
-                one = str(row["id"])
-                more.setdefault(one, {}).update(row)
-                if row.get("Modified_Time") != times.get(one):
-                    moved.add(one)
-    for row in found:
-        one = str(row["id"])
-        again = calls.record(module, one) if one in moved else None
-        yield again if again is not None else {**row, **more[one]}
+                record_id = str(row["id"])
+                more.setdefault(record_id, {}).update(row)
+                if row.get("Modified_Time") != times.get(record_id):
+                    changed_ids.add(record_id)
+    for row in found_rows:
+        record_id = str(row["id"])
+        again = calls.record(module, record_id) if record_id in changed_ids else None
+        yield again if again is not None else {**row, **more[record_id]}
 
 
-def _finished(calls: Calls, job: str) -> Mapping[str, object]:
-    """What a job came to. Raises `ServiceBroken` for one that failed, `ServiceBusy` for one without end."""
+def _wait_for_job(calls: Calls, job: str) -> Mapping[str, object]:
+    """Waits for a bulk job and returns its result. Raises `ServiceBroken` if it failed, `ServiceBusy` if it does not
+    end."""
     clock = calls.client.clock
-    begun_s = clock.now_s()
+    started_s = clock.now_s()
     for place in range(10_000):
-        told = calls.bulk_state(job)
-        state = str(told.get("state", "")).upper()
-        if state == _DONE:
-            result = told.get("result")
+        status = calls.bulk_state(job)
+        state = str(status.get("state", "")).upper()
+        if state == _COMPLETED_STATE:
+            result = status.get("result")
             return result if isinstance(result, Mapping) else {}
-        if state in _FAILED:
+        if state in _FAILED_STATES:
             raise ServiceBroken(where=f"bulk read {job}", why=state)
-        if clock.now_s() - begun_s > _BULK_LONGEST_S:
+        if clock.now_s() - started_s > _BULK_LONGEST_S:
             break
         clock.sleep_s(_BULK_WAITS_S[min(place, len(_BULK_WAITS_S) - 1)])
-    raise busy(f"bulk read {job}")
+    raise busy_fault(f"bulk read {job}")
 
 
-def _table(calls: Calls, job: str) -> Iterator[Row]:
-    """The rows of a zipped table; it must hold one table and nothing else."""
-    with NamedTemporaryFile(suffix=".zip") as packed:
+def _read_table(calls: Calls, job: str) -> Iterator[Row]:
+    """Reads the rows of a zipped table; the zip must hold one table and nothing else."""
+    with NamedTemporaryFile(suffix=".zip") as zip_file:
         with calls.bulk_result(job) as reply:
             for block in reply.iter_bytes(1 << 20):
-                packed.write(block)
-        packed.flush()
+                zip_file.write(block)
+        zip_file.flush()
         limits = UnpackLimits(members=1, total_bytes=_MOST_TABLE_BYTES)
         try:
-            for member, content in members(Path(packed.name), limits=limits):
+            for member, content in members(Path(zip_file.name), limits=limits):
                 if member.name != f"{job}.csv":
                     raise ServiceStrange(where=f"bulk read {job}", why="not-an-object")
                 text = io.TextIOWrapper(buffered(content), "utf-8-sig", newline="")

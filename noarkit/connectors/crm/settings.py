@@ -1,4 +1,4 @@
-"""What a connection to a CRM is configured with. What vendors choose stands here as a default that can be set."""
+"""The settings of a connection to a CRM. What vendors choose is a default here that can be configured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEYS = frozenset(
      "mcp_urls", "mcp_write", "mcp_tools", "mcp_auth_prefix", "mcp_auth", "mcp_scopes", "redirect_url", "scopes",
      "title_fields", "content_hosts", "sweep_days", "related_modules", "closed_states", "contact_roles"}
 )  # fmt: skip
-# the least that reads what is archived; the prefix is a service's own and may be set with `scopes`
+# the least rights for archiving; the prefix depends on the service and can be set with `scopes`
 SCOPES = (
     "modules.READ",
     "modules.notes.READ",
@@ -29,8 +29,8 @@ SCOPES = (
     "org.READ",
     "securesearch.READ",  # the search service's, for counting; without it lists are read page by page
 )
-RELATED = ("Quotes", "Sales_Orders", "Purchase_Orders", "Invoices", "Tasks", "Calls", "Events")
-CLOSED = ("closed", "lukket", "avsluttet")
+RELATED_MODULES = ("Quotes", "Sales_Orders", "Purchase_Orders", "Invoices", "Tasks", "Calls", "Events")
+CLOSED_STATES = ("closed", "lukket", "avsluttet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +50,35 @@ class CrmSettings:
     credits_most: int | None
     credits_floor: int
     bulk_from: int
-    titles: tuple[str, ...]
-    related: tuple[str, ...]
-    closed: tuple[str, ...]
+    title_fields: tuple[str, ...]
+    related_modules: tuple[str, ...]
+    closed_states: tuple[str, ...]
     contact_roles: bool
 
 
-def read(to: Connection) -> CrmSettings:
-    """The settings of a connection. Raises `ConfigFault`."""
-    to.refuse_unknown(KEYS)
-    most = int(to.number("credits_most", 0))
-    api_url = to.url("api_url")
+def read_settings(connection: Connection) -> CrmSettings:
+    """Reads the settings of a connection. Raises `ConfigFault`."""
+    connection.refuse_unknown(KEYS)
+    most = int(connection.number("credits_most", 0))
+    api_url = connection.url("api_url")
     if not api_url:
-        raise ConfigFault(where=f"connections.crm.{to.name}.api_url", why="not-set")
+        raise ConfigFault(where=f"connections.crm.{connection.name}.api_url", why="not-set")
     return CrmSettings(
         api_url=api_url,
-        accounts_url=to.url("accounts_url") or api_url,
-        client_id=to.text("client_id"),
-        prefix=to.text("auth_prefix", "Service-oauthtoken"),
-        version=to.text("api_version", "v8"),
-        org_id=to.text("org_id"),
-        modules=to.texts("modules"),
-        skip_modules=to.texts("skip_modules"),
-        rates=to.rates("rates"),
-        parallel=max(1, int(to.number("parallel", 4))),
+        accounts_url=connection.url("accounts_url") or api_url,
+        client_id=connection.text("client_id"),
+        prefix=connection.text("auth_prefix", "Service-oauthtoken"),
+        version=connection.text("api_version", "v8"),
+        org_id=connection.text("org_id"),
+        modules=connection.texts("modules"),
+        skip_modules=connection.texts("skip_modules"),
+        rates=connection.rates("rates"),
+        parallel=max(1, int(connection.number("parallel", 4))),
         credits_most=most or None,
-        credits_floor=int(to.number("credits_floor", 500)),
-        bulk_from=int(to.number("bulk_from", 100_000)),
-        titles=to.texts("title_fields"),
-        related=to.texts("related_modules", RELATED),
-        closed=tuple(state.casefold() for state in to.texts("closed_states", CLOSED)),
-        contact_roles=to.flag("contact_roles"),
+        credits_floor=int(connection.number("credits_floor", 500)),
+        bulk_from=int(connection.number("bulk_from", 100_000)),
+        title_fields=connection.texts("title_fields"),
+        related_modules=connection.texts("related_modules", RELATED_MODULES),
+        closed_states=tuple(state.casefold() for state in connection.texts("closed_states", CLOSED_STATES)),
+        contact_roles=connection.flag("contact_roles"),
     )

@@ -1,5 +1,5 @@
-"""Records, notes, emails and attachments as items. What hangs on a record bears the record's own facts, so that it
-finds its case file, whichever run reads it."""
+"""Records, notes, emails and attachments as items. Whatever belongs to a record holds the record's own facts, so that
+it finds its case file in any run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from noarkit.connectors.ahead import in_order
 from noarkit.connectors.canonical import canonical, without_secrets
 from noarkit.connectors.crm import letters
 from noarkit.connectors.crm.calls import Calls
 from noarkit.connectors.crm.fields import Fields
 from noarkit.connectors.paging import Row, pages, rows
-from noarkit.connectors.port import Item, Made, NotFetched, ServiceItem
-from noarkit.connectors.readable import readable_page, shortened
+from noarkit.connectors.port import FetchFailure, GeneratedDocument, Item, ServiceItem
+from noarkit.connectors.prefetch import in_order
+from noarkit.connectors.readable import readable_page, shorten
 from noarkit.errors import NoarkitError, ServiceBroken, ServiceRefused
 from noarkit.graph.entity import Content
 from noarkit.safe.scratch import scratch
@@ -29,11 +29,11 @@ ATTACHMENT_FIELDS = (
     "$link_url", "$se_module",
 )  # fmt: skip
 _LONGEST_TITLE = 80
-_KEPT_FOR_ITEMS = (ServiceRefused, ServiceBroken)
+_ITEM_FAULTS = (ServiceRefused, ServiceBroken)
 
 
 class Cases:
-    """The records that things hang on: what a note or letter needs to know of its case."""
+    """The records that notes, emails and attachments belong to, with the facts of each."""
 
     def __init__(self) -> None:
         self._db = scratch()
@@ -43,45 +43,45 @@ class Cases:
         )
 
     def add(self, module: str, facts: Mapping[str, object], *, fresh: bool) -> None:
-        """A case; `fresh` where it changed within the window, or something tells that what hangs on it did."""
+        """Adds a case; `fresh` if it, or something that belongs to it, changed within the window."""
         row = (facts["id"], module, json.dumps(facts), not facts["closed"], fresh)
         self._db.execute("INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?)", row)
 
     def touch(self, record_id: str) -> None:
-        """Something that hangs on a case changed, so the rest of it may have changed too."""
+        """Marks a case as changed, since something that belongs to it changed."""
         self._db.execute("UPDATE held SET fresh = 1 WHERE id = ?", (record_id,))
 
     def facts(self, record_id: str) -> dict[str, object] | None:
-        """What is known of a case."""
+        """Returns the facts of a case; None if it is unknown."""
         row = self._db.execute("SELECT facts FROM held WHERE id = ?", (record_id,)).fetchone()
         return json.loads(row[0]) if row else None
 
     def parent_of(self, record: Row) -> dict[str, object] | None:
-        """The case that a record points to by one of its look-ups; None where it points to none that is read."""
+        """Returns the case that a record refers to by one of its look-ups; None if there is none."""
         for value in record.values():
             if isinstance(value, Mapping) and (case := self.facts(str(value.get("id")))) is not None:
                 return case
         return None
 
     def to_visit(self, *, sweep: bool) -> Iterator[dict[str, object]]:
-        """Cases whose papers may have changed: those that are open, and closed ones that something tells of; all of
-        them with `sweep`."""
+        """Yields the cases whose attachments and emails may have changed: open ones, and closed ones with a change; all
+        of them with `sweep`."""
         query = "SELECT facts FROM held WHERE open OR fresh OR ? ORDER BY module, id"
         for (facts,) in self._db.execute(query, (sweep,)):
             yield json.loads(facts)
 
     def close(self) -> None:
-        """Lets the file go."""
+        """Closes the temporary file."""
         self._db.close()
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How a tenant's records are read: fields that name them before others, states that are final, calls at once."""
+class RecordOptions:
+    """How a tenant's records are read: preferred title fields, final states, and the number of calls at once."""
 
     tenant: str
-    titles: tuple[str, ...]
-    closed: tuple[str, ...]
+    title_fields: tuple[str, ...]
+    closed_states: tuple[str, ...]
     parallel: int
     contact_roles: bool = False
 
@@ -91,20 +91,20 @@ _OF_A_ROLE = ("Full_Name", "Contact_Role")
 
 
 class Papers:
-    """Makes items of what a tenant's records and papers are."""
+    """Builds the items of a tenant's records, notes, emails and attachments."""
 
-    def __init__(self, calls: Calls, reading: Reading, *, keys_only: bool = False) -> None:
+    def __init__(self, calls: Calls, options: RecordOptions, *, keys_only: bool = False) -> None:
         self._calls = calls
-        self._reading = reading
+        self._options = options
         self._keys_only = keys_only
 
     def key(self, *parts: object) -> str:
-        """A key of the service's own ids."""
-        return ":".join(quote(str(part), safe="") for part in (self._reading.tenant, *parts))
+        """Builds a key from the service's own ids."""
+        return ":".join(quote(str(part), safe="") for part in (self._options.tenant, *parts))
 
     def facts(self, module: str, record: Row, fields: Fields, *, asks: bool = False) -> dict[str, object]:
-        """What things that hang on a record need to know of it. With `asks` also who has a role in it, where that is
-        wanted: the service tells that of one record at a time."""
+        """Returns the facts of a record that its notes, emails and attachments need. With `asks` also its contact
+        roles, if configured: the service tells those one record at a time."""
         state = name_of(record.get("Stage") or record.get("Status"))
         return {
             "id": str(record["id"]),
@@ -115,63 +115,63 @@ class Papers:
             "owner": name_of(record.get("Owner")),
             "owner_id": _id_of(record.get("Owner")) or _id_of(record.get("Created_By")),
             "party": name_of(record.get("Account_Name")),
-            "contacts": self._contacts(module, record, asks=asks and self._reading.contact_roles),
+            "contacts": self._contacts(module, record, asks=asks and self._options.contact_roles),
             "state": state,
-            "closed": state.casefold().startswith(self._reading.closed),
+            "closed": state.casefold().startswith(self._options.closed_states),
             "number": str(record.get("Contract_Number") or record.get("Case_Number") or ""),
             "tags": [name for tag in _tags(record.get("Tag")) if (name := name_of(tag))],
         }
 
     def record(self, stream: str, record: Row, fields: Fields, facts: Mapping[str, object]) -> Item:
-        """A record: a page to read and its canonical snapshot, and the case it is."""
+        """Builds the item of a record: a readable page and its canonical snapshot, and the case it is."""
         return self._snapshot(stream, f"{facts['key']}:snapshot", record, fields, facts)
 
     def _contacts(self, module: str, record: Row, *, asks: bool) -> list[str]:
-        """The persons of a record: its contact, and those who have a role in it."""
-        found = [name_of(record.get("Contact_Name"))]
+        """Returns the persons of a record: its contact, and those with a role in it."""
+        names = [name_of(record.get("Contact_Name"))]
         if asks and module == _WITH_ROLES:
             path = f"/{module}/{record['id']}/{ROLES}"
-            listed = pages(lambda cursor: self._calls.page(path, _OF_A_ROLE, cursor, None), path)
-            found += [name_of(row.get("Full_Name")) for row in rows(listed, _id, path)]
-        return [name for name in dict.fromkeys(found) if name]
+            listing = pages(lambda cursor: self._calls.page(path, _OF_A_ROLE, cursor, None), path)
+            names += [name_of(row.get("Full_Name")) for row in rows(listing, _id, path)]
+        return [name for name in dict.fromkeys(names) if name]
 
-    def related(self, stream: str, record: Row, fields: Fields, case: Mapping[str, object]) -> Item:
-        """A record that hangs on a case: a quote, an invoice, a task."""
+    def related_record(self, stream: str, record: Row, fields: Fields, case: Mapping[str, object]) -> Item:
+        """Builds the item of a record that belongs to a case: a quote, an invoice, a task."""
         key = f"{case['key']}:{quote(stream, safe='')}:{quote(str(record['id']), safe='')}"
         return self._snapshot(stream, key, record, fields, case)
 
     def _snapshot(self, stream: str, key: str, record: Row, fields: Fields, case: Mapping[str, object]) -> Item:
         title = self._title(stream, record, fields)
         clean = without_secrets(dict(record))
-        named = clean if isinstance(clean, Mapping) else {}
-        shown = {each: named.get(each) for each in fields.names}
+        members = clean if isinstance(clean, Mapping) else {}
+        visible = {field_name: members.get(field_name) for field_name in fields.names}
         name = f"{stream} {record['id']}"
-        made = (
-            readable_page(name, title, shown, fields.labels),
-            Made(f"{name}.json", "application/json", canonical(clean)),
+        generated = (
+            readable_page(name, title, visible, fields.labels),
+            GeneratedDocument(f"{name}.json", "application/json", canonical(clean)),
         )
-        told: dict[str, object] = {
+        item_fields: dict[str, object] = {
             "case": dict(case),
             "module": stream,
             "data": clean,
-            "private": _held(record, fields.private),
+            "private": _filled_fields(record, fields.private),
             "title": title,
             "created": _utc(record.get("Created_Time")),
             "author": name_of(record.get("Owner")),
         }
         kind = "record" if key.endswith(":snapshot") else "related"
-        return Item(stream, key, told, _moment(record.get("Modified_Time")), made=made, kind=kind)
+        return Item(stream, key, item_fields, _moment(record.get("Modified_Time")), generated=generated, kind=kind)
 
     def _title(self, module: str, record: Row, fields: Fields) -> str:
-        """What a record is called: by the fields that were chosen, else by the one that names the module's records."""
-        chosen = (name_of(record.get(name)) for name in (*self._reading.titles, fields.title) if name)
+        """Returns the title of a record: from the configured fields, or else the module's own title field."""
+        chosen = (name_of(record.get(name)) for name in (*self._options.title_fields, fields.title) if name)
         plain = (str(value) for name in fields.titles() if isinstance(value := record.get(name), str))
         return next((" ".join(text.split()) for text in (*chosen, *plain) if text.strip()), f"{module} {record['id']}")
 
     def note(self, note: Row, case: Mapping[str, object]) -> Item:
-        """A note as a text."""
+        """Builds the item of a note, as a text."""
         content = str(note.get("Note_Content") or "")
-        title = str(note.get("Note_Title") or "") or shortened(content, _LONGEST_TITLE) or "Notat"
+        title = str(note.get("Note_Title") or "") or shorten(content, _LONGEST_TITLE) or "Notat"
         fields = {
             "case": dict(case),
             "title": title,
@@ -179,36 +179,38 @@ class Papers:
             "created": _utc(note.get("Created_Time")),
             "data": without_secrets(note),
         }
-        made = Made(f"notat {note['id']}.txt", "text/plain", content.encode("utf-8", "backslashreplace"))
+        document = GeneratedDocument(
+            f"notat {note['id']}.txt", "text/plain", content.encode("utf-8", "backslashreplace")
+        )
         key = f"{case['key']}:note:{quote(str(note['id']), safe='')}"
-        return Item("Notes", key, fields, _moment(note.get("Modified_Time")), made=(made,), kind="note")
+        return Item("Notes", key, fields, _moment(note.get("Modified_Time")), generated=(document,), kind="note")
 
     def attachments(self, case: Mapping[str, object]) -> Sequence[ServiceItem]:
-        """The attachments of a case. One that is a link elsewhere has no bytes: what is known of it is taken."""
+        """Lists the attachments of a case. One that is a link elsewhere has no bytes: its metadata is taken."""
         path = f"/{case['module']}/{case['id']}/Attachments"
         try:
-            listed = pages(lambda cursor: self._calls.page(path, ATTACHMENT_FIELDS, cursor, None), path)
-            return [self._attachment(row, case) for row in rows(listed, _id, path)]
-        except _KEPT_FOR_ITEMS as fault:
-            return [_not_fetched("Attachments", f"{case['key']}:attachments", fault)]
+            listing = pages(lambda cursor: self._calls.page(path, ATTACHMENT_FIELDS, cursor, None), path)
+            return [self._attachment(row, case) for row in rows(listing, _id, path)]
+        except _ITEM_FAULTS as fault:
+            return [_fetch_failure("Attachments", f"{case['key']}:attachments", fault)]
 
     def emails(self, case: Mapping[str, object]) -> Sequence[ServiceItem]:
-        """The emails of a case that were sent or came; drafts and what is to be sent later are not archived."""
+        """Lists the sent and received emails of a case; drafts and scheduled ones are not archived."""
         module, record, owner = str(case["module"]), str(case["id"]), str(case["owner_id"])
         path = f"/{module}/{record}/Emails"
         try:
-            listed = pages(lambda cursor: self._calls.emails(module, record, owner, cursor), path)
-            found = rows(listed, lambda row: str(row.get("message_id")), path)
-            return [self._email(row, case) for row in found if not _is_unsent(row)]
-        except _KEPT_FOR_ITEMS as fault:
-            return [_not_fetched("Emails", f"{case['key']}:emails", fault)]
+            listing = pages(lambda cursor: self._calls.emails(module, record, owner, cursor), path)
+            email_rows = rows(listing, lambda row: str(row.get("message_id")), path)
+            return [self._email(row, case) for row in email_rows if not _is_unsent(row)]
+        except _ITEM_FAULTS as fault:
+            return [_fetch_failure("Emails", f"{case['key']}:emails", fault)]
 
-    def each(
+    def for_each_case(
         self, cases: Iterator[dict[str, object]], ask: Callable[[Mapping[str, object]], Sequence[ServiceItem]]
     ) -> Iterator[ServiceItem]:
-        """The papers of many cases, several asked for at once, in the order of the cases."""
-        for found in in_order(cases, ask, self._reading.parallel):
-            yield from found
+        """Lists the documents of many cases, several at once, in the order of the cases."""
+        for items in in_order(cases, ask, self._options.parallel):
+            yield from items
 
     def _attachment(self, row: Row, case: Mapping[str, object]) -> ServiceItem:
         key = f"{case['key']}:att:{quote(str(row['id']), safe='')}"
@@ -224,9 +226,9 @@ class Papers:
         }
         moment = _moment(row.get("Modified_Time"))
         if row.get("$link_url") or str(row.get("$type") or "").casefold() == "link":
-            # its bytes lie with somebody else: what is known of it is archived, and says so
-            known = Made(f"{content.name}.json", "application/json", canonical(without_secrets(row)))
-            return Item("Attachments", key, fields | {"held": False}, moment, made=(known,), kind="attachment")
+            # its bytes are stored elsewhere: its metadata is archived, and says so
+            document = GeneratedDocument(f"{content.name}.json", "application/json", canonical(without_secrets(row)))
+            return Item("Attachments", key, fields | {"held": False}, moment, generated=(document,), kind="attachment")
         return Item("Attachments", key, fields, moment, contents=(content,), kind="attachment")
 
     def _email(self, row: Row, case: Mapping[str, object]) -> ServiceItem:
@@ -236,47 +238,60 @@ class Papers:
             return Item("Emails", key, {}, letters.moment(row), kind="email")
         try:
             whole = self._calls.email(str(case["module"]), str(case["id"]), str(case["owner_id"]), message_id)
-        except _KEPT_FOR_ITEMS as fault:
-            return _not_fetched("Emails", key, fault)
+        except _ITEM_FAULTS as fault:
+            return _fetch_failure("Emails", key, fault)
         if whole is None:
-            return NotFetched("Emails", key, "not-visible", {})
+            return FetchFailure("Emails", key, "not-visible", {})
         email = {**row, **whole}
-        contents = tuple(self._enclosure(email, one, case) for one in letters.enclosures(email))
+        contents = tuple(self._enclosure(email, enclosure, case) for enclosure in letters.enclosures(email))
         fields = {
             "case": dict(case),
             "title": letters.plain(email.get("subject")) or "(uten emne)",
             "sent": bool(email.get("sent")),
             "created": _utc(email.get("sent_time") or email.get("time")),
             "sender": _person(letters.people(email.get("from"))),
-            "to": [_named(one) for one in letters.people(email.get("to"))],
-            "cc": [_named(one) for one in letters.people(email.get("cc"))],
+            "to": [_person_fields(enclosure) for enclosure in letters.people(email.get("to"))],
+            "cc": [_person_fields(enclosure) for enclosure in letters.people(email.get("cc"))],
             "data": without_secrets({name: value for name, value in email.items() if name != "content"}),
         }
-        made = Made(f"{message_id}.eml", "message/rfc822", letters.letter(email))
-        return Item("Emails", key, fields, letters.moment(email), made=(made,), contents=contents, kind="email")
+        document = GeneratedDocument(f"{message_id}.eml", "message/rfc822", letters.build_letter(email))
+        return Item(
+            "Emails", key, fields, letters.moment(email), generated=(document,), contents=contents, kind="email"
+        )
 
-    def _enclosure(self, email: Mapping[str, object], one: Mapping[str, object], case: Mapping[str, object]) -> Content:
+    def _enclosure(
+        self, email: Mapping[str, object], enclosure: Mapping[str, object], case: Mapping[str, object]
+    ) -> Content:
         user = _id_of(email.get("owner")) or case["owner_id"]
-        # the name as the service told it: it is asked for by it
-        parts = [case["module"], case["id"], email.get("message_id"), one.get("id"), user, one.get("name") or ""]
+        # the name exactly as the service gave it, for it is part of the request
+        parts = [
+            case["module"],
+            case["id"],
+            email.get("message_id"),
+            enclosure.get("id"),
+            user,
+            enclosure.get("name") or "",
+        ]
         locator = "enclosure:" + "/".join(quote(str(part), safe="") for part in parts)
-        return Content(locator, letters.plain(one.get("name")) or str(one.get("id")), _size(one.get("size")))
+        return Content(
+            locator, letters.plain(enclosure.get("name")) or str(enclosure.get("id")), _size(enclosure.get("size"))
+        )
 
 
 def name_of(value: object) -> str:
-    """What a look-up, a user or a tag is called."""
+    """Returns the name of a look-up, a user or a tag."""
     if isinstance(value, Mapping):
         return str(value.get("name") or value.get("email") or "").strip()
     return value.strip() if isinstance(value, str) else ""
 
 
-def _held(record: Row, names: Collection[str]) -> list[str]:
-    """Those of some fields that hold something."""
+def _filled_fields(record: Row, names: Collection[str]) -> list[str]:
+    """Returns those of some fields that have a value."""
     return sorted(name for name in names if record.get(name) not in (None, "", []))
 
 
-def _not_fetched(stream: str, key: str, fault: NoarkitError) -> NotFetched:
-    return NotFetched(stream, key, str(fault.data.get("why") or fault.code), {"status": fault.data.get("status")})
+def _fetch_failure(stream: str, key: str, fault: NoarkitError) -> FetchFailure:
+    return FetchFailure(stream, key, str(fault.data.get("why") or fault.code), {"status": fault.data.get("status")})
 
 
 def _is_unsent(row: Row) -> bool:
@@ -292,21 +307,21 @@ def _id_of(value: object) -> str:
 
 
 def _tags(value: object) -> Sequence[object]:
-    """Tags stand as objects with a name, or as plain words."""
-    return value if isinstance(value, list) else [one for one in str(value or "").split(";") if one.strip()]
+    """Returns tags as a list; they are objects with a name, or plain words."""
+    return value if isinstance(value, list) else [tag for tag in str(value or "").split(";") if tag.strip()]
 
 
 def _person(people: Sequence[Mapping[str, object]]) -> dict[str, str]:
-    return _named(people[0]) if people else {"name": "", "email": ""}
+    return _person_fields(people[0]) if people else {"name": "", "email": ""}
 
 
-def _named(person: Mapping[str, object]) -> dict[str, str]:
+def _person_fields(person: Mapping[str, object]) -> dict[str, str]:
     at = letters.plain(person.get("email"))
     return {"name": letters.plain(person.get("user_name")) or at, "email": at}
 
 
 def _list(value: object) -> Sequence[Mapping[str, object]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
 
 
 def _size(value: object) -> int | None:
@@ -316,12 +331,16 @@ def _size(value: object) -> int | None:
 
 def _moment(value: object) -> datetime | None:
     try:
-        found = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
+        timestamp = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)
 
 
 def _utc(value: object) -> str | None:
-    found = _moment(value)
-    return None if found is None else found.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    timestamp = _moment(value)
+    return (
+        None
+        if timestamp is None
+        else timestamp.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )

@@ -1,14 +1,14 @@
-"""A feature-management service: definitions with their versions, decisions and reviews, and the audit log.
+"""The feature-management connector: definitions with their versions, decisions and reviews, and the audit log.
 
-settings      what a connection is configured with, and its defaults
-calls         one method for each call we make
-definitions   what of a definition is archived, and what is left out
+settings      the settings of a connection, and their defaults
+calls         the REST calls, one method for each
+definitions   what is archived of a definition, and what is removed
 streams       definitions, versions, decisions, reviews and audit entries as items
-writing       what is changed on request, never faster than the service's two windows
-consent       how the tools for assistants are let in
+writing       changes on request, and their commands
+consent       access to the tools for assistants
 """
 
 from noarkit.connectors.features.service import Features, open_login, open_service
-from noarkit.connectors.features.writing import carry_out_words as carry_out
+from noarkit.connectors.features.writing import run_command
 
-__all__ = ["Features", "carry_out", "open_login", "open_service"]
+__all__ = ["Features", "open_login", "open_service", "run_command"]

@@ -1,5 +1,5 @@
-"""What of a definition is archived: its own members, no secrets, nothing that changes by itself, and people as names
-that cannot be guessed where a key for that is configured."""
+"""What is archived of a definition: its own members, without secrets and volatile values, and with pseudonyms for
+people if a key is configured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
-from noarkit.connectors.canonical import REMOVED, canonical, fingerprint, parse, redacted, without_secrets
+from noarkit.connectors.canonical import REMOVED, canonical, fingerprint, parse, redact, without_secrets
 from noarkit.connectors.paging import Row
 from noarkit.errors import ServiceStrange
 
@@ -18,7 +18,7 @@ SINGULAR = {
     "metrics": "metric",
 }  # fmt: skip
 _PEOPLE = frozenset({"targetvalue", "overrides", "ids", "passinguserids", "failinguserids", "useroverrides"})
-_LISTED_PEOPLE = frozenset({"ids", "id_list", "idlist"})
+_PEOPLE_LISTS = frozenset({"ids", "id_list", "idlist"})
 _MEMBER = re.compile(r"""["']?([A-Za-z_$][\w$-]*)["']?\s*:""")
 _MONTHS = {
     name: number
@@ -31,38 +31,39 @@ _TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2}) GMT([+-])(\d{2}):?(\d{2})(?: .*)?",
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """What is left out, and by which key people are named instead."""
+class Redaction:
+    """What is removed from a definition, and the key for pseudonyms."""
 
     volatile: frozenset[str]
     drop: tuple[str, ...] = ()
     pseudonym_key: bytes = b""
 
-    def kept(self, told: Row) -> Mapping[str, object]:
-        """What is archived of it."""
-        clean = without_secrets({name: told[name] for name in told if name not in self.volatile}, self.drop)
-        found = dict(clean) if isinstance(clean, Mapping) else {}
-        if str(told.get("type")).endswith("id_list"):
-            found = {name: value for name, value in found.items() if name.casefold() not in _LISTED_PEOPLE}
-        hidden = self._hidden(found, people=False)
-        return hidden if isinstance(hidden, Mapping) else {}
+    def apply(self, row: Row) -> Mapping[str, object]:
+        """Returns what is archived of a definition."""
+        clean = without_secrets({name: row[name] for name in row if name not in self.volatile}, self.drop)
+        members = dict(clean) if isinstance(clean, Mapping) else {}
+        if str(row.get("type")).endswith("id_list"):
+            members = {name: value for name, value in members.items() if name.casefold() not in _PEOPLE_LISTS}
+        redacted = self._hide(members, people=False)
+        return redacted if isinstance(redacted, Mapping) else {}
 
-    def _hidden(self, value: object, *, people: bool) -> object:
+    def _hide(self, value: object, *, people: bool) -> object:
         if isinstance(value, Mapping):
             return {
-                name: self._hidden(inner, people=people or str(name).casefold() in _PEOPLE)
+                name: self._hide(inner, people=people or str(name).casefold() in _PEOPLE)
                 for name, inner in value.items()
             }
         if isinstance(value, Sequence) and not isinstance(value, str):
-            return [self._hidden(inner, people=people) for inner in value]
+            return [self._hide(inner, people=people) for inner in value]
         if not isinstance(value, str):
             return value
         if people and self.pseudonym_key:
-            return redacted(value, self.pseudonym_key)
-        return self._written(value)
+            return redact(value, self.pseudonym_key)
+        return self._redact_text(value)
 
-    def _written(self, text: str) -> str:
-        """JSON, or what is nearly that, as a text: the same holds inside it. What cannot be taken apart goes whole."""
+    def _redact_text(self, text: str) -> str:
+        """Redacts a text that holds JSON as the JSON would be. Text that looks like JSON but cannot be parsed is
+        removed if it may hold secrets."""
         if not text.lstrip().startswith(("{", "[")):
             return text
         names = {name.casefold() for name in _MEMBER.findall(text)}
@@ -73,45 +74,46 @@ class Manner:
             inner = parse(text.encode("utf-8", "surrogatepass"), "")
         except ServiceStrange:
             return REMOVED
-        return canonical(self._hidden(without_secrets(inner, self.drop), people=False)).decode()
+        return canonical(self._hide(without_secrets(inner, self.drop), people=False)).decode()
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A definition at one moment: `tail` is the part of its key that tells this state from others."""
+    """A definition at one moment: `tail` is the part of its key that identifies this state."""
 
     kind: str
     id: str
     tail: str
     data: Mapping[str, object]
-    changed: datetime | None
+    changed_at: datetime | None
 
     @property
     def document(self) -> bytes:
-        """Its bytes."""
+        """Its canonical bytes."""
         return canonical(self.data)
 
 
-def state(kind: str, told: Row, manner: Manner) -> State:
-    """The state that a definition is in. Its version names it, else when it was changed, else its own bytes."""
-    data = manner.kept(told)
-    changed, version = moment(told.get("lastModifiedTime")), told.get("version")
+def state_of(kind: str, row: Row, redaction: Redaction) -> State:
+    """Builds the current state of a definition. It is identified by its version, else by its time of change, else by
+    its own bytes."""
+    data = redaction.apply(row)
+    changed_at, version = moment(row.get("lastModifiedTime")), row.get("version")
     if isinstance(version, int) and not isinstance(version, bool):
         tail = f"v{version}"
-    elif changed is not None:
-        tail = str(told["lastModifiedTime"])
+    elif changed_at is not None:
+        tail = str(row["lastModifiedTime"])
     else:
         tail = fingerprint(data)[:16]
-    return State(kind, ident(told), tail, data, changed)
+    return State(kind, ident(row), tail, data, changed_at)
 
 
-def ident(told: Row) -> str:
-    """The id of a definition; some are known by their name alone."""
-    return str(told["id"] if told.get("id") is not None else told.get("name"))
+def ident(row: Row) -> str:
+    """Returns the id of a definition; some have a name only."""
+    return str(row["id"] if row.get("id") is not None else row.get("name"))
 
 
 def moment(value: object) -> datetime | None:
-    """A time in milliseconds since 1970, as a number or a text of one."""
+    """Parses a time in milliseconds since 1970, as a number or a text."""
     try:
         return datetime.fromtimestamp(int(str(value)) / 1_000, UTC)
     except (ValueError, OverflowError, OSError):
@@ -119,7 +121,7 @@ def moment(value: object) -> datetime | None:
 
 
 def audit_moment(date: object, time: object) -> datetime | None:
-    """A time of the audit log, whatever the language of this machine; None for one that is written otherwise.
+    """Parses a time of the audit log, independent of this machine's locale; None for any other format.
 
     >>> audit_moment("Mon Sep 26 2022", "23:46:14 GMT+0200 (Central European Summer Time)").isoformat()
     '2022-09-26T21:46:14+00:00'
@@ -137,7 +139,7 @@ def audit_moment(date: object, time: object) -> datetime | None:
 
 
 def names(value: object) -> list[str]:
-    """A list of texts that may be told as one text."""
+    """Returns a list of texts from a list or a single text."""
     if isinstance(value, str):
         return [value] if value else []
-    return [str(one) for one in value if isinstance(one, str | int)] if isinstance(value, Iterable) else []
+    return [str(item) for item in value if isinstance(item, str | int)] if isinstance(value, Iterable) else []

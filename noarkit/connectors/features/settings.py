@@ -1,11 +1,11 @@
-"""What a connection to a feature-management service is configured with. Hosts and names of headers are settings."""
+"""The settings of a connection to a feature-management service. Hosts and header names are settings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from noarkit.connectors.mcp.doors import KEYS as TOOL_KEYS
+from noarkit.connectors.mcp.tool_servers import KEYS as TOOL_KEYS
 from noarkit.connectors.pace import Rate
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault
@@ -16,9 +16,9 @@ KEYS = frozenset(
      "wait_most_s", "volatile", "drop", "pseudonym_key", "kinds", "all_reviews", "mcp_auth", "auth_url", "client_id",
      "client_secret", "redirect_url", "scopes", *TOOL_KEYS}
 )  # fmt: skip
-# the service's own limits are told as "about", and are shared with people in the console
+# the service's limits are documented as "about", and are shared with people in the console
 RATES = ("90/10s", "850/900s")
-# what changes without anybody changing the definition
+# members that change without a change of the definition
 VOLATILE = ("checksPerHour", "healthChecks", "healthCheckStatus", "count", "typeReason", "activeReview")
 KINDS = (
     "gates", "dynamic_configs", "experiments", "layers", "segments", "param_stores", "autotunes", "holdouts", "metrics",
@@ -50,39 +50,39 @@ class FeaturesSettings:
     all_reviews: bool
 
 
-def read(to: Connection) -> FeaturesSettings:
-    """The settings of a connection. Raises `ConfigFault`."""
-    to.refuse_unknown(KEYS)
-    place = f"connections.features.{to.name}"
-    console_url = to.url("console_api_url")
+def read_settings(connection: Connection) -> FeaturesSettings:
+    """Reads the settings of a connection. Raises `ConfigFault`."""
+    connection.refuse_unknown(KEYS)
+    place = f"connections.features.{connection.name}"
+    console_url = connection.url("console_api_url")
     if not console_url:
         raise ConfigFault(where=f"{place}.console_api_url", why="not-set")
-    kinds = to.texts("kinds", KINDS)
+    kinds = connection.texts("kinds", KINDS)
     if not set(kinds) <= set(KINDS):
         raise ConfigFault(where=f"{place}.kinds", why="bad-value")
-    http_url = to.url("http_api_url")
-    mcp_auth = to.text("mcp_auth", "key")
+    http_url = connection.url("http_api_url")
+    mcp_auth = connection.text("mcp_auth", "key")
     if mcp_auth not in ("key", "oauth"):
         raise ConfigFault(where=f"{place}.mcp_auth", why="bad-value")
-    own = to.texts("read_rates", ("shared",))
+    read_rates = connection.texts("read_rates", ("shared",))
     return FeaturesSettings(
         console_url=console_url,
         http_url=http_url,
         mcp_auth="oauth" if mcp_auth == "oauth" else "key",
-        auth_url=to.url("auth_url") or http_url,
-        client_id=to.text("client_id"),
-        key_header=to.text("key_header", "SERVICE-API-KEY"),
-        version_header=to.text("version_header", "SERVICE-API-VERSION"),
-        api_version=to.text("api_version", "20240601"),
-        server_key_header=to.text("server_key_header", "service-api-key"),
-        metadata_name=to.text("metadata_name", "serviceMetadata"),
-        segment_prefix=to.text("segment_prefix", "segment:"),
-        project_id=to.text("project_id"),
-        rates=to.rates("rates", RATES),
-        read_rates=None if own == ("shared",) else to.rates("read_rates"),
-        wait_most_s=to.number("wait_most_s", 1_000.0),
-        volatile=frozenset(to.texts("volatile", VOLATILE)),
-        drop=to.texts("drop"),
+        auth_url=connection.url("auth_url") or http_url,
+        client_id=connection.text("client_id"),
+        key_header=connection.text("key_header", "SERVICE-API-KEY"),
+        version_header=connection.text("version_header", "SERVICE-API-VERSION"),
+        api_version=connection.text("api_version", "20240601"),
+        server_key_header=connection.text("server_key_header", "service-api-key"),
+        metadata_name=connection.text("metadata_name", "serviceMetadata"),
+        segment_prefix=connection.text("segment_prefix", "segment:"),
+        project_id=connection.text("project_id"),
+        rates=connection.rates("rates", RATES),
+        read_rates=None if read_rates == ("shared",) else connection.rates("read_rates"),
+        wait_most_s=connection.number("wait_most_s", 1_000.0),
+        volatile=frozenset(connection.texts("volatile", VOLATILE)),
+        drop=connection.texts("drop"),
         kinds=kinds,
-        all_reviews=to.flag("all_reviews"),
+        all_reviews=connection.flag("all_reviews"),
     )

@@ -1,7 +1,10 @@
-"""Webhooks: messages are proven, kept durably and answered at once; they are hints of what to fetch, never the data.
+"""The inbox for webhooks: messages are verified, stored durably and answered at once; they are hints of what to fetch,
+never the data.
 
-signatures   who may have sent a message: five ways, each in constant time over the raw bytes
-store        the inbox: what came, once, until it is taken
-hints        what a message tells: which things of which stream to fetch
-receiver     the door: a starlette application that no input makes fail
+signatures   verifies messages: five schemes, each in constant time over the raw bytes
+store        the inbox database: each message once, until it is used
+hints        what a message says: which records to fetch
+webhooks     the webhooks that we subscribed to
+endpoints    the paths of configured connections, with their secrets
+receiver     the HTTP receiver: a starlette application that no input makes fail
 """

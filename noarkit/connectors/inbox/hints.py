@@ -1,4 +1,4 @@
-"""What a message tells: its event, and the ids of what it is about. Nothing else of it is kept."""
+"""Reads what a webhook message says: its event, and the ids it is about. Nothing else of it is kept."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _IDS = ("scanId", "projectId", "ID", "id", "companyId")
 
 
 def read(service: str, headers: Mapping[str, str], body: bytes) -> tuple[str, tuple[str, ...]]:
-    """The event and the ids of a message that was proven; empty where it tells none. Never fails."""
+    """Reads the event and the ids of a verified message; empty if it has none. Never fails."""
     try:
-        told = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return "", ()
     event = next((text for name, text in sorted(headers.items()) if name.endswith(_EVENT_HEADER)), "")[:_LONGEST]
     ids: list[str] = []
-    for one in _messages(told):
-        event = event or _event(service, one)
-        ids += _ids_of(one)
+    for message in _messages(value):
+        event = event or _event(service, message)
+        ids += _ids_of(message)
     return event, tuple(dict.fromkeys(ids))[:MOST_IDS]
 
 
 def verification(body: bytes) -> str:
-    """The short code that a service wants back when a webhook is set up; empty for any other message."""
+    """Returns the code that a service wants echoed when a webhook is set up; empty for any other message."""
     try:
-        told = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    data = told.get("data") if isinstance(told, Mapping) else None
+    data = value.get("data") if isinstance(value, Mapping) else None
     if not isinstance(data, Mapping) or data.get("event") != "url_verification":
         return ""
     code = data.get("verification_code")
@@ -41,29 +41,29 @@ def verification(body: bytes) -> str:
     return code if good and isinstance(code, str) else ""
 
 
-def _messages(told: object) -> Iterator[Mapping[str, object]]:
-    """A lone event, a list of them, or either below `data`."""
-    if isinstance(told, Mapping):
-        data = told.get("data")
-        yield told
+def _messages(value: object) -> Iterator[Mapping[str, object]]:
+    """Returns a single event, a list of them, or either below `data`, as a list."""
+    if isinstance(value, Mapping):
+        data = value.get("data")
+        yield value
         yield from _messages(data) if isinstance(data, list | Mapping) else ()
-    elif isinstance(told, list):
-        for one in told[:MOST_IDS]:
-            if isinstance(one, Mapping):
-                yield one
+    elif isinstance(value, list):
+        for entry in value[:MOST_IDS]:
+            if isinstance(entry, Mapping):
+                yield entry
 
 
-def _event(service: str, one: Mapping[str, object]) -> str:
-    found = next((str(one[name]) for name in _EVENTS if isinstance(one.get(name), str)), "")
-    module = one.get("module")
-    return f"{module}.{found}"[:_LONGEST] if service == "crm" and isinstance(module, str) else found[:_LONGEST]
+def _event(service: str, message: Mapping[str, object]) -> str:
+    event = next((str(message[name]) for name in _EVENTS if isinstance(message.get(name), str)), "")
+    module = message.get("module")
+    return f"{module}.{event}"[:_LONGEST] if service == "crm" and isinstance(module, str) else event[:_LONGEST]
 
 
-def _ids_of(one: Mapping[str, object]) -> list[str]:
-    found = one.get("ids")
-    if isinstance(found, list):
-        return [str(each)[:_LONGEST] for each in found[:MOST_IDS] if isinstance(each, str | int)]
-    metadata = one.get("metadata")
+def _ids_of(message: Mapping[str, object]) -> list[str]:
+    ids = message.get("ids")
+    if isinstance(ids, list):
+        return [str(entry)[:_LONGEST] for entry in ids[:MOST_IDS] if isinstance(entry, str | int)]
+    metadata = message.get("metadata")
     if isinstance(metadata, Mapping) and isinstance(metadata.get("name"), str):
         return [f"{metadata.get('type')}:{metadata['name']}"[:_LONGEST]]
-    return [str(one[name])[:_LONGEST] for name in _IDS[:4] if isinstance(one.get(name), str | int)][:1]
+    return [str(message[name])[:_LONGEST] for name in _IDS[:4] if isinstance(message.get(name), str | int)][:1]

@@ -1,7 +1,8 @@
-"""The door for webhooks: raw bytes are capped, proven, kept, and answered at once. No input makes it fail.
+"""The HTTP receiver of webhooks: message sizes are capped, signatures are verified over the raw bytes, and each message
+is stored and answered at once. No input makes it fail.
 
-A message that is not proven gets 401, one that is too large 413, one for nobody 404; what cannot be kept gets 503, so
-that the service sends it again.
+An unverified message gets 401, one too large 413, an unknown path 404; what cannot be stored gets 503, so that the
+service sends it again.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ MAX_BODY_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """Where messages of one connection come in: a path that nobody guesses where the service signs nothing."""
+class InboxEndpoint:
+    """An endpoint for the messages of one connection: a path that cannot be guessed if the service signs nothing."""
 
     connection: str
     path: str
@@ -35,50 +36,53 @@ class Door:
 
 
 def receiver(
-    doors: Mapping[str, Door], inbox: Inbox, tell: Listener = nobody, now_s: Callable[[], float] = time.time
+    endpoints: Mapping[str, InboxEndpoint],
+    inbox: Inbox,
+    emit: Listener = nobody,
+    now_s: Callable[[], float] = time.time,
 ) -> Starlette:
-    """The application; `doors` by path."""
+    """Builds the receiving application; `endpoints` are keyed by path."""
 
     async def take(request: Request) -> Response:
-        door = doors.get(request.url.path)
-        if door is None:
+        endpoint = endpoints.get(request.url.path)
+        if endpoint is None:
             return Response(status_code=404)
         body = await _body(request)
         if body is None:
             return Response(status_code=413)
         headers = {name.casefold(): value for name, value in request.headers.items()}
-        return await run_in_threadpool(_answer, door, headers, body)
+        return await run_in_threadpool(_answer, endpoint, headers, body)
 
-    def _answer(door: Door, headers: Mapping[str, str], body: bytes) -> Response:
-        service = door.connection.partition(":")[0]
-        code = hints.verification(body) if door.seal.scheme == "stamped" else ""
+    def _answer(endpoint: InboxEndpoint, headers: Mapping[str, str], body: bytes) -> Response:
+        service = endpoint.connection.partition(":")[0]
+        code = hints.verification(body) if endpoint.seal.scheme == "stamped" else ""
         if code:
             return JSONResponse({"verification_code": code})
-        proof = prove(door.seal, headers, body, now_s())
-        if proof.why:
-            tell(Event("webhook_refused", {"connection": door.connection, "why": proof.why}))
+        proof = prove(endpoint.seal, headers, body, now_s())
+        if proof.reason:
+            emit(Event("webhook_refused", {"connection": endpoint.connection, "why": proof.reason}))
             return Response(status_code=401)
         event, ids = hints.read(service, headers, body)
         try:
-            fresh = inbox.put(door.connection, proof.id, event, ids, now_s())
+            fresh = inbox.add(endpoint.connection, proof.id, event, ids, now_s())
         except JournalFault as fault:
-            tell(Event("webhook_lost", {"connection": door.connection, "why": str(fault.data.get("why"))}))
+            emit(Event("webhook_lost", {"connection": endpoint.connection, "why": str(fault.data.get("why"))}))
             return Response(status_code=503, headers={"Retry-After": "60"})
-        told = {"connection": door.connection, "event": event, "ids": len(ids), "fresh": fresh}
-        tell(Event("webhook_taken", told))
+        payload = {"connection": endpoint.connection, "event": event, "ids": len(ids), "fresh": fresh}
+        emit(Event("webhook_taken", payload))
         return Response(status_code=204)
 
     return Starlette(routes=[Route("/{rest:path}", take, methods=["POST"])])
 
 
 async def _body(request: Request) -> bytes | None:
-    """The raw bytes; None for more than a message has, or one that broke off."""
-    found = bytearray()
+    """Reads the raw bytes of a message; None if it is too large or broke off."""
+    content = bytearray()
     try:
         async for block in request.stream():
-            found += block
-            if len(found) > MAX_BODY_BYTES:
+            content += block
+            if len(content) > MAX_BODY_BYTES:
                 return None
     except ClientDisconnect:
         return None
-    return bytes(found)
+    return bytes(content)

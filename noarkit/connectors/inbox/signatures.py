@@ -1,8 +1,8 @@
-"""Who may have sent a message. Signatures are made over the raw bytes, before anything is read of them, and compared in
-constant time; a stamp that is too old or of the future is refused; several secrets are good while one replaces another.
+"""Verifies webhook signatures over the raw bytes, before anything is parsed, in constant time. Stamps that are too old
+or in the future are refused; several secrets are valid while one replaces another.
 
     standard      webhook-id, webhook-timestamp and webhook-signature: v1,BASE64 (several, apart by a blank)
-    token         the body bears a token that was agreed when the channel was opened
+    token         the body holds the token that was set when the channel was opened
     body          a header with the HMAC of the body, in base64 or hex
     stamped       a header with v0=HEX over v0:TIMESTAMP:BODY, the timestamp in another header
     path          nothing is signed: the path that messages come in at is known to the service alone
@@ -29,7 +29,7 @@ _MOST_SIGNATURES = 10
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """How messages of a connection are sealed: by which scheme, in which headers, with which secrets."""
+    """How messages of a connection are signed: the scheme, the headers and the secrets."""
 
     scheme: Scheme
     secrets: tuple[Secret, ...]
@@ -39,76 +39,78 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a message proved: `why` is empty for a good one. `id` tells it from every other, over all its retries."""
+    """The result of a verification: `reason` is empty for a valid message. `id` identifies it over all its retries."""
 
-    why: str
+    reason: str
     id: str = ""
 
 
 def prove(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
-    """Whether a message may be believed. Nothing it can hold makes this fail. Names of headers are in small letters."""
+    """Verifies a message. No content makes this fail. Header names are in small letters."""
     if not seal.secrets:
         return Proof("no-secret")
     if seal.scheme == "standard":
-        return _standard(seal, headers, body, now_s)
+        return _prove_standard(seal, headers, body, now_s)
     if seal.scheme == "token":
-        return _token(seal, body)
+        return _prove_token(seal, body)
     if seal.scheme == "body":
-        return _body(seal, headers, body)
+        return _prove_body(seal, headers, body)
     if seal.scheme == "path":
         return Proof("", hashlib.sha256(body).hexdigest())
-    return _stamped(seal, headers, body, now_s)
+    return _prove_stamped(seal, headers, body, now_s)
 
 
-def _standard(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
+def _prove_standard(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
     message_id, stamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not message_id or len(message_id) > 200 or not _is_fresh(stamp, now_s):
         return Proof("stale" if message_id else "no-id")
-    signed = f"{message_id}.{stamp}.".encode("utf-8", "surrogateescape") + body
-    shown = headers.get("webhook-signature", "").split(" ")[:_MOST_SIGNATURES]
-    given = [part[3:] for part in shown if part.startswith("v1,")]
-    wanted = [_hmac(key, signed) for secret in seal.secrets if (key := _standard_key(secret)) is not None]
-    return Proof("", message_id) if _any_alike(given, wanted) else Proof("signature")
+    message = f"{message_id}.{stamp}.".encode("utf-8", "surrogateescape") + body
+    parts = headers.get("webhook-signature", "").split(" ")[:_MOST_SIGNATURES]
+    signatures = [part[3:] for part in parts if part.startswith("v1,")]
+    expected = [_hmac(key, message) for secret in seal.secrets if (key := _standard_key(secret)) is not None]
+    return Proof("", message_id) if _any_equal(signatures, expected) else Proof("signature")
 
 
-def _token(seal: Seal, body: bytes) -> Proof:
+def _prove_token(seal: Seal, body: bytes) -> Proof:
     try:
-        told = json.loads(body)
+        members = json.loads(body)
     except (ValueError, RecursionError):
         return Proof("not-json")
-    token = told.get("token") if isinstance(told, Mapping) else None
+    token = members.get("token") if isinstance(members, Mapping) else None
     if not isinstance(token, str):
         return Proof("signature")
-    shown = token.encode("utf-8", "surrogatepass")
-    if not _any(hmac.compare_digest(shown, secret.reveal().encode()) for secret in seal.secrets):
+    shown_bytes = token.encode("utf-8", "surrogatepass")
+    if not _any_true(hmac.compare_digest(shown_bytes, secret.reveal().encode()) for secret in seal.secrets):
         return Proof("signature")
-    parts = [told.get("module"), told.get("ids"), told.get("operation"), told.get("server_time")]
+    parts = [members.get("module"), members.get("ids"), members.get("operation"), members.get("server_time")]
     return Proof("", hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest())
 
 
-def _body(seal: Seal, headers: Mapping[str, str], body: bytes) -> Proof:
-    shown = headers.get(seal.header, "").strip().removeprefix("sha256=")
-    made = [_hmac(secret.reveal().encode(), body) for secret in seal.secrets]
-    found = _any_alike([shown], made) or _any_alike([shown.casefold()], [_hex(one) for one in made])
-    return Proof("", hashlib.sha256(body).hexdigest()) if found else Proof("signature")
+def _prove_body(seal: Seal, headers: Mapping[str, str], body: bytes) -> Proof:
+    signature = headers.get(seal.header, "").strip().removeprefix("sha256=")
+    expected = [_hmac(secret.reveal().encode(), body) for secret in seal.secrets]
+    is_match = _any_equal([signature], expected) or _any_equal(
+        [signature.casefold()], [_hex(value) for value in expected]
+    )
+    return Proof("", hashlib.sha256(body).hexdigest()) if is_match else Proof("signature")
 
 
-def _stamped(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
+def _prove_stamped(seal: Seal, headers: Mapping[str, str], body: bytes, now_s: float) -> Proof:
     stamp = headers.get(seal.timestamp_header, "")
     if not _is_fresh(stamp, now_s):
         return Proof("stale")
-    signed = b"v0:" + stamp.encode("ascii") + b":" + body
-    wanted = ["v0=" + _hex(_hmac(secret.reveal().encode(), signed)) for secret in seal.secrets]
-    found = _any_alike([headers.get(seal.header, "")], wanted)
-    return Proof("", hashlib.sha256(body).hexdigest()) if found else Proof("signature")
+    message = b"v0:" + stamp.encode("ascii") + b":" + body
+    expected = ["v0=" + _hex(_hmac(secret.reveal().encode(), message)) for secret in seal.secrets]
+    is_match = _any_equal([headers.get(seal.header, "")], expected)
+    return Proof("", hashlib.sha256(body).hexdigest()) if is_match else Proof("signature")
 
 
 def _is_fresh(stamp: str, now_s: float) -> bool:
-    """A stamp in seconds or milliseconds, not further from now than is tolerated."""
+    """True if a stamp in seconds or milliseconds is within the tolerance."""
     if not stamp.isascii() or not stamp.isdigit() or len(stamp) > 16:
         return False
-    told = int(stamp)
-    seconds = told / 1_000 if told > MILLISECONDS_FROM else float(told)
+    stamp_s = int(stamp)
+    seconds = stamp_s / 1_000 if stamp_s > MILLISECONDS_FROM else float(stamp_s)
     return abs(now_s - seconds) <= TOLERANCE_S
 
 
@@ -119,22 +121,24 @@ def _standard_key(secret: Secret) -> bytes | None:
         return None
 
 
-def _hmac(key: bytes, signed: bytes) -> str:
-    return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode("ascii")
+def _hmac(key: bytes, message: bytes) -> str:
+    return base64.b64encode(hmac.new(key, message, hashlib.sha256).digest()).decode("ascii")
 
 
-def _hex(encoded: str) -> str:
-    return base64.b64decode(encoded).hex()
+def _hex(text: str) -> str:
+    return base64.b64decode(text).hex()
 
 
-def _any_alike(given: Sequence[str], wanted: Sequence[str]) -> bool:
-    pairs = [(one.encode("utf-8", "surrogateescape"), other.encode()) for one in given for other in wanted]
-    return _any(hmac.compare_digest(one, other) for one, other in pairs)
+def _any_equal(signatures: Sequence[str], expected: Sequence[str]) -> bool:
+    pairs = [
+        (signature.encode("utf-8", "surrogateescape"), value.encode()) for signature in signatures for value in expected
+    ]
+    return _any_true(hmac.compare_digest(signature, value) for signature, value in pairs)
 
 
-def _any(found: Iterable[bool]) -> bool:
-    """True where one is, after all of them were looked at."""
+def _any_true(results: Iterable[bool]) -> bool:
+    """True if any is true, after looking at all of them (constant time)."""
     good = False
-    for one in found:
-        good = one or good
+    for result in results:
+        good = result or good
     return good

@@ -1,7 +1,9 @@
-"""Services that offer tools to assistants (MCP over Streamable HTTP), asked with the same consent, pace and allowance.
+"""The MCP client for services that offer tools to assistants (Streamable HTTP), with the connection's own credential,
+pace and allowance.
 
-judging   which tools only read, which change something, and which are never called
-doors     the addresses of a connection's tool servers, which are secrets
-opening   the tools of a configured connection
-client    lists and calls them; needs the extra `mcp`, and is imported when it is asked for
+rules             which tools only read, which change something, and which are never called
+tool_servers      the addresses of a connection's tool servers, which are secrets
+connection_tools  the tools of a configured connection
+consent           a person's own consent to the tool servers
+client            lists and calls tools; needs the extra `mcp`, and is imported only when used
 """

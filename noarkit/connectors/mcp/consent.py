@@ -1,12 +1,12 @@
-"""A person's consent to a tool server that knows neither this program nor the service's own keys: the server names who
-grants tokens, this program registers there without credentials, and a person agrees in a browser (PKCE).
+"""A person's consent to a tool server that knows neither this program nor the service's own keys: the server names its
+authorization server, this program registers there without credentials, and a person agrees in a browser (PKCE).
 
-    own = OwnConsent(to, doors)
-    login = own.login(clock)                  # asks the server who grants; `noarkit connect … login --mcp`
-    with own.key(scrubber, clock, style) as key:      # every call after it
+    own = OwnConsent(connection, servers)
+    login = own.login(clock)                                     # `noarkit connect … login --mcp`
+    with own.credential(scrubber, clock, style) as credential:   # every call after it
 
-What was registered and what was granted lie with the connection's state, for their owner alone. No fault of this tells
-the server's address.
+The registration and the grant are stored with the connection's state, readable by their owner alone. No fault shows the
+server's address.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from noarkit.connectors.access.consent import Ask, with_port
-from noarkit.connectors.access.keep import Keep
+from noarkit.connectors.access.credentials import Renewal, Style, TokenCredential, make_refresher, origin_of
+from noarkit.connectors.access.grant_store import GrantStore
 from noarkit.connectors.access.login import Login
-from noarkit.connectors.access.oauth import Registered, TokenService
-from noarkit.connectors.access.tokens import Renewal, Style, TokenPass, origin_of, refreshed
-from noarkit.connectors.mcp.doors import Door
+from noarkit.connectors.access.oauth import ClientRegistration, TokenService
+from noarkit.connectors.mcp.tool_servers import ToolServer
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
@@ -40,7 +40,7 @@ _JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What this program is to whoever grants tokens for a tool server."""
+    """This program's registration at the authorization server of a tool server."""
 
     client_id: str
     token_url: str
@@ -49,51 +49,53 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class OwnConsent:
-    """The consent to the tool servers of a connection; the first of them says who grants it."""
+    """The consent to the tool servers of a connection; the first of them names the authorization server."""
 
-    to: Connection
-    doors: Sequence[Door]
+    connection: Connection
+    servers: Sequence[ToolServer]
 
     @property
-    def keep(self) -> Keep:
-        """Where what was granted is kept."""
-        return Keep(self.to.state_file("mcp-grant.json"))
+    def grant_store(self) -> GrantStore:
+        """Where the grant is stored."""
+        return GrantStore(self.connection.state_file("mcp-grant.json"))
 
     def login(self, clock: Clock) -> Login:
-        """Asks the server who grants, and registers there. Raises a ServiceFault, `UnsafeUrl` for a granting host that
-        is neither the server's own nor named under `hosts`."""
-        door, scrubber = self.doors[0], Scrubber()
-        scrubber.learn(door.address.reveal())
-        wire = open_wire(self.to, [door.address.reveal()], scrubber)
+        """Finds the authorization server, and registers there. Raises a ServiceFault, `UnsafeUrl` for a host that is
+        neither the server's own nor listed in `hosts`."""
+        server, scrubber = self.servers[0], Scrubber()
+        scrubber.learn(server.url.reveal())
+        wire = open_wire(self.connection, [server.url.reveal()], scrubber)
         try:
-            with _telling_nothing(door):
-                resource, scopes, authority = _authority(wire, door)
-                redirect = with_port(self.to.text("redirect_url", _BACK))
-                client = Client(_registered(wire, authority, redirect), _url(authority, "token_endpoint"), resource)
+            with _hide_address(server):
+                resource, scopes, authority = _authority(wire, server)
+                redirect = with_port(self.connection.text("redirect_url", _BACK))
+                client = Client(
+                    _register_client(wire, authority, redirect), _url(authority, "token_endpoint"), resource
+                )
                 auth_url = _url(authority, "authorization_endpoint")
                 for url in (auth_url, client.token_url):
-                    wire.line.check(url)
+                    wire.settings.check(url)
         except BaseException:
             wire.close()
             raise
         write_text(self._place(), json.dumps(asdict(client)), mode=0o600)
-        wanted = self.to.texts("mcp_scopes", scopes)
-        ask = Ask(auth_url, client.client_id, redirect, wanted, more=_resource(client))
-        return Login(ask, _tokens(wire, client, clock), self.keep, self._origin(client), wire)
+        wanted_scopes = self.connection.texts("mcp_scopes", scopes)
+        ask = Ask(auth_url, client.client_id, redirect, wanted_scopes, more=_resource(client))
+        return Login(ask, _tokens(wire, client, clock), self.grant_store, self._origin(client), wire)
 
     @contextmanager
-    def key(self, scrubber: Scrubber, clock: Clock, style: Style) -> Iterator[TokenPass]:
-        """What shows who we are. Raises `ConsentNeeded` where nobody agreed yet, and so does its use."""
+    def credential(self, scrubber: Scrubber, clock: Clock, style: Style) -> Iterator[TokenCredential]:
+        """Builds the credential. Raises `ConsentNeeded` if nobody agreed yet, and so does its use."""
         client = self._client()
         if client is None:
-            raise ConsentNeeded(where=f"{self.to.where} --mcp", why="no-consent")
-        wire = open_wire(self.to, [self.doors[0].address.reveal(), client.token_url], scrubber)
-        renew = refreshed(_tokens(wire, client, clock).refresh, None, f"{self.to.where} --mcp")
+            raise ConsentNeeded(where=f"{self.connection.full_name} --mcp", why="no-consent")
+        wire = open_wire(self.connection, [self.servers[0].url.reveal(), client.token_url], scrubber)
+        renew = make_refresher(_tokens(wire, client, clock).refresh, None, f"{self.connection.full_name} --mcp")
         with closing(wire):
-            yield TokenPass(Renewal(renew, clock.now_s, self._origin(client)), self.keep, scrubber, style)
+            yield TokenCredential(Renewal(renew, clock.now_s, self._origin(client)), self.grant_store, scrubber, style)
 
     def _place(self) -> Path:
-        return self.to.state_file("mcp-client.json")
+        return self.connection.state_file("mcp-client.json")
 
     def _client(self) -> Client | None:
         try:
@@ -104,31 +106,31 @@ class OwnConsent:
             raise SecretFault(where=str(self._place()), why="not-a-grant") from error
 
     def _origin(self, client: Client) -> str:
-        return origin_of(self.doors[0].address, client.token_url, client.client_id)
+        return origin_of(self.servers[0].url, client.token_url, client.client_id)
 
 
-def _authority(wire: Wire, door: Door) -> tuple[str, tuple[str, ...], Mapping[str, object]]:
-    """The resource that a tool server is, the scopes it takes, and what whoever grants for it says of itself."""
-    address = urlsplit(door.address.reveal())
+def _authority(wire: Wire, server: ToolServer) -> tuple[str, tuple[str, ...], Mapping[str, object]]:
+    """Reads the resource and scopes of a tool server, and the metadata of its authorization server."""
+    address = urlsplit(server.url.reveal())
     base = f"{address.scheme}://{address.netloc}"
-    refused = wire.send(Request("GET", door.address.reveal(), headers={"Accept": "text/event-stream"}))
-    named = _METADATA.search(refused.headers.get("www-authenticate", ""))
-    places = [named[1]] if named else [f"{base}{_RESOURCE}{address.path.rstrip('/')}", f"{base}{_RESOURCE}"]
-    told = _first(wire, places)
-    servers, scopes = told.get("authorization_servers"), told.get("scopes_supported")
-    server = str(servers[0]) if isinstance(servers, list) and servers else base
-    split = urlsplit(server)
+    refusal = wire.send(Request("GET", server.url.reveal(), headers={"Accept": "text/event-stream"}))
+    metadata = _METADATA.search(refusal.headers.get("www-authenticate", ""))
+    places = [metadata[1]] if metadata else [f"{base}{_RESOURCE}{address.path.rstrip('/')}", f"{base}{_RESOURCE}"]
+    members = _first(wire, places)
+    issuers, scopes = members.get("authorization_servers"), members.get("scopes_supported")
+    issuer_url = str(issuers[0]) if isinstance(issuers, list) and issuers else base
+    split = urlsplit(issuer_url)
     root, path = f"{split.scheme}://{split.netloc}", split.path.rstrip("/")
     authority = _first(wire, [f"{root}{_AUTHORITY}{path}", f"{root}{path}/.well-known/openid-configuration"])
     methods = authority.get("code_challenge_methods_supported", ["S256"])
     if not isinstance(methods, list) or "S256" not in methods:
-        raise ServiceStrange(where=door.where, why="no-pkce")
-    known = tuple(str(scope) for scope in scopes) if isinstance(scopes, list) else ()
-    return str(told.get("resource") or ""), known, authority
+        raise ServiceStrange(where=server.label, why="no-pkce")
+    scope_names = tuple(str(scope) for scope in scopes) if isinstance(scopes, list) else ()
+    return str(members.get("resource") or ""), scope_names, authority
 
 
 def _first(wire: Wire, places: Sequence[str]) -> Mapping[str, object]:
-    """What stands at the first place that has something; nothing where none has."""
+    """Returns the first JSON object found at some addresses; empty if there is none."""
     for place in places:
         answer = wire.send(Request("GET", place))
         if answer.status == 200:
@@ -136,8 +138,8 @@ def _first(wire: Wire, places: Sequence[str]) -> Mapping[str, object]:
     return {}
 
 
-def _registered(wire: Wire, authority: Mapping[str, object], redirect: str) -> str:
-    told = {
+def _register_client(wire: Wire, authority: Mapping[str, object], redirect: str) -> str:
+    request_body = {
         "client_name": "noarkit",
         "redirect_uris": [redirect],
         "grant_types": ["authorization_code", "refresh_token"],
@@ -145,23 +147,23 @@ def _registered(wire: Wire, authority: Mapping[str, object], redirect: str) -> s
         "token_endpoint_auth_method": "none",
     }
     url = _url(authority, "registration_endpoint")
-    answer: Answer = wire.send(Request("POST", url, body=json.dumps(told).encode(), media_type=_JSON))
+    answer: Answer = wire.send(Request("POST", url, body=json.dumps(request_body).encode(), media_type=_JSON))
     client_id = answer.members().get("client_id") if answer.status in (200, 201) else None
     if not isinstance(client_id, str) or not client_id:
-        raise ServiceStrange(where=answer.where, status=answer.status, why="not-registered")
+        raise ServiceStrange(where=answer.label, status=answer.status, why="not-registered")
     return client_id
 
 
 def _url(authority: Mapping[str, object], name: str) -> str:
-    found = authority.get(name)
-    if not isinstance(found, str) or not found:
+    url = authority.get(name)
+    if not isinstance(url, str) or not url:
         raise ServiceStrange(why="nobody-grants", member=name)
-    return found
+    return url
 
 
 def _tokens(wire: Wire, client: Client, clock: Clock) -> TokenService:
-    registered = Registered(client.token_url, client.client_id, None, "none", more=_resource(client))
-    return TokenService(wire, registered, clock.now_s)
+    registration = ClientRegistration(client.token_url, client.client_id, None, "none", more=_resource(client))
+    return TokenService(wire, registration, clock.now_s)
 
 
 def _resource(client: Client) -> tuple[tuple[str, str], ...]:
@@ -169,11 +171,11 @@ def _resource(client: Client) -> tuple[tuple[str, str], ...]:
 
 
 @contextmanager
-def _telling_nothing(door: Door) -> Iterator[None]:
-    """Faults name the door, never an address that may bear its key."""
+def _hide_address(server: ToolServer) -> Iterator[None]:
+    """Replaces addresses in faults by the server's label, for an address may hold its key."""
     try:
         yield
     except ServiceFault as fault:
-        raise type(fault)(**{**fault.data, "where": door.where}) from None
+        raise type(fault)(**{**fault.data, "where": server.label}) from None
     except NoarkitError as fault:
-        raise type(fault)(where=door.where, why=fault.data.get("why")) from None
+        raise type(fault)(where=server.label, why=fault.data.get("why")) from None

@@ -1,15 +1,15 @@
-"""A spend service: settled entries with their receipts, export jobs, and the registers that old vouchers are read by.
+"""The spend connector: settled entries with their receipts, export jobs, and the registers needed to read old vouchers.
 
-settings   what a connection is configured with, and its defaults
-calls      one method for each call we make
-money      amounts as they were told, never as floats
+settings   the settings of a connection, and their defaults
+calls      the REST calls, one method for each
+money      amounts in minor units, never as floats
 streams    entries, jobs and registers as items
-jobs       export jobs that are waited for
-writing    registers and subscriptions that are changed on request
-asking     what a person asks for in words
+jobs       waits for export jobs
+writing    changes of registers and subscriptions on request
+commands   the commands of `noarkit connect spend:NAME`
 """
 
-from noarkit.connectors.spend.asking import carry_out
+from noarkit.connectors.spend.commands import run_command
 from noarkit.connectors.spend.service import Spend, open_login, open_service
 
-__all__ = ["Spend", "carry_out", "open_login", "open_service"]
+__all__ = ["Spend", "open_login", "open_service", "run_command"]

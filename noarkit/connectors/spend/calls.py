@@ -1,4 +1,4 @@
-"""One method for each call we make of a spend service. Searches are reads, although they are posted."""
+"""The REST calls of a spend service, one method for each. Searches are reads, although they are posted."""
 
 from __future__ import annotations
 
@@ -41,61 +41,64 @@ class Calls:
     def __init__(self, client: Client, scope: tuple[str, str]) -> None:
         self.client = client
         self._scope = scope
-        kind, one = scope
-        self.company = one if kind == "company_id" else ""
+        kind, scope_id = scope
+        self.company = scope_id if kind == "company_id" else ""
 
     def introspect(self) -> Mapping[str, object]:
-        """Whose key this is."""
-        return self._one(self._ask("GET", "/v1/introspect"))
+        """Reads the identity of the key."""
+        return self._read_object(self._ask("GET", "/v1/introspect"))
 
     def entries(self, since: datetime | None, until: datetime) -> Iterator[Row]:
-        """Settled entries of a window, oldest first, deleted ones too."""
-        window = {"settledAtEnd": _told(until)} | ({"settledAtStart": _told(since)} if since else {})
+        """Lists the settled entries of a window, oldest first, deleted ones too."""
+        window = {"settledAtEnd": _format_time(until)} | ({"settledAtStart": _format_time(since)} if since else {})
         body = {"includeDeleted": True, **window}
-        found = self._list("POST", "/v1/accounting-entries:search", body, (self._scope,), ("settledAt", "id"))
-        yield from rows(found, _id, "entries", exact=True)
+        listing = self._list("POST", "/v1/accounting-entries:search", body, (self._scope,), ("settledAt", "id"))
+        yield from rows(listing, _id, "entries", exact=True)
 
-    def not_exported(self) -> Iterator[Row]:
-        """Every entry that is not exported yet, whenever it was settled."""
+    def unexported_entries(self) -> Iterator[Row]:
+        """Lists every entry that is not exported yet, whenever it was settled."""
         body = {"includeDeleted": True, "exportStatus": list(_NOT_EXPORTED)}
-        found = self._list("POST", "/v1/accounting-entries:search", body, (self._scope,), ("id",))
-        yield from rows(found, _id, "entries", exact=True)
+        listing = self._list("POST", "/v1/accounting-entries:search", body, (self._scope,), ("id",))
+        yield from rows(listing, _id, "entries", exact=True)
 
-    def entry(self, one: str) -> Row:
-        """One entry."""
-        return self._one(self._ask("GET", f"/v1/accounting-entries/{one}", (("include_deleted", "true"),)))
+    def entry(self, entry_id: str) -> Row:
+        """Reads one entry."""
+        return self._read_object(self._ask("GET", f"/v1/accounting-entries/{entry_id}", (("include_deleted", "true"),)))
 
-    def known_entry(self, one: str) -> Row | None:
-        """One entry; None where there is none any more."""
+    def find_entry(self, entry_id: str) -> Row | None:
+        """Reads one entry; None if it no longer exists."""
         try:
-            return self.entry(one)
+            return self.entry(entry_id)
         except ServiceRefused as fault:
             if fault.data.get("status") != _NOT_THERE:
                 raise
             return None
 
     def receipts(self, entries: Sequence[str]) -> dict[str, list[Row]]:
-        """The original receipts of several entries, by entry."""
-        found: dict[str, list[Row]] = {one: [] for one in entries}
+        """Lists the original receipts of several entries, by entry."""
+        receipts_by_entry: dict[str, list[Row]] = {entry_id: [] for entry_id in entries}
         for begin in range(0, len(entries), _A_SEARCH):
-            wanted = {"accountingEntryIds": list(entries[begin : begin + _A_SEARCH])}
-            body = {"includeDeleted": False, "fileType": "ORIGINAL", **wanted}
-            listed = self._list("POST", "/v1/accounting-entries/receipts:search", body, (self._scope,))
-            for row in rows(listed, _id, "receipts", exact=True):
+            search = {"accountingEntryIds": list(entries[begin : begin + _A_SEARCH])}
+            body = {"includeDeleted": False, "fileType": "ORIGINAL", **search}
+            listing = self._list("POST", "/v1/accounting-entries/receipts:search", body, (self._scope,))
+            for row in rows(listing, _id, "receipts", exact=True):
                 if str(row.get("fileType") or "ORIGINAL") == "ORIGINAL":
-                    found.setdefault(str(row.get("accountingEntryId")), []).append(row)
-        return found
+                    receipts_by_entry.setdefault(str(row.get("accountingEntryId")), []).append(row)
+        return receipts_by_entry
 
     @contextmanager
     def receipt(self, entry: str, receipt: str) -> Iterator[httpx.Response]:
-        """The bytes of a receipt. Its address is asked for each time and lives a day; our key does not go there."""
+        """Downloads a receipt. Its signed address is requested each time and lives a day; our credential is not sent
+        there."""
         for attempt in range(2):
-            row = self._one(self._ask("GET", f"/v1/accounting-entries/{entry}/receipts/{receipt}"))
+            row = self._read_object(self._ask("GET", f"/v1/accounting-entries/{entry}/receipts/{receipt}"))
             url = str(row.get("url") or "")
             if not url:
                 raise ItemVanished(key=f"{entry}/{receipt}", why="not-there")
             try:
-                with self.client.download(Request("GET", url, headers={"Accept": "*/*"}), ours=False) as reply:
+                with self.client.download(
+                    Request("GET", url, headers={"Accept": "*/*"}), with_credential=False
+                ) as reply:
                     yield reply
                 return
             except (ServiceRefused, ServiceDenied) as fault:
@@ -103,74 +106,75 @@ class Calls:
                     raise
 
     def jobs(self, version: int) -> Iterator[Row]:
-        """Every export job, oldest first."""
-        found = self._list("GET", f"/v{version}/export-jobs", None, self._of_company("company_id"), ("createdAt",))
-        yield from rows(found, _id, "jobs", exact=True)
+        """Lists every export job, oldest first."""
+        listing = self._list("GET", f"/v{version}/export-jobs", None, self._of_company("company_id"), ("createdAt",))
+        yield from rows(listing, _id, "jobs", exact=True)
 
     def job(self, version: int, job: str) -> Mapping[str, object]:
-        """One export job."""
+        """Reads one export job."""
         return self.read(f"/v{version}/export-jobs/{job}")
 
     def job_items(self, version: int, job: str) -> Iterator[Row]:
-        """The items of a job, whatever became of it."""
-        found = self._list("GET", f"/v{version}/export-jobs/{job}/items", None, ())
-        yield from rows(found, lambda row: str(row.get("accountingEntryId")), "items", exact=True)
+        """Lists the items of a job, whatever their state."""
+        listing = self._list("GET", f"/v{version}/export-jobs/{job}/items", None, ())
+        yield from rows(listing, lambda row: str(row.get("accountingEntryId")), "items", exact=True)
 
     def register(self, name: str) -> Iterator[Row]:
-        """Everything in a register, archived things too. Each is listed as it is published, and not otherwise. Raises
-        `ServiceDenied` for one that our scopes leave out."""
+        """Lists everything in a register, archived entries too, by its own published call. Raises `ServiceDenied` for
+        one outside our scopes."""
         place = PLACES[name]
         match name:
             case "companies":
                 scope = (self._scope,) if not self.company else ()
-                found = rows(self._list("GET", place, None, scope), _id, place, exact=True)
-                yield from (row for row in found if not self.company or _id(row) == self.company)
+                listing_rows = rows(self._list("GET", place, None, scope), _id, place, exact=True)
+                yield from (row for row in listing_rows if not self.company or _id(row) == self.company)
             case "employees":
                 yield from rows(self._list("GET", place, None, self._of_company("companyId")), _id, place, exact=True)
             case "vendors":
-                for one in self._companies():
-                    listed = self._list("POST", f"{place}:search", {}, (("company_id", one),))
-                    yield from rows(listed, _id, place, exact=True)
+                for company_id in self._companies():
+                    listing = self._list("POST", f"{place}:search", {}, (("company_id", company_id),))
+                    yield from rows(listing, _id, place, exact=True)
             case "accounts":
-                for one in self._companies():
-                    listed = self._list("POST", f"{place}:search", {"companyId": one, **_ALL_ACCOUNTS}, ())
-                    yield from rows(listed, _id, place, exact=True)
+                for company_id in self._companies():
+                    listing = self._list("POST", f"{place}:search", {"companyId": company_id, **_ALL_ACCOUNTS}, ())
+                    yield from rows(listing, _id, place, exact=True)
             case "tax-codes":
-                listed = self._list("POST", f"{place}:search", {}, self._of_company("company_id"))
-                yield from rows(listed, _id, place, exact=True)
+                listing = self._list("POST", f"{place}:search", {}, self._of_company("company_id"))
+                yield from rows(listing, _id, place, exact=True)
             case "tag-groups":
                 yield from self._page(self._ask("GET", place, (self._scope, ("include_archived", "true")))).rows
             case "tags":
-                listed = self._list("POST", f"{place}:search", {"includeArchived": True}, (self._scope,))
-                yield from rows(listed, _id, place, exact=True)
+                listing = self._list("POST", f"{place}:search", {"includeArchived": True}, (self._scope,))
+                yield from rows(listing, _id, place, exact=True)
             case _:
                 yield from rows(self._list("GET", place, None, ()), _id, place, exact=True)
 
     def _companies(self) -> list[str]:
-        """The companies whose books are read."""
+        """Returns the ids of the companies to read."""
         return [self.company] if self.company else [_id(row) for row in self.register("companies")]
 
     def _of_company(self, name: str) -> Params:
         return ((name, self.company),) if self.company else ()
 
     def write(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:
-        """A change; what is there afterwards. It is not sent again where its fate is unknown, but for a deletion."""
-        asked = Request(
+        """Sends a change and returns the object afterwards. It is not repeated when its fate is unknown, except for a
+        replacement or a deletion."""
+        request = Request(
             "PUT" if method == "PUT" else "DELETE" if method == "DELETE" else "POST",
             self.client.url(path),
             body=None if body is None else canonical(body),
             media_type="application/json" if body is not None else "",
             repeatable=method in ("PUT", "DELETE"),
         )
-        answer = self.client.ask(asked)
-        return {} if answer.status == 204 else self._one(answer)
+        answer = self.client.ask(request)
+        return {} if answer.status == 204 else self._read_object(answer)
 
     def read(self, path: str) -> Mapping[str, object]:
-        """One thing of a register."""
-        return self._one(self._ask("GET", path))
+        """Reads one object of a register."""
+        return self._read_object(self._ask("GET", path))
 
     def installation(self, *, activate: bool = False) -> Mapping[str, object]:
-        """What an integration is here; with `activate`, once it is let in. It is told without an envelope."""
+        """Reads the installation of an integration; with `activate`, activates it first. The answer has no envelope."""
         path = "/v1/installations/me"
         if not activate:
             return self._ask("GET", path).members()
@@ -196,16 +200,16 @@ class Calls:
 
     def _page(self, answer: Answer) -> Page:
         members = answer.members()
-        data, told = members.get("data"), members.get("pagination")
+        data, pagination = members.get("data"), members.get("pagination")
         if not isinstance(data, list) or not all(isinstance(row, Mapping) for row in data):
-            raise ServiceStrange(where=answer.where, why="not-an-object")
-        if not isinstance(told, Mapping):
+            raise ServiceStrange(where=answer.label, why="not-an-object")
+        if not isinstance(pagination, Mapping):
             return Page(data, None)
-        more = bool(told.get("hasNextPage"))
-        cursor = told.get("endCursor")
+        more = bool(pagination.get("hasNextPage"))
+        cursor = pagination.get("endCursor")
         if more and not cursor:
-            raise ServiceStrange(where=answer.where, why="list-incomplete")
-        total = told.get("total")
+            raise ServiceStrange(where=answer.label, why="list-incomplete")
+        total = pagination.get("total")
         return Page(data, str(cursor) if more else None, total if isinstance(total, int) else None)
 
     def _ask(
@@ -218,26 +222,26 @@ class Calls:
         content = None if body is None else canonical(body)
         kind = "application/json" if body is not None else ""
         verb: Method = "POST" if method == "POST" else "GET"
-        asked = Request(verb, self.client.url(path), params, body=content, media_type=kind, repeatable=True)
-        return self.client.ask(asked)
+        request = Request(verb, self.client.url(path), params, body=content, media_type=kind, repeatable=True)
+        return self.client.ask(request)
 
-    def _one(self, answer: Answer) -> Mapping[str, object]:
+    def _read_object(self, answer: Answer) -> Mapping[str, object]:
         data = answer.members().get("data")
         if not isinstance(data, Mapping):
-            raise ServiceStrange(where=answer.where, why="not-an-object")
+            raise ServiceStrange(where=answer.label, why="not-an-object")
         return data
 
 
-def part(one: str) -> str:
-    """An id as a part of a path. Raises `UsageFault` for what would lead elsewhere."""
-    if one in ("", ".", ".."):
-        raise UsageFault(what="bad-value", where=one)
-    return quote(one, safe="")
+def path_part(text: str) -> str:
+    """Quotes an id as a path segment. Raises `UsageFault` for one that would change the path."""
+    if text in ("", ".", ".."):
+        raise UsageFault(what="bad-value", where=text)
+    return quote(text, safe="")
 
 
 def _id(row: Row) -> str:
     return str(row.get("id"))
 
 
-def _told(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

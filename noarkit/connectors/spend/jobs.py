@@ -1,4 +1,4 @@
-"""Export jobs that are waited for. They are started and finished by the bookkeeping alone; here they are only read."""
+"""Waits for export jobs. The bookkeeping starts and finishes them; here they are only read."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from noarkit.connectors.paging import Row
 from noarkit.connectors.spend.calls import Calls
 from noarkit.errors import ServiceBusy
 
-# A state that is none of these is waited for, but not for ever: a job ends an hour after its last step, as failed.
+# Any other state is waited for, but not for ever: a job ends as failed an hour after its last step.
 ENDED = frozenset({"completed", "completed_with_errors", "failed"})
 LONGEST_S = 3_900.0
 _WAITS_S = (1.0, 2.0, 5.0, 10.0, 15.0)
 
 
 def wait_for(calls: Calls, version: int, job: str) -> Row:
-    """A job once it has ended, asked for again and again. Raises `ServiceBusy` for one that does not end."""
+    """Polls a job until it has ended. Raises `ServiceBusy` for one that does not end."""
     clock = calls.client.clock
-    begun_s, asked = clock.now_s(), 0
+    started_s, polls = clock.now_s(), 0
     while True:
-        found = calls.job(version, job)
-        if str(found.get("status")) in ENDED:
-            return found
-        wait_s = _WAITS_S[min(asked, len(_WAITS_S) - 1)]
-        if clock.now_s() - begun_s + wait_s > LONGEST_S:
+        state = calls.job(version, job)
+        if str(state.get("status")) in ENDED:
+            return state
+        wait_s = _WAITS_S[min(polls, len(_WAITS_S) - 1)]
+        if clock.now_s() - started_s + wait_s > LONGEST_S:
             raise ServiceBusy(where=f"export job {job}")
         clock.sleep_s(wait_s)
-        asked += 1
+        polls += 1

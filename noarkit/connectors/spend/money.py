@@ -1,10 +1,10 @@
-"""Amounts as they were told: whole minor units and a currency with an exponent of its own. Never a float."""
+"""Formats amounts from whole minor units and a currency with an exponent of its own. Never a float."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# how many figures stand behind the point; two where a currency is not named here
+# digits after the decimal point; two for currencies not listed here
 _EXPONENTS = {
     **dict.fromkeys(
         [
@@ -32,8 +32,8 @@ _EXPONENTS = {
 }
 
 
-def shown(value: object) -> str:
-    """An amount for a person: `1234.50 NOK`.
+def format_amount(value: object) -> str:
+    """Formats an amount for people: `1234.50 NOK`.
 
     >>> shown({"currency": "ISK", "minors": 1500}), shown({"currency": "KWD", "minors": -1500})
     ('1500 ISK', '-1.500 KWD')

@@ -1,4 +1,4 @@
-"""What a connection to a spend service is configured with. Production and staging are apart: hosts, keys and grants."""
+"""The settings of a connection to a spend service. Production and staging are separate: hosts, keys and grants."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ class SpendSettings:
     with_internal: bool
 
 
-def read(to: Connection) -> SpendSettings:
-    """The settings of a connection. Raises `ConfigFault`."""
-    to.refuse_unknown(KEYS)
-    api_url = to.url("api_url")
-    place = f"connections.spend.{to.name}"
+def read_settings(connection: Connection) -> SpendSettings:
+    """Reads the settings of a connection. Raises `ConfigFault`."""
+    connection.refuse_unknown(KEYS)
+    api_url = connection.url("api_url")
+    place = f"connections.spend.{connection.name}"
     if not api_url:
         raise ConfigFault(where=f"{place}.api_url", why="not-set")
-    auth = to.text("auth", "oauth")
+    auth = connection.text("auth", "oauth")
     if auth not in ("oauth", "key"):
         raise ConfigFault(where=f"{place}.auth", why="bad-value")
-    version = int(to.number("export_version", 2))
+    version = int(connection.number("export_version", 2))
     if version not in EXPORT_VERSIONS:
         raise ConfigFault(where=f"{place}.export_version", why="bad-value")
     return SpendSettings(
         api_url=api_url,
-        auth_url=to.url("auth_url") or api_url,
+        auth_url=connection.url("auth_url") or api_url,
         auth="key" if auth == "key" else "oauth",
-        client_id=to.text("client_id"),
-        company_id=to.text("company_id"),
-        organization_id=to.text("organization_id"),
-        rates=to.rates("rates", ("500/minute",)),
+        client_id=connection.text("client_id"),
+        company_id=connection.text("company_id"),
+        organization_id=connection.text("organization_id"),
+        rates=connection.rates("rates", ("500/minute",)),
         export_version=version,
-        final_after_days=int(to.number("final_after_days", 0)),
-        with_internal=to.flag("with_internal"),
+        final_after_days=int(connection.number("final_after_days", 0)),
+        with_internal=connection.flag("with_internal"),
     )

@@ -1,4 +1,4 @@
-"""Entries, jobs and registers as items. Codes stand with their names as they were when the entry was read."""
+"""Entries, jobs and registers as items. Codes come with their names as they were when the entry was read."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ from functools import cached_property
 from itertools import islice
 from urllib.parse import quote
 
-from noarkit.connectors.ahead import IN_FLIGHT, ahead, in_order
 from noarkit.connectors.canonical import canonical, without_secrets
-from noarkit.connectors.paging import Row, Seen
-from noarkit.connectors.port import Deleted, Item, LeftOut, Made, NotFetched, Paper, ServiceItem, Window
+from noarkit.connectors.paging import KeySet, Row
+from noarkit.connectors.port import (
+    Deletion,
+    FetchFailure,
+    GeneratedDocument,
+    Item,
+    Omission,
+    Paper,
+    ServiceItem,
+    Window,
+)
+from noarkit.connectors.prefetch import IN_FLIGHT, in_order, prefetch
 from noarkit.connectors.readable import readable_page
-from noarkit.connectors.spend.calls import Calls, part
+from noarkit.connectors.spend.calls import Calls, path_part
 from noarkit.connectors.spend.jobs import ENDED
-from noarkit.connectors.spend.money import shown
+from noarkit.connectors.spend.money import format_amount
 from noarkit.connectors.spend.settings import RETIRING, SpendSettings
 from noarkit.errors import ServiceDenied
 from noarkit.events import Event, Listener, nobody
@@ -26,13 +35,13 @@ from noarkit.graph.entity import Content
 BILLS = frozenset({"BILL_INVOICE", "CREDIT_NOTE"})
 INTERNAL = frozenset({"WALLET", "OVERDRAFT", "BALANCE_AMENDMENT", "CASHBACK"})
 _OWN_INVOICE = "_INVOICE"  # of the service itself, whatever its name; bills of others are BILL_INVOICE
-# Journeys, meals and what was paid back to a person tell of persons; so do guests at a table.
+# Journeys, meals and reimbursements are personal data; so are guests at a meal.
 PERSONAL = frozenset({"MILEAGE", "PER_DIEM", "OUT_OF_POCKET", "REIMBURSEMENT"})
 FINAL = frozenset({"COMPLETED", "COMPLETED_EXTERNALLY"})
 _NEVER_FINAL = frozenset({"CANCELLED", "REJECTED", "ERROR"})
 REGISTERS = ("companies", "employees", "vendors", "accounts", "tax-codes", "tag-groups", "tags")
 _MINIMAL_EMPLOYEE = ("id", "code", "companyId")
-_A_BATCH = 100  # a page of entries; what hangs on it is asked for in one call
+_A_BATCH = 100  # a page of entries; their receipts are read in one call
 _BESIDE_LIST = IN_FLIGHT - 2  # one call lists entries, and one may look up what they point at
 _TELLS_MORE = 2
 _PAPERS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png", "application/xml": "xml"}
@@ -55,160 +64,167 @@ _REGISTER_TITLES = {
 
 
 class Books:
-    """Makes items of what a company's books hold."""
+    """Builds the items of a company's books."""
 
     def __init__(self, calls: Calls, settings: SpendSettings, company: str) -> None:
         self._calls = calls
         self._settings = settings
         self._company = company
-        self._waiting: set[str] = set()
-        self._told: set[str] = set()
+        self._not_final: set[str] = set()
+        self._reported: set[str] = set()
         self._codes: dict[str, dict[str, dict[str, object]]] = {}
         self._lock = threading.Lock()
-        self._tell: Listener = nobody
+        self._emit: Listener = nobody
 
     def key(self, *parts: object) -> str:
-        """A key of the service's own ids."""
+        """Builds a key from the service's own ids."""
         return ":".join(quote(str(part), safe="") for part in (self._company, *parts))
 
-    def entries(self, window: Window, tell: Listener) -> Iterator[ServiceItem]:
-        """Entries that are settled and final, each with its original receipts. Those of before that were not final when
-        they were met are looked at again, and so are those that an export took since. What is left out is told."""
-        self._tell = tell
-        self._waiting.clear()
-        with Seen() as seen:
-            found = (row for row in self._calls.entries(window.since, window.until) if seen.first(str(row["id"])))
-            yield from self._taken(found, window)
-            later = (row for row in self._later(window, seen) if seen.first(str(row["id"])))
-            yield from self._taken(later, window)
+    def entries(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
+        """Yields entries that are settled and final, each with its original receipts. Earlier ones that were not final
+        when first seen are read again, and so are those exported since. Skipped ones are reported."""
+        self._emit = emit
+        self._not_final.clear()
+        with KeySet() as seen_ids:
+            settled = (row for row in self._calls.entries(window.since, window.until) if seen_ids.add(str(row["id"])))
+            yield from self._entry_items(settled, window)
+            later = (row for row in self._late_entries(window, seen_ids) if seen_ids.add(str(row["id"])))
+            yield from self._entry_items(later, window)
 
     def not_final(self) -> tuple[str, ...]:
-        """The entries that were met and are not final yet."""
-        return tuple(sorted(self._waiting))
+        """Returns the entries that were seen and are not final yet."""
+        return tuple(sorted(self._not_final))
 
     def companies(self) -> tuple[str, ...]:
-        """The names of the companies whose books are read, as far as we may know them."""
+        """Returns the names of the companies that are read, as far as we may read them."""
         return tuple(str(row.get("name")) for row in self._register("companies"))
 
-    def _taken(self, found: Iterator[Row], window: Window) -> Iterator[ServiceItem]:
-        def asked(batch: list[Row]) -> tuple[list[tuple[Row, str]], dict[str, list[Row]]]:
-            judged = [(row, self._why_not(row, window.until)) for row in batch]
-            wanted = [str(row["id"]) for row, why in judged if not why and row.get("receiptIds")]
-            return judged, self._calls.receipts(wanted)
+    def _entry_items(self, entries: Iterator[Row], window: Window) -> Iterator[ServiceItem]:
+        def fetch(batch: list[Row]) -> tuple[list[tuple[Row, str]], dict[str, list[Row]]]:
+            judged_rows = [(row, self._reason_to_skip(row, window.until)) for row in batch]
+            entry_ids = [str(row["id"]) for row, reason in judged_rows if not reason and row.get("receiptIds")]
+            return judged_rows, self._calls.receipts(entry_ids)
 
-        with closing(ahead(_batches(found, _A_BATCH))) as batches:
-            for judged, receipts in in_order(batches, asked, _BESIDE_LIST):
-                for row, why in judged:
-                    yield from self._judged(row, why, receipts.get(str(row["id"]), []))
+        with closing(prefetch(_batches(entries, _A_BATCH))) as batches:
+            for judged_rows, receipts in in_order(batches, fetch, _BESIDE_LIST):
+                for row, reason in judged_rows:
+                    yield from self._judge_entry(row, reason, receipts.get(str(row["id"]), []))
 
-    def _judged(self, row: Row, why: str, receipts: list[Row]) -> Iterator[ServiceItem]:
+    def _judge_entry(self, row: Row, reason: str, receipts: list[Row]) -> Iterator[ServiceItem]:
         key = self.key("entry", row["id"])
         if row.get("deletedAt"):
-            if not why:
-                yield Deleted("entries", f"{key}:deleted", _moment(row["deletedAt"]))
-        elif why:
-            if why == NOT_FINAL:
-                self._waiting.add(str(row["id"]))
-            yield LeftOut("entries", key, why)
+            if not reason:
+                yield Deletion("entries", f"{key}:deleted", _moment(row["deletedAt"]))
+        elif reason:
+            if reason == NOT_FINAL:
+                self._not_final.add(str(row["id"]))
+            yield Omission("entries", key, reason)
         else:
             yield self._entry(row, receipts)
 
-    def _later(self, window: Window, seen: Seen) -> Iterator[Row]:
-        """Entries of before that may be final by now: those that were not when they were met, and those that exports
-        took since, however long ago they were settled."""
+    def _late_entries(self, window: Window, seen: KeySet) -> Iterator[Row]:
+        """Yields earlier entries that may be final by now: those that were not when first seen, and those exported
+        since, however long ago they were settled."""
         if window.since is None:
             return
-        asked = [one for one in (*window.again, *self._exported(window)) if not seen.has(one)]
-        wanted, waiting = set(asked), set[str]()
-        if len(asked) > _FEW:
-            for row in self._calls.not_exported():
-                if str(row["id"]) in wanted:
-                    waiting.add(str(row["id"]))
+        candidates = [entry_id for entry_id in (*window.again, *self._exported_ids(window)) if not seen.has(entry_id)]
+        candidate_ids, listed_ids = set(candidates), set[str]()
+        if len(candidates) > _FEW:
+            for row in self._calls.unexported_entries():
+                if str(row["id"]) in candidate_ids:
+                    listed_ids.add(str(row["id"]))
                     yield row
-        rest = (one for one in dict.fromkeys(asked) if one not in waiting)
-        for row in in_order(rest, lambda one: self._calls.known_entry(part(one)) or {}, IN_FLIGHT - 1):
+        remaining = (entry_id for entry_id in dict.fromkeys(candidates) if entry_id not in listed_ids)
+        for row in in_order(
+            remaining, lambda entry_id: self._calls.find_entry(path_part(entry_id)) or {}, IN_FLIGHT - 1
+        ):
             if row:
                 yield row
 
-    def _exported(self, window: Window) -> Iterator[str]:
-        """The entries that export jobs of this window took."""
+    def _exported_ids(self, window: Window) -> Iterator[str]:
+        """Yields the ids of entries that export jobs of this window took."""
         try:
             for job in self._calls.jobs(self._settings.export_version):
-                made = _moment(job.get("createdAt"))
-                if made is None or window.since is None or made < window.since - _EARLIER or made >= window.until:
+                created_at = _moment(job.get("createdAt"))
+                if (
+                    created_at is None
+                    or window.since is None
+                    or created_at < window.since - _EARLIER
+                    or created_at >= window.until
+                ):
                     continue
                 for item in self._calls.job_items(self._settings.export_version, str(job["id"])):
                     if str(item.get("status")) == "successful":
                         yield str(item.get("accountingEntryId"))
         except ServiceDenied as fault:
-            self._leave_out("jobs", fault)
+            self._report_denied("jobs", fault)
 
-    def jobs(self, window: Window, tell: Listener) -> Iterator[ServiceItem]:
-        """Export jobs that ended, with a manifest of what became of each item. They are read, never started."""
+    def jobs(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
+        """Yields ended export jobs, with a manifest of the result of each item. They are read, never started."""
         version = self._settings.export_version
         if version == RETIRING:
-            tell(Event("remark", {"stream": "jobs", "why": "export-version-retires"}))
+            emit(Event("remark", {"stream": "jobs", "why": "export-version-retires"}))
 
-        def asked(job: Row) -> tuple[Row, list[dict[str, object]]]:
-            return job, [_kept_of(item, version) for item in self._calls.job_items(version, str(job["id"]))]
+        def fetch(job: Row) -> tuple[Row, list[dict[str, object]]]:
+            return job, [_item_summary(item, version) for item in self._calls.job_items(version, str(job["id"]))]
 
-        ended = (job for job in self._calls.jobs(version) if _ended_within(job, window))
-        for job, items in in_order(ended, asked, IN_FLIGHT - 1):
+        ended_jobs = (job for job in self._calls.jobs(version) if _ended_within(job, window))
+        for job, items in in_order(ended_jobs, fetch, IN_FLIGHT - 1):
             yield self._job(job, items, _moment(job.get("createdAt")) or window.until)
 
-    def registers(self, window: Window, tell: Listener) -> Iterator[ServiceItem]:
-        """A snapshot of each register for the year: old vouchers cannot be read without. One that we are not let into
-        is set aside, and the others are read."""
-        self._tell = tell
+    def registers(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
+        """Yields a snapshot of each register for the year: old vouchers cannot be read without. One that we may not
+        read is reported, and the others are read."""
+        self._emit = emit
         year = window.until.year
         for name in REGISTERS:
             key = self.key("codelist", name, year)
             try:
-                found = sorted(self._calls.register(name), key=lambda row: str(row.get("id")))
+                records = sorted(self._calls.register(name), key=lambda row: str(row.get("id")))
             except ServiceDenied as fault:
                 if fault.data.get("status") != _NOT_LET_IN:
                     raise
-                yield NotFetched("registers", key, str(fault.data.get("why") or fault.code), {"register": name})
+                yield FetchFailure("registers", key, str(fault.data.get("why") or fault.code), {"register": name})
                 continue
-            if name == "employees":  # who bought is known by a code; the rest is nobody's business
-                found = [{one: row.get(one) for one in _MINIMAL_EMPLOYEE} for row in found]
-            clean = without_secrets(found)
+            if name == "employees":  # the buyer is identified by a code; other personal data is left out
+                records = [{member: row.get(member) for member in _MINIMAL_EMPLOYEE} for row in records]
+            clean = without_secrets(records)
             title = f"Kodeliste {_REGISTER_TITLES[name]} {year}"
-            made = (
+            documents = (
                 readable_page(f"{name} {year}", f"{title} {self._company_name}".strip(), {"Innhold": clean}),
-                Made(f"{name} {year}.json", "application/json", canonical(clean), f"{title}, data"),
+                GeneratedDocument(f"{name} {year}.json", "application/json", canonical(clean), f"{title}, data"),
             )
             fields = {
                 "name": name,
                 "title": title,
                 "year": year,
-                "count": len(found),
+                "count": len(records),
                 "company_id": self._company,
                 "company": self._company_name,
                 "read": window.until.isoformat(timespec="seconds"),
             }
-            yield Item("registers", key, fields, None, made=made, kind="register")
+            yield Item("registers", key, fields, None, generated=documents, kind="register")
 
-    def _why_not(self, row: Row, now: datetime) -> str:
-        """Why an entry is not archived now, in a word; empty for one that is."""
+    def _reason_to_skip(self, row: Row, now: datetime) -> str:
+        """Returns why an entry is not archived now, in one word; empty for one that is."""
         family = str(row.get("family"))
-        own = family in INTERNAL or (family.endswith(_OWN_INVOICE) and family not in BILLS)
-        if own and not self._settings.with_internal:
+        is_internal = family in INTERNAL or (family.endswith(_OWN_INVOICE) and family not in BILLS)
+        if is_internal and not self._settings.with_internal:
             return _FAMILY_REASONS.get(family, "internal-family")
         if str(row.get("status")) not in FINAL:
             return "never-final" if str(row.get("status")) in _NEVER_FINAL else NOT_FINAL
         if str(row.get("exportStatus")) == "EXPORTED":
             return ""
-        days, settled = self._settings.final_after_days, _moment(row.get("settledAt"))
-        waited = bool(days) and settled is not None and now - settled >= timedelta(days=days)
-        return "" if waited else NOT_FINAL
+        days, settled_at = self._settings.final_after_days, _moment(row.get("settledAt"))
+        has_waited = bool(days) and settled_at is not None and now - settled_at >= timedelta(days=days)
+        return "" if has_waited else NOT_FINAL
 
     def _entry(self, row: Row, receipts: Iterable[Row]) -> Item:
-        clean = self._resolved(row)
-        booked = str(row.get("bookkeepingDate") or row.get("settledAt") or row.get("performedAt") or "")
+        clean = self._resolve_codes(row)
+        booked_at = str(row.get("bookkeepingDate") or row.get("settledAt") or row.get("performedAt") or "")
         vendor = clean.get("vendor")
         supplier = self._supplier(row, vendor)
-        amount, day = shown(row.get("transactionValue")), str(row.get("performedAt") or "")[:10]
+        amount, day = format_amount(row.get("transactionValue")), str(row.get("performedAt") or "")[:10]
         is_bill = str(row.get("family")) in BILLS
         title = " ".join(part for part in (supplier, day, amount) if part)
         contents = tuple(self._content(row, receipt) for receipt in receipts)
@@ -219,8 +235,8 @@ class Books:
         }
         number = self._number(row)
         fields = {
-            "period": booked[:7],
-            "year": booked[:4],
+            "period": booked_at[:7],
+            "year": booked_at[:4],
             "company_id": self._company,
             "company": self._company_name,
             "family": str(row.get("family")),
@@ -229,7 +245,7 @@ class Books:
             "amount": amount,
             "title": title,
             "performed": row.get("performedAt"),
-            "booked": booked or None,
+            "booked": booked_at or None,
             "created": row.get("createdAt"),
             "employee": clean.get("employeeCode"),
             "personal": _is_personal(row),
@@ -237,14 +253,16 @@ class Books:
             "invoice": {"invoiceNumber": number} if number else {},
             "data": clean,
         }
-        snapshot = Made(f"bilag {row['id']}.json", "application/json", canonical(clean), f"Bilag {title}, data")
-        made = (self._page(row, clean, fields), snapshot)
+        snapshot = GeneratedDocument(
+            f"bilag {row['id']}.json", "application/json", canonical(clean), f"Bilag {title}, data"
+        )
+        generated = (self._page(row, clean, fields), snapshot)
         key = self.key("entry", row["id"])
         kind = "bill" if is_bill else "entry"
-        changed = _moment(row.get("updatedAt"))
-        return Item("entries", key, fields, changed, made, contents, kind, made_first=False, papers=papers)
+        changed_at = _moment(row.get("updatedAt"))
+        return Item("entries", key, fields, changed_at, generated, contents, kind, generated_first=False, papers=papers)
 
-    def _page(self, row: Row, clean: Mapping[str, object], fields: Mapping[str, object]) -> Made:
+    def _page(self, row: Row, clean: Mapping[str, object], fields: Mapping[str, object]) -> GeneratedDocument:
         account, tax = clean.get("account"), clean.get("taxCode")
         page = {
             "Leverandør": fields["supplier"],
@@ -254,9 +272,9 @@ class Books:
             "Utført": row.get("performedAt"),
             "Oppgjort": row.get("settledAt"),
             "Bokført": row.get("bookkeepingDate"),
-            "Konto": _coded(account) or row.get("accountCode"),
-            "Mva-kode": _coded(tax),
-            "Merkelapper": [_coded(tag) for tag in _rows(clean.get("tags")) if _coded(tag)],
+            "Konto": _format_code(account) or row.get("accountCode"),
+            "Mva-kode": _format_code(tax),
+            "Merkelapper": [_format_code(tag) for tag in _rows(clean.get("tags")) if _format_code(tag)],
             "Ansatt": fields["employee"],
             "Notat": row.get("note"),
             "Selskap": self._company_name,
@@ -265,7 +283,7 @@ class Books:
         return readable_page(f"bilag {row['id']}", f"Bilag {fields['title']}", page)
 
     def _supplier(self, row: Row, vendor: object) -> str:
-        """Who was paid: the shop where a card was used, else the vendor whom the entry points at."""
+        """Returns the name of who was paid: the shop where a card was used, or else the vendor of the entry."""
         names = (row.get("merchant"), vendor, row.get("supplier"), row.get("vendor"))
         return next((name for name in map(_name, names) if name), "Ukjent leverandør")
 
@@ -273,24 +291,24 @@ class Books:
         supplier = row.get("supplier")
         return str(supplier.get("documentNumber") or "") if isinstance(supplier, Mapping) else ""
 
-    def _job(self, job: Row, items: list[dict[str, object]], made: datetime) -> Item:
+    def _job(self, job: Row, items: list[dict[str, object]], created_at: datetime) -> Item:
         manifest = canonical(without_secrets({"job": dict(job), "items": items}))
         fields = {
-            "period": made.strftime("%Y-%m"),
-            "year": made.strftime("%Y"),
+            "period": created_at.strftime("%Y-%m"),
+            "year": created_at.strftime("%Y"),
             "company_id": self._company,
             "company": self._company_name,
             "status": str(job.get("status")),
             "count": len(items),
             "created": job.get("createdAt"),
         }
-        title = f"Eksport til regnskapet {made.date().isoformat()}"
+        title = f"Eksport til regnskapet {created_at.date().isoformat()}"
         documents = (
             readable_page(f"eksport {job['id']}", title, {"Jobb": without_secrets(job), "Poster": items}),
-            Made(f"eksport {job['id']}.json", "application/json", manifest, f"{title}, data"),
+            GeneratedDocument(f"eksport {job['id']}.json", "application/json", manifest, f"{title}, data"),
         )
-        changed = _moment(job.get("lastUpdatedAt"))
-        return Item("jobs", self.key("job", job["id"]), fields, changed, documents, kind="job")
+        changed_at = _moment(job.get("lastUpdatedAt"))
+        return Item("jobs", self.key("job", job["id"]), fields, changed_at, documents, kind="job")
 
     def _content(self, row: Row, receipt: Row) -> Content:
         kind = str(receipt.get("mimeType") or "")
@@ -299,102 +317,102 @@ class Books:
         name = f"kvittering {receipt['id']}.{_PAPERS.get(kind, 'bin')}"
         return Content(locator, name, size if isinstance(size, int) else None, media_type=kind or None)
 
-    def _resolved(self, row: Row) -> dict[str, object]:
-        """The entry with the codes and names of what it points at, and without what nobody needs."""
-        known = without_secrets(row)
-        found: dict[str, object] = dict(known) if isinstance(known, Mapping) else {}
-        found.pop("receiptUrls", None)
+    def _resolve_codes(self, row: Row) -> dict[str, object]:
+        """Returns the entry with the codes and names of what it refers to, and without what is not needed."""
+        clean = without_secrets(row)
+        entry: dict[str, object] = dict(clean) if isinstance(clean, Mapping) else {}
+        entry.pop("receiptUrls", None)
         tags = [
-            {**tag, "code": named.get("code"), "name": named.get("name")}
+            {**tag, "code": register_row.get("code"), "name": register_row.get("name")}
             for tag in _rows(row.get("tags"))
-            if (named := self._coded("tags").get(str(tag.get("tagId")), {})) is not None
+            if (register_row := self._codes_by_id("tags").get(str(tag.get("tagId")), {})) is not None
         ]
-        found["tags"] = tags
-        found["account"] = self._coded("accounts").get(str(row.get("accountId")))
-        found["taxCode"] = self._coded("tax-codes").get(str(row.get("taxCodeId")))
-        found["employeeCode"] = self._coded("employees").get(str(row.get("employeeId")), {}).get("code")
+        entry["tags"] = tags
+        entry["account"] = self._codes_by_id("accounts").get(str(row.get("accountId")))
+        entry["taxCode"] = self._codes_by_id("tax-codes").get(str(row.get("taxCodeId")))
+        entry["employeeCode"] = self._codes_by_id("employees").get(str(row.get("employeeId")), {}).get("code")
         vendor = self._vendor(row.get("supplier"))
         if vendor:
-            found["vendor"] = vendor
-        return found
+            entry["vendor"] = vendor
+        return entry
 
     def _vendor(self, supplier: object) -> Mapping[str, object]:
-        """The vendor that an entry's supplier is known as, by its number in the books or at the tax office."""
+        """Finds the vendor of an entry's supplier, by its number in the books or at the tax office."""
         if not isinstance(supplier, Mapping):
             return {}
-        wanted = [str(supplier.get(name)) for name in ("externalSupplierId", "cif") if supplier.get(name)]
-        return next((self._vendors[one] for one in wanted if one in self._vendors), {})
+        numbers = [str(supplier.get(name)) for name in ("externalSupplierId", "cif") if supplier.get(name)]
+        return next((self._vendors[number] for number in numbers if number in self._vendors), {})
 
     @cached_property
     def _vendors(self) -> dict[str, dict[str, object]]:
         names = ("id", "name", "code", "registrationNumber", "country")
-        found: dict[str, dict[str, object]] = {}
+        vendors: dict[str, dict[str, object]] = {}
         for row in self._register("vendors"):
-            told = {name: row[name] for name in names if name in row}
+            vendor = {name: row[name] for name in names if name in row}
             for name in ("externalId", "code", "taxRegistrationNumber", "registrationNumber"):
                 if row.get(name):
-                    found.setdefault(str(row[name]), told)
-        return found
+                    vendors.setdefault(str(row[name]), vendor)
+        return vendors
 
     @cached_property
     def _company_name(self) -> str:
-        found = {str(row["id"]): str(row.get("name") or "") for row in self._register("companies")}
-        return found.get(self._company) or next(iter(found.values()), "")
+        names_by_id = {str(row["id"]): str(row.get("name") or "") for row in self._register("companies")}
+        return names_by_id.get(self._company) or next(iter(names_by_id.values()), "")
 
-    def _coded(self, register: str) -> dict[str, dict[str, object]]:
-        """The codes and names of a register by id, as they are now."""
+    def _codes_by_id(self, register: str) -> dict[str, dict[str, object]]:
+        """Returns the current codes and names of a register by id."""
         with self._lock:
             if register not in self._codes:
                 names = ("code", "name", "rate", "type")
-                found = self._register(register)
+                records = self._register(register)
                 self._codes[register] = {
-                    str(row["id"]): {name: row[name] for name in names if name in row} for row in found
+                    str(row["id"]): {name: row[name] for name in names if name in row} for row in records
                 }
             return self._codes[register]
 
     def _register(self, name: str) -> list[Row]:
-        """A register that others are read by; nothing, and it is told, where we are not let into it."""
+        """Reads a register that entries refer to; empty, and reported, if we may not read it."""
         try:
             return list(self._calls.register(name))
         except ServiceDenied as fault:
-            self._leave_out(name, fault)
+            self._report_denied(name, fault)
             return []
 
-    def _leave_out(self, what: str, fault: ServiceDenied) -> None:
-        """Tells once that we are not let into something. Raises the fault where it is not this alone."""
+    def _report_denied(self, stream: str, fault: ServiceDenied) -> None:
+        """Reports once that we may not read something. Raises any other fault."""
         if fault.data.get("status") != _NOT_LET_IN:
             raise fault
-        if what not in self._told:
-            self._told.add(what)
-            self._tell(Event("remark", {"stream": what, "why": "not-let-in", "key": what}))
+        if stream not in self._reported:
+            self._reported.add(stream)
+            self._emit(Event("remark", {"stream": stream, "why": "not-let-in", "key": stream}))
 
 
 def _ended_within(job: Row, window: Window) -> bool:
-    made = _moment(job.get("createdAt"))
-    if str(job.get("status")) not in ENDED or made is None or made >= window.until:
+    created_at = _moment(job.get("createdAt"))
+    if str(job.get("status")) not in ENDED or created_at is None or created_at >= window.until:
         return False
-    return window.since is None or made >= window.since
+    return window.since is None or created_at >= window.since
 
 
-def _kept_of(item: Row, version: int) -> dict[str, object]:
-    """What became of an item; from version 2 on with all that it tells."""
+def _item_summary(item: Row, version: int) -> dict[str, object]:
+    """Summarises the result of an item; from version 2 on with all its members."""
     if version < _TELLS_MORE:
         return {name: item.get(name) for name in ("accountingEntryId", "status", "failureReason")}
     return dict(item)
 
 
-def _batches(found: Iterator[Row], size: int) -> Iterator[list[Row]]:
-    while batch := list(islice(found, size)):
+def _batches(source: Iterator[Row], size: int) -> Iterator[list[Row]]:
+    while batch := list(islice(source, size)):
         yield batch
 
 
 def _is_personal(row: Row) -> bool:
-    """Whether an entry tells of persons: by its family, or its guests."""
+    """True if an entry tells of persons: by its family, or its guests."""
     return bool(str(row.get("family")) in PERSONAL or row.get("attendees"))
 
 
 def _rows(value: object) -> list[Mapping[str, object]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
 
 
 def _name(value: object) -> str:
@@ -405,8 +423,8 @@ def _number(value: object) -> str:
     return str(value.get("registrationNumber") or "") if isinstance(value, Mapping) else ""
 
 
-def _coded(value: object) -> str:
-    """A code with its name: `4000 Konto 4000`."""
+def _format_code(value: object) -> str:
+    """Formats a code with its name: `4000 Konto 4000`."""
     parts = (value.get("code"), value.get("name")) if isinstance(value, Mapping) else ()
     return " ".join(str(part) for part in parts if part)
 

@@ -5,7 +5,7 @@ kept       documents that were made of listings, kept with the run until they ar
 services   which service a connection speaks to
 """
 
-from noarkit.connectors.settings import names_connection
+from noarkit.connectors.settings import is_connection_name
 from noarkit.sources.connector.source import ConnectorSource, asked_since, find_connection, reopen_connection
 
-__all__ = ["ConnectorSource", "asked_since", "find_connection", "names_connection", "reopen_connection"]
+__all__ = ["ConnectorSource", "asked_since", "find_connection", "is_connection_name", "reopen_connection"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from noarkit.connectors.port import Made
+from noarkit.connectors.port import GeneratedDocument
 from noarkit.errors import ItemVanished
 from noarkit.graph.entity import Content
 
@@ -18,7 +18,7 @@ SCHEME = "made:"
 _BATCH = 500
 
 
-def content_of(key: str, made: Made) -> Content:
+def content_of(key: str, made: GeneratedDocument) -> Content:
     """The content that stands for a made document. Its locator names its bytes, so that they can be found again."""
     sha256 = hashlib.sha256(made.data).hexdigest()
     return Content(f"{SCHEME}{sha256}", made.name, len(made.data), None, sha256, made.media_type)

@@ -38,9 +38,9 @@ def open_login(to: Connection) -> Login:
 def carry_out(to: Connection, words: Sequence[str], told: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     """What a person asks a service for in its own words, such as `gates list`. Raises `UsageFault` where it has none,
     or not these."""
-    asked = getattr(_kind(to), "carry_out", None)
+    asked = getattr(_kind(to), "run_command", None)
     if asked is None:
-        raise UsageFault(what="bad-value", where=" ".join(words), do=f"noarkit connect {to.where}")
+        raise UsageFault(what="bad-value", where=" ".join(words), do=f"noarkit connect {to.full_name}")
     carrying = cast(Callable[..., Iterator[Mapping[str, object]]], asked)  # a package that has one has it like this
     return carrying(to, words, told)
 
@@ -60,5 +60,5 @@ def _kind(to: Connection) -> Kind:
     except ModuleNotFoundError as error:
         if error.name != f"noarkit.connectors.{to.service}":
             raise
-        raise UsageFault(what="unknown-source", where=to.where) from error
+        raise UsageFault(what="unknown-source", where=to.full_name) from error
     return cast(Kind, module)  # each of these packages has both

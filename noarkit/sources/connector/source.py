@@ -16,20 +16,20 @@ from importlib.resources import files
 from pathlib import Path
 
 from noarkit.config import Config
-from noarkit.connectors.marks import Hints, Mark, Marks, moment, swept_at
 from noarkit.connectors.port import (
-    Deleted,
+    Deletion,
+    FetchFailure,
+    FieldShapes,
     Item,
-    NotFetched,
     Paper,
-    Revisiting,
+    Revisitable,
     Service,
     ServiceItem,
-    Shaped,
     Stream,
     Window,
 )
-from noarkit.connectors.settings import Connection, connection, names_connection
+from noarkit.connectors.settings import Connection, is_connection_name, read_connection
+from noarkit.connectors.watermarks import Hints, Watermark, Watermarks, parse_swept_at, parse_time
 from noarkit.errors import ItemChanged, ItemUnreadable, ServiceDenied, ServiceFault, ServiceRefused
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
@@ -48,7 +48,7 @@ class Span:
     """What of a service is read: up to `until`, each stream from its mark; `hints` waited when it was begun."""
 
     until: datetime
-    marks: Marks | None = None
+    marks: Watermarks | None = None
     hints: Hints | None = None
 
 
@@ -68,13 +68,15 @@ class ConnectorSource:
         marks = self.span.marks
         since = {} if marks is None else {name: mark.until.isoformat() for name, mark in marks.streams.items()}
         settings: dict[str, object] = {"until": self.span.until.isoformat(), "since": since}
-        if marks is not None and (swept := {name: mark.swept for name, mark in marks.streams.items() if mark.swept}):
+        if marks is not None and (
+            swept := {name: mark.swept_at for name, mark in marks.streams.items() if mark.swept_at}
+        ):
             settings["swept"] = {name: when.isoformat() for name, when in swept.items()}
         if marks is not None and (again := {name: mark.again for name, mark in marks.streams.items() if mark.again}):
             settings["again"] = {name: list(keys) for name, keys in again.items()}
         if self.span.hints is not None and self.span.hints.ids:
             settings["hinted"] = list(self.span.hints.ids)
-        return SourceIdentity(self.to.service, self.to.where, settings)
+        return SourceIdentity(self.to.service, self.to.full_name, settings)
 
     @property
     def service(self) -> Service:
@@ -102,16 +104,16 @@ class ConnectorSource:
                 for item in self.service.items(stream, self._window(stream), tell):
                     if isinstance(item, Item):
                         yield _record(item, keeping)
-                    elif isinstance(item, NotFetched):
+                    elif isinstance(item, FetchFailure):
                         yield SetAside(
                             item.key,
                             _UNREADABLE,
-                            {"key": item.key, "why": item.why, "stream": item.stream, **item.data},
+                            {"key": item.key, "why": item.reason, "stream": item.stream, **item.data},
                         )
-                    elif isinstance(item, Deleted):
+                    elif isinstance(item, Deletion):
                         yield Skipped(item.key, "deleted-there")
                     else:
-                        yield Skipped(item.key, item.why)
+                        yield Skipped(item.key, item.reason)
         finally:
             if keeping is not None:
                 keeping.close()
@@ -147,15 +149,15 @@ class ConnectorSource:
             return kept.open_piece(self.folder or Path(), content)
         return self._fetched(content)
 
-    def marks(self) -> Marks:
+    def marks(self) -> Watermarks:
         """The marks that stand once all of this span is archived."""
-        again = self.service.again() if isinstance(self.service, Revisiting) else {}
+        again = self.service.again() if isinstance(self.service, Revisitable) else {}
         streams = {
-            stream.name: Mark(self.span.until, tuple(again.get(stream.name, ())), self._swept(stream))
+            stream.name: Watermark(self.span.until, tuple(again.get(stream.name, ())), self._swept(stream))
             for stream in self.service.streams()
         }
-        shapes = self.service.shapes() if isinstance(self.service, Shaped) else {}
-        return Marks(self.service.tenant, "", streams, shapes, self.span.hints)
+        shapes = self.service.shapes() if isinstance(self.service, FieldShapes) else {}
+        return Watermarks(self.service.tenant, "", streams, shapes, self.span.hints)
 
     def default_recipe(self) -> str:
         """The recipe of this kind of service."""
@@ -185,14 +187,14 @@ class ConnectorSource:
     def _sweeps(self, stream: Stream) -> bool:
         """True where all that a stream's records hold is looked through again: every so many days."""
         mark = self.span.marks.streams.get(stream.name) if self.span.marks is not None else None
-        if mark is None or mark.swept is None:
+        if mark is None or mark.swept_at is None:
             return True
-        return self.span.until - mark.swept >= timedelta(days=self.to.number("sweep_days", SWEEP_DAYS))
+        return self.span.until - mark.swept_at >= timedelta(days=self.to.number("sweep_days", SWEEP_DAYS))
 
     def _swept(self, stream: Stream) -> datetime | None:
         """When a stream was last swept, this span counted."""
         mark = self.span.marks.streams.get(stream.name) if self.span.marks is not None else None
-        return self.span.until if mark is None or self._sweeps(stream) else mark.swept
+        return self.span.until if mark is None or self._sweeps(stream) else mark.swept_at
 
     def _since(self, stream: Stream) -> datetime | None:
         """From when a stream is read: no later than what its things hang on, so that nothing is missed that hung on
@@ -244,10 +246,10 @@ class _Fetched:
 
 
 def find_connection(
-    where: str, config: Config, environment: Mapping[str, str], now: datetime, marks: Marks | None = None
+    where: str, config: Config, environment: Mapping[str, str], now: datetime, marks: Watermarks | None = None
 ) -> ConnectorSource | None:
     """The source behind `crm:main`; None where that names no connection. Raises `ConfigFault` for one unknown."""
-    to = connection(where, config, environment)
+    to = read_connection(where, config, environment)
     return None if to is None else ConnectorSource(to, Span(now, marks))
 
 
@@ -255,19 +257,19 @@ def reopen_connection(
     identity: SourceIdentity, config: Config, environment: Mapping[str, str], folder: Path
 ) -> ConnectorSource | None:
     """The source a plan was made from, over the same span; None where that was no connection."""
-    to = connection(identity.where, config, environment)
+    to = read_connection(identity.where, config, environment)
     if to is None:
         return None
     settings = identity.settings
     swept, again, hinted = (_table(settings.get("swept")), _table(settings.get("again")), settings.get("hinted"))
     streams = {
-        name: Mark(moment(when), _texts(again.get(name)), swept_at(swept.get(name)))
+        name: Watermark(parse_time(when), _texts(again.get(name)), parse_swept_at(swept.get(name)))
         for name, when in _table(settings.get("since")).items()
     }
     ids = _texts(hinted)
     span = Span(
-        moment(settings["until"]),
-        Marks("", "", streams) if streams else None,
+        parse_time(settings["until"]),
+        Watermarks("", "", streams) if streams else None,
         Hints(0, 0.0, {}, ids) if ids else None,
     )
     return ConnectorSource(to, span, folder)
@@ -275,7 +277,7 @@ def reopen_connection(
 
 def asked_since(identity: SourceIdentity) -> str | None:
     """From when on a run asked a service for changes: empty where it read all of it, None for no connection."""
-    if not names_connection(identity.where):
+    if not is_connection_name(identity.where):
         return None
     since = _table(identity.settings.get("since"))
     return min(map(str, since.values()), default="")
@@ -291,17 +293,17 @@ def _table(told: object) -> Mapping[str, object]:
 
 def _record(item: Item, keeping: kept.Keeping | None) -> SourceRecord:
     contents = []
-    for made in item.made:
+    for made in item.generated:
         content = kept.content_of(item.key, made)
         if keeping is not None:
             keeping.keep(content, made.data)
         contents.append(content)
     modified = item.modified.astimezone(UTC).isoformat(timespec="milliseconds") if item.modified else None
     when = modified.replace("+00:00", "Z") if modified else None
-    told = [Paper(made.title or made.name, made.created or when) for made in item.made]
+    told = [Paper(made.title or made.name, made.created or when) for made in item.generated]
     fetched = [item.papers.get(one.locator) or Paper(one.name, when) for one in item.contents]
-    documents = (*contents, *item.contents) if item.made_first else (*item.contents, *contents)
-    papers = (*told, *fetched) if item.made_first else (*fetched, *told)
+    documents = (*contents, *item.contents) if item.generated_first else (*item.contents, *contents)
+    papers = (*told, *fetched) if item.generated_first else (*fetched, *told)
     fields = {
         **item.fields,
         "modified": when,

@@ -15,17 +15,17 @@ from pathlib import Path
 
 from noarkit.connectors.drift import Change, drift
 from noarkit.connectors.inbox import store
-from noarkit.connectors.marks import Hints, Marks, read_marks, write_marks
 from noarkit.connectors.settings import Connection
+from noarkit.connectors.watermarks import Hints, Watermarks, read_watermarks, write_watermarks
 from noarkit.events import Event, Listener
 from noarkit.sources.connector.source import ConnectorSource
 
 PROPOSED = "marks.json"
 
 
-def marks_for(to: Connection, archive: str) -> Marks | None:
+def marks_for(to: Connection, archive: str) -> Watermarks | None:
     """What stands for that archive (by its address or folder); None where nothing was archived there yet."""
-    return read_marks(_place(to, archive))
+    return read_watermarks(_place(to, archive))
 
 
 def from_marks(source: ConnectorSource, archive: str | None) -> ConnectorSource:
@@ -33,7 +33,7 @@ def from_marks(source: ConnectorSource, archive: str | None) -> ConnectorSource:
     earlier. Raises `JournalFault` for an inbox that cannot be read."""
     if archive is None:
         return source
-    marks, hints = marks_for(source.to, archive), store.waiting(source.to.environment, source.to.where)
+    marks, hints = marks_for(source.to, archive), store.waiting_hints(source.to.environment, source.to.full_name)
     if marks is not None and hints is not None:
         marks = _covering(marks, hints)
     return replace(source, span=replace(source.span, marks=marks, hints=hints))
@@ -44,15 +44,17 @@ def tell_hints(source: ConnectorSource, tell: Listener) -> int:
     hints = source.span.hints
     if hints is None:
         return 0
-    tell(Event("hints", {"connection": source.to.where, "count": hints.count, "events": dict(hints.events)}))
+    tell(Event("hints", {"connection": source.to.full_name, "count": hints.count, "events": dict(hints.events)}))
     return hints.count
 
 
 def propose(source: ConnectorSource, folder: Path) -> None:
     """Leaves with a run the marks that it will have earned, and the identity of the archive it counts on."""
-    before = source.span.marks or Marks("")
+    before = source.span.marks or Watermarks("")
     earned = source.marks()
-    write_marks(folder / PROPOSED, replace(earned, archive=before.archive, shapes={**before.shapes, **earned.shapes}))
+    write_watermarks(
+        folder / PROPOSED, replace(earned, archive=before.archive, shapes={**before.shapes, **earned.shapes})
+    )
 
 
 def changed_fields(source: ConnectorSource, tell: Listener) -> tuple[Change, ...]:
@@ -60,13 +62,13 @@ def changed_fields(source: ConnectorSource, tell: Listener) -> tuple[Change, ...
     before = source.span.marks
     found = tuple(drift(before.shapes, source.marks().shapes)) if before is not None else ()
     for one in found:
-        tell(Event("field_changed", {"stream": one.stream, "field": one.field, "how": one.how}))
+        tell(Event("field_changed", {"stream": one.stream, "field": one.field, "how": one.kind}))
     return found
 
 
 def counts_on(folder: Path) -> str:
     """The identity of the archive that a run counts on; empty where it counts on none."""
-    proposed = read_marks(folder / PROPOSED)
+    proposed = read_watermarks(folder / PROPOSED)
     return proposed.archive if proposed is not None else ""
 
 
@@ -83,11 +85,11 @@ def keep(
     """A run is archived: its marks count from now on, but for streams of which something was left out: those are read
     from their old marks again. Marks that are further on already stay. The hints it was planned with are taken, unless
     something was left out: they may have told of it."""
-    proposed = read_marks(folder / PROPOSED)
+    proposed = read_watermarks(folder / PROPOSED)
     if proposed is None:
         return
     place = _place(source.to, archive)
-    standing = read_marks(place)
+    standing = read_watermarks(place)
     streams = {name: mark for name, mark in proposed.streams.items() if name not in left_out}
     shapes = proposed.shapes
     if standing is not None and standing.archive == identity:
@@ -95,12 +97,12 @@ def keep(
             if name not in streams or mark.until > streams[name].until:
                 streams[name] = mark
         shapes = {**standing.shapes, **shapes}
-    write_marks(place, Marks(proposed.tenant, identity, streams, shapes, delivered=delivered))
+    write_watermarks(place, Watermarks(proposed.tenant, identity, streams, shapes, is_delivered=delivered))
     if proposed.hints is not None and not left_out:  # what they named may be among it
-        store.take(source.to.environment, source.to.where, proposed.hints, now_s)
+        store.take_hints(source.to.environment, source.to.full_name, proposed.hints, now_s)
 
 
-def _covering(marks: Marks, hints: Hints) -> Marks:
+def _covering(marks: Watermarks, hints: Hints) -> Watermarks:
     """Marks that lie no later than the first hint."""
     since = datetime.fromtimestamp(hints.since_s, UTC)
     streams = {name: replace(mark, until=min(mark.until, since)) for name, mark in marks.streams.items()}

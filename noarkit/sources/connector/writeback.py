@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote
 
-from noarkit.connectors.port import Writable, WrittenBack
+from noarkit.connectors.port import Writable, WriteBackResult
 from noarkit.errors import ServiceFault, UsageFault
 from noarkit.events import Event, Listener
 from noarkit.sources.connector.source import ConnectorSource
@@ -72,14 +72,14 @@ def _records(placed: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]
             yield parts[2], parts[3], archive_id
 
 
-def _count(one: WrittenBack, result: WriteBack, tell: Listener) -> None:
+def _count(one: WriteBackResult, result: WriteBack, tell: Listener) -> None:
     if one.state == "written":
         result.written += 1
     elif one.state == "same":
         result.same += 1
     else:
-        result.refused[one.why] += 1
-        tell(Event("not_written_back", {"stream": one.stream, "id": one.id, "why": one.why}))
+        result.refused[one.reason] += 1
+        tell(Event("not_written_back", {"stream": one.stream, "id": one.id, "why": one.reason}))
 
 
 class _Kept:

@@ -1,4 +1,4 @@
-"""An application security service on loopback: projects, scans in all their states, findings, reports and uploads."""
+"""Stand-in of an application security service: projects, scans in all their states, findings, reports and uploads."""
 
 from noarkit.standins.appsec.service import standin
 

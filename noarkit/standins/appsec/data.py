@@ -1,4 +1,4 @@
-"""What the service holds: projects, applications, scans in every state, and findings of each kind of scanner."""
+"""The data of the service: projects, applications, scans in every state, and findings of each kind of scanner."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from noarkit.standins.appsec.trail import Trail
-from noarkit.standins.dice import Dice
+from noarkit.standins.fake_data import Dice
 
 Record = dict[str, Any]
 T = TypeVar("T")
@@ -22,7 +22,7 @@ _LONG = 1_234_567_890_123_456_789
 
 
 class Store:
-    """The data of one tenant. The same seed gives the same findings; scans lie in the days before it was made."""
+    """The data of one tenant. The same seed gives the same findings; scans lie in the days before the start."""
 
     def __init__(self, records: int, seed: int, options: Mapping[str, str]) -> None:
         self.lock = threading.RLock()
@@ -44,50 +44,50 @@ class Store:
         for place in range(count):
             self._scan(place, count)
 
-    def put(self, table: str, told: Mapping[str, Any]) -> Record:
-        """Makes one thing."""
+    def add(self, table: str, values: Mapping[str, Any]) -> Record:
+        """Adds a record to a table."""
         with self.lock:
             self._number += 1
-            one = {"createdAt": stamp(datetime.now(UTC)), **told}
-            one.setdefault("id", Dice(self.seed, table, "new", self._number).uuid("id"))
-            one["updatedAt"] = one["createdAt"]
-            self.tables[table][str(one["id"])] = one
-            return one
+            record = {"createdAt": stamp(datetime.now(UTC)), **values}
+            record.setdefault("id", Dice(self.seed, table, "new", self._number).uuid("id"))
+            record["updatedAt"] = record["createdAt"]
+            self.tables[table][str(record["id"])] = record
+            return record
 
     def scans(self) -> list[Record]:
-        """What is not forgotten yet, newest first."""
+        """Returns the scans within the retention time, newest first."""
         oldest = stamp(datetime.now(UTC) - self.retention)
         with self.lock:
-            found = [one for one in self.tables["scans"].values() if one["createdAt"] >= oldest]
-        return sorted(found, key=lambda one: str(one["createdAt"]), reverse=True)
+            scans = [scan for scan in self.tables["scans"].values() if scan["createdAt"] >= oldest]
+        return sorted(scans, key=lambda scan: str(scan["createdAt"]), reverse=True)
 
     def results(self, scan: str) -> list[Record]:
-        """The findings of a scan, in an order of their own."""
-        known = self.tables["scans"].get(scan)
-        if known is None or known["status"] in ("Queued", "Running", "Failed", "Canceled"):
+        """Returns the findings of a scan, in a fixed shuffled order."""
+        scan_record = self.tables["scans"].get(scan)
+        if scan_record is None or scan_record["status"] in ("Queued", "Running", "Failed", "Canceled"):
             return []
         count = self.made_results.get(scan, self._results_each)
-        return [self._result(str(known["projectId"]), scan, place) for place in range(count)]
+        return [self._result(str(scan_record["projectId"]), scan, place) for place in range(count)]
 
     def finish(self, scan: str, status: str = "Completed") -> Record:
         """Ends a scan."""
         with self.lock:
-            one = self.tables["scans"][scan]
-            one["status"] = status
-            one["updatedAt"] = stamp(datetime.now(UTC))
-            for detail in one["statusDetails"]:
+            record = self.tables["scans"][scan]
+            record["status"] = status
+            record["updatedAt"] = stamp(datetime.now(UTC))
+            for detail in record["statusDetails"]:
                 detail["status"] = status
-            return one
+            return record
 
-    def new_scan(self, project: str, told: Mapping[str, Any], status: str = "Queued") -> Record:
-        """A scan that was asked for."""
-        known = self.tables["projects"][project]
-        made = self.put("scans", _scan_of(known, {"id": project, **told}, status))
-        return made
+    def new_scan(self, project: str, values: Mapping[str, Any], status: str = "Queued") -> Record:
+        """Adds a requested scan."""
+        project_record = self.tables["projects"][project]
+        record = self.add("scans", _scan_of(project_record, {"id": project, **values}, status))
+        return record
 
     def _project(self, place: int) -> None:
         dice = Dice(self.seed, "project", place)
-        self.put(
+        self.add(
             "projects",
             {
                 "id": dice.uuid("id"),
@@ -104,20 +104,20 @@ class Store:
 
     def _application(self) -> None:
         ids = list(self.tables["projects"])
-        self.put("applications", {"name": "Fellesløsninger", "criticality": 3, "rules": [], "projectIds": ids})
-        for one in self.tables["projects"].values():
-            one["applicationIds"] = list(self.tables["applications"])
+        self.add("applications", {"name": "Fellesløsninger", "criticality": 3, "rules": [], "projectIds": ids})
+        for project in self.tables["projects"].values():
+            project["applicationIds"] = list(self.tables["applications"])
 
     def _scan(self, place: int, count: int) -> None:
         dice = Dice(self.seed, "scan", place)
         projects = list(self.tables["projects"].values())
         status = {1: "Failed", count - 4: "Partial", count - 3: "Partial", count - 1: "Running"}.get(place, "Completed")
-        told = {"branch": dice.among("branch", ("main", "utvikling")), "initiator": "ci"}
-        scan = _scan_of(projects[place % len(projects)], told, status)
-        created = self.begun - timedelta(days=_SPAN_DAYS * (count - 1 - place) / count, minutes=5)
-        one = self.put("scans", {**scan, "id": dice.uuid("id"), "createdAt": stamp(created)})
+        order = {"branch": dice.among("branch", ("main", "utvikling")), "initiator": "ci"}
+        scan = _scan_of(projects[place % len(projects)], order, status)
+        created_at = self.begun - timedelta(days=_SPAN_DAYS * (count - 1 - place) / count, minutes=5)
+        record = self.add("scans", {**scan, "id": dice.uuid("id"), "createdAt": stamp(created_at)})
         if place == count - 4:
-            one["statusDetails"][2]["status"] = "Running"  # some scanners have ended, one has not
+            record["statusDetails"][2]["status"] = "Running"  # some scanners have ended, one has not
 
     def _result(self, project: str, scan: str, place: int) -> Record:
         kind = KINDS[place % len(KINDS)]
@@ -145,22 +145,22 @@ class Store:
 
 
 def stamp(moment: datetime) -> str:
-    """A moment as the service writes it."""
+    """Formats a timestamp as the service does."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def page_of(found: list[T], offset: int, limit: int, *, by_page: bool = False) -> list[T]:
-    """Some of a list: `offset` counts rows, or pages of `limit`."""
+def page_of(rows: list[T], offset: int, limit: int, *, by_page: bool = False) -> list[T]:
+    """Returns a page of a list: `offset` counts rows, or pages of `limit`."""
     begin = offset * limit if by_page else offset
-    return found[begin : begin + limit]
+    return rows[begin : begin + limit]
 
 
 def canary(text: str) -> str:
-    """A secret that a finding or a scan holds, to be met nowhere else."""
+    """Returns a secret planted in a finding or a scan, to be found nowhere else."""
     return f"canary-{text}-0451"
 
 
-def _scan_of(project: Record, told: Mapping[str, Any], status: str) -> Record:
+def _scan_of(project: Record, values: Mapping[str, Any], status: str) -> Record:
     engines = ["sast", "sca", "kics", "sscs", "containers"]
     details = [{"name": name, "status": status, "details": ""} for name in ("general", *engines)]
     credentials = {"username": "ci", "type": "password", "value": canary("credential")}
@@ -168,12 +168,12 @@ def _scan_of(project: Record, told: Mapping[str, Any], status: str) -> Record:
     return {
         "status": status,
         "statusDetails": details,
-        "branch": told.get("branch", "main"),
+        "branch": values.get("branch", "main"),
         "projectId": project["id"],
         "projectName": project["name"],
         "userAgent": "ci",
-        "initiator": told.get("initiator", "ci"),
-        "tags": told.get("tags") or {},
+        "initiator": values.get("initiator", "ci"),
+        "tags": values.get("tags") or {},
         "engines": engines,
         "sourceType": "git",
         "sourceOrigin": "ci",
@@ -204,8 +204,8 @@ def _kics(dice: Dice, place: int) -> Record:
 
 
 def _secret(dice: Dice, place: int) -> Record:
-    found = {"ruleId": "generic-key", "ruleName": "Generic key", "fileName": f"/conf/{place}.env", "line": 3}
-    return {**found, "snippet": f"KEY={canary('snippet')}", "validity": "Unknown"}
+    finding = {"ruleId": "generic-key", "ruleName": "Generic key", "fileName": f"/conf/{place}.env", "line": 3}
+    return {**finding, "snippet": f"KEY={canary('snippet')}", "validity": "Unknown"}
 
 
 def _container(dice: Dice, place: int) -> Record:
@@ -221,12 +221,12 @@ _DATA: Mapping[str, Callable[[Dice, int], Record]] = {
 }
 
 
-def sbom(store: Store, scan: str, made: str) -> bytes:
-    """A bill of materials, with the mark that some editors put before a text."""
+def sbom(store: Store, scan: str, created_at: str) -> bytes:
+    """Builds a bill of materials, with a byte-order mark."""
     parts = [
         {"type": "library", "name": result["data"]["packageIdentifier"], "bom-ref": str(place)}
         for place, result in enumerate(store.results(scan))
         if result["type"] == "sca"
     ]
-    told = {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "metadata": {"timestamp": made}}
-    return b"\xef\xbb\xbf" + json.dumps({**told, "components": parts}).encode()
+    bom = {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "metadata": {"timestamp": created_at}}
+    return b"\xef\xbb\xbf" + json.dumps({**bom, "components": parts}).encode()

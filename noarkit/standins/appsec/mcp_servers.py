@@ -1,4 +1,4 @@
-"""The service's tool servers: one takes an API key as it is, another, of the tenant, a token.
+"""The service's MCP tool servers: one takes an API key, another, of the tenant, a token.
 
 Both offer the same tools: some that read, some that change a decision or start a scan.
 """
@@ -15,7 +15,7 @@ from mcp.types import ToolAnnotations
 from starlette.responses import JSONResponse, Response
 
 from noarkit.standins.appsec.data import Store
-from noarkit.standins.mcp_gate import BEARER, Turning
+from noarkit.standins.mcp_gate import BEARER, Gatekeeper
 
 Json = dict[str, Any]  # Any: what JSON holds
 PATH = "/api/security-mcp/mcp"
@@ -23,22 +23,22 @@ _READS = ToolAnnotations(read_only_hint=True)
 
 
 def servers(store: Store) -> dict[str, MCPServer]:
-    """The servers by their paths, those of the tenant among them."""
+    """Builds the servers by path, those of the tenant included."""
     return {path: _server(store) for path in (PATH, f"{PATH}/{store.tenant}", f"/mcp/{store.tenant}")}
 
 
-def turning(api_key: str, known: Callable[[str], bool]) -> Turning:
-    """Lets in whoever shows the key to the first of them, and a bearer's token that is good to the others."""
+def make_gatekeeper(api_key: str, is_known: Callable[[str], bool]) -> Gatekeeper:
+    """Checks callers: the first server takes the API key, the others a valid bearer token."""
 
-    def turned_away(path: str, headers: Mapping[str, str], query: str) -> Response | None:
-        shown = headers.get("authorization", "")
+    def refuse(path: str, headers: Mapping[str, str], query: str) -> Response | None:
+        authorization = headers.get("authorization", "")
         if path == PATH:
-            good = hmac.compare_digest(shown.encode(), api_key.encode())
+            good = hmac.compare_digest(authorization.encode(), api_key.encode())
         else:
-            good = shown.startswith(BEARER) and known(shown.removeprefix(BEARER))
-        return None if good else JSONResponse({"error": "invalid_token", "error_description": shown}, 401)
+            good = authorization.startswith(BEARER) and is_known(authorization.removeprefix(BEARER))
+        return None if good else JSONResponse({"error": "invalid_token", "error_description": authorization}, 401)
 
-    return turned_away
+    return refuse
 
 
 def _server(store: Store) -> MCPServer:
@@ -51,7 +51,7 @@ def _server(store: Store) -> MCPServer:
         return {"findings": store.results(scan_id)}
 
     def list_scans(project_id: str = "") -> Json:
-        return {"scans": [one for one in store.scans() if not project_id or one["projectId"] == project_id]}
+        return {"scans": [scan for scan in store.scans() if not project_id or scan["projectId"] == project_id]}
 
     def triage_history(project_id: str, similarity_id: str) -> Json:
         return store.trail.predicates(project_id, similarity_id)

@@ -1,4 +1,4 @@
-"""Clients that register themselves at the token service, as many as a tenant may have."""
+"""Dynamic client registration at the token service, up to the number of clients a tenant may have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REALM = "/auth/realms/{tenant}"
 
 
 class Registry:
-    """The clients of one tenant. The option `clients=N` says how many there are before anybody registers one."""
+    """The registered clients of one tenant. The option `clients=N` says how many exist at the start."""
 
     def __init__(self, issuer: Issuer, url: str, tenant: str, options: Mapping[str, str]) -> None:
         self._issuer = issuer
@@ -26,13 +26,13 @@ class Registry:
         self.count = int(options.get("clients", "1"))
 
     def routes(self) -> list[BaseRoute]:
-        """What the realm tells of itself, and where clients are registered."""
+        """The routes of the realm's metadata and of client registration."""
         return [
-            Route(f"{_REALM}/.well-known/openid-configuration", self._told, methods=["GET"]),
+            Route(f"{_REALM}/.well-known/openid-configuration", self._describe, methods=["GET"]),
             Route(f"{_REALM}/clients-registrations/openid-connect", self._register, methods=["POST"]),
         ]
 
-    async def _told(self, request: Request) -> Response:
+    async def _describe(self, request: Request) -> Response:
         if request.path_params["tenant"] != self._tenant:
             return JSONResponse({"error": "Realm does not exist"}, 404)
         ways = f"{self._realm}/protocol/openid-connect"
@@ -46,16 +46,16 @@ class Registry:
         )
 
     async def _register(self, request: Request) -> Response:
-        told = await request.json()
-        places = told.get("redirect_uris") or []
-        if not places or not all(urlsplit(str(one)).hostname in ("127.0.0.1", "localhost") for one in places):
+        body = await request.json()
+        places = body.get("redirect_uris") or []
+        if not places or not all(urlsplit(str(place)).hostname in ("127.0.0.1", "localhost") for place in places):
             return JSONResponse({"error": "invalid_redirect_uri"}, 400)
         if self.count >= MOST:
-            said = (
+            client_members = (
                 "Policy 'Max Clients Limit' rejected request to client-registration service. Details: as many as may be"
             )
-            return JSONResponse({"error": "insufficient_scope", "error_description": said}, 403)
+            return JSONResponse({"error": "insufficient_scope", "error_description": client_members}, 403)
         self.count += 1
         client = f"registered-{secrets.token_hex(8)}"
         self._issuer.clients.add(client)
-        return JSONResponse({"client_id": client, **told}, 201)
+        return JSONResponse({"client_id": client, **body}, 201)

@@ -1,4 +1,4 @@
-"""The service on loopback: tokens for keys, clients and people, addresses that are keys themselves, signed webhooks."""
+"""The stand-in server: tokens for keys, clients and people, signed addresses, and signed webhooks."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from noarkit.standins.appsec.calls import Calls, Refusal, refused
+from noarkit.standins.appsec.calls import Calls, Refusal, refusal_response
 from noarkit.standins.appsec.data import Store
 from noarkit.standins.appsec.registration import Registry
-from noarkit.standins.calling import Call, Unreadable, answered, has_tools, service
-from noarkit.standins.consent import agreed, form_of, issued
-from noarkit.standins.control import Control, Told, switches
+from noarkit.standins.call import Call, UnreadableCall, has_tools, make_endpoint, service
+from noarkit.standins.consent import consent_redirect, form_of, issue_tokens
+from noarkit.standins.control import Control, JsonObject, switches
 from noarkit.standins.hooks import Delivery, Hooks
-from noarkit.standins.issuer import Issuer, Refused, Terms
-from noarkit.standins.serving import Wish
+from noarkit.standins.issuer import Issuer, TokenPolicy, TokenRefusal
+from noarkit.standins.server import StandinSpec
 from noarkit.standins.windows import Windows
 
 _ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-_UNENDED = 3  # scans that are under way still
+_OPEN_SCANS = 3  # scans that are under way still
 _FINDINGS_EACH = 10
 _REALM = "/auth/realms/{tenant}/protocol/openid-connect"
 
@@ -41,7 +41,7 @@ class AppSec:
     `policies=no`, `clients=N`."""
 
     url: str
-    wish: Wish
+    spec: StandinSpec
     store: Store = field(init=False)
     issuer: Issuer = field(init=False)
     windows: Windows = field(init=False)
@@ -51,107 +51,107 @@ class AppSec:
     hooks: Hooks = field(default_factory=Hooks)
     signing_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     api_key: str = ""
-    leaked: int = 0
+    leaked_keys: int = 0
 
     def __post_init__(self) -> None:
-        self.store = _store(self.wish)
-        terms = Terms("noarkit", secrets.token_urlsafe(24), self.wish.lifetime_s, needs_pkce=True)
-        self.issuer = Issuer(terms)
-        self.registry = Registry(self.issuer, self.url, self.store.tenant, self.wish.options)
-        self.windows = Windows(self.wish.limits or ())
-        self.calls = Calls(self.store, self.wish.options, self.signed, self.notify)
-        self.api_key = self._made_key()
+        self.store = _store(self.spec)
+        policy = TokenPolicy("noarkit", secrets.token_urlsafe(24), self.spec.lifetime_s, needs_pkce=True)
+        self.issuer = Issuer(policy)
+        self.registry = Registry(self.issuer, self.url, self.store.tenant, self.spec.options)
+        self.windows = Windows(self.spec.limits or ())
+        self.calls = Calls(self.store, self.spec.options, self.signed_url, self.notify)
+        self.api_key = self._make_key()
 
     def settings(self) -> Mapping[str, object]:
-        """What a connection to it is configured with."""
-        shared: dict[str, object] = {"api_url": self.url, "auth_url": self.url, "tenant": self.store.tenant}
-        shared |= {"rates": self.wish.rates(), "poll_s": 0.01}
+        """The settings of a connection to it."""
+        common: dict[str, object] = {"api_url": self.url, "auth_url": self.url, "tenant": self.store.tenant}
+        common |= {"rates": self.spec.rates(), "poll_s": 0.01}
         return (
-            {**shared, "auth": "client", "client_id": "noarkit"}
-            if self.wish.options.get("auth") == "client"
-            else shared
+            {**common, "auth": "client", "client_id": "noarkit"}
+            if self.spec.options.get("auth") == "client"
+            else common
         )
 
     def secrets(self) -> Mapping[str, str]:
         """An API key, or a client's secret."""
-        is_client = self.wish.options.get("auth") == "client"
-        return {"client_secret": self.issuer.terms.client_secret} if is_client else {"api_key": self.api_key}
+        is_client = self.spec.options.get("auth") == "client"
+        return {"client_secret": self.issuer.policy.client_secret} if is_client else {"api_key": self.api_key}
 
     @property
     def app(self) -> Starlette:
-        """The service."""
+        """The web application."""
         routes = [
             *self.registry.routes(),
             Route(f"{_REALM}/token", self._token, methods=["POST"]),
             Route(f"{_REALM}/auth", self._consent, methods=["GET"]),
-            Route("/store/{one}", self._stored, methods=["PUT"]),
+            Route("/store/{one}", self._store_upload, methods=["PUT"]),
             Route("/paper/{one}", self._paper, methods=["GET"]),
             self._switches(),
-            Route("/{rest:path}", answered(self._answered), methods=_ALL),
+            Route("/{rest:path}", make_endpoint(self._answer), methods=_ALL),
         ]
         if not has_tools():
             return service(routes)
         from noarkit.standins.appsec import mcp_servers
         from noarkit.standins.mcp_gate import Gate
 
-        turning = mcp_servers.turning(self.api_key, self.issuer.is_good)
-        return service(routes, Gate(self.control.meets, turning, mcp_servers.servers(self.store)))
+        gatekeeper = mcp_servers.make_gatekeeper(self.api_key, self.issuer.is_good)
+        return service(routes, Gate(self.control.take, gatekeeper, mcp_servers.servers(self.store)))
 
     def close(self) -> None:
-        """Ends the webhooks' thread."""
+        """Stops the webhook thread."""
         self.hooks.close()
 
-    def signed(self, what: str, one: str) -> str:
-        """An address that is good for whoever has it."""
-        return f"{self.url}/{what}/{one}?{urlencode({'signature': self._signature(what, one)})}"
+    def signed_url(self, kind: str, object_id: str) -> str:
+        """Builds a signed address, valid for anybody who has it."""
+        return f"{self.url}/{kind}/{object_id}?{urlencode({'signature': self._signature(kind, object_id)})}"
 
     def notify(self, event: str, body: Mapping[str, object]) -> None:
-        """Tells every webhook that wants it, signed where it has a secret."""
+        """Notifies every webhook for an event, signed if it has a secret."""
         for hook in list(self.store.tables["webhooks"].values()):
             if event in hook["enabledEvents"] and hook["active"]:
-                sent = json.dumps(body, separators=(",", ":")).encode()
-                headers = _headers(event, sent, str(hook["config"].get("secret") or ""))
-                self.hooks.send(Delivery(str(hook["config"]["url"]), sent, lambda headers=headers: headers))  # type: ignore[misc]  # bound now
+                payload = json.dumps(body, separators=(",", ":")).encode()
+                headers = _headers(event, payload, str(hook["config"].get("secret") or ""))
+                self.hooks.send(Delivery(str(hook["config"]["url"]), payload, lambda headers=headers: headers))  # type: ignore[misc]  # bound now
 
-    def _made_key(self) -> str:
+    def _make_key(self) -> str:
         claims = {"iss": f"{self.url}/auth/realms/{self.store.tenant}", "azp": "noarkit", "jti": secrets.token_hex(12)}
         parts = (json.dumps({"alg": "HS256"}).encode(), json.dumps(claims).encode(), secrets.token_bytes(32))
         key = ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
         self.issuer.refresh_tokens.add(key)
         return key
 
-    def _signature(self, what: str, one: str) -> str:
-        return hmac.new(self.signing_key, f"{what}/{one}".encode(), hashlib.sha256).hexdigest()
+    def _signature(self, kind: str, object_id: str) -> str:
+        return hmac.new(self.signing_key, f"{kind}/{object_id}".encode(), hashlib.sha256).hexdigest()
 
-    def _is_signed(self, what: str, request: Request) -> bool:
+    def _is_signed(self, kind: str, request: Request) -> bool:
         if request.headers.get("authorization"):
-            self.leaked += 1
-        shown = request.query_params.get("signature", "")
-        return hmac.compare_digest(shown.encode(), self._signature(what, request.path_params["one"]).encode())
+            self.leaked_keys += 1
+        signature = request.query_params.get("signature", "")
+        return hmac.compare_digest(signature.encode(), self._signature(kind, request.path_params["one"]).encode())
 
-    def _answered(self, call: Call) -> Response:
-        shown = call.headers.get("authorization", "")
-        trouble = self.control.meets(call.path)
+    def _answer(self, call: Call) -> Response:
+        authorization = call.headers.get("authorization", "")
+        trouble = self.control.take(call.path)
         if trouble is not None:
             return trouble
-        kind, _, token = shown.partition(" ")
+        kind, _, token = authorization.partition(" ")
         if kind != "Bearer" or not self.issuer.is_good(token):
-            return refused(Refusal(401, "token is not good"), f": {shown}", call.path)
+            return refusal_response(Refusal(401, "token is not good"), f": {authorization}", call.path)
         wait = self.windows.enter()
         if wait > 0:
             return JSONResponse({"message": "too many"}, 429, {"Retry-After": str(math.ceil(wait))})
         try:
             return self.calls.answer(call)
-        except Unreadable as wrong:
-            return refused(Refusal(400, str(wrong)), f" (caller {shown})", call.path)
+        except UnreadableCall as wrong:
+            return refusal_response(Refusal(400, str(wrong)), f" (caller {authorization})", call.path)
         except Refusal as refusal:
-            return refused(refusal, f" (caller {shown})", call.path)
+            return refusal_response(refusal, f" (caller {authorization})", call.path)
 
     async def _consent(self, request: Request) -> Response:
-        return agreed(request, self.issuer)
+        return consent_redirect(request, self.issuer)
 
     async def _token(self, request: Request) -> Response:
-        trouble = self.control.meets(request.url.path)
+        trouble = self.control.take(request.url.path)
         if trouble is not None:
             return trouble
         if request.path_params["tenant"] != self.store.tenant:
@@ -159,20 +159,20 @@ class AppSec:
         form = await form_of(request)
         try:
             if form.get("grant_type") == "client_credentials":
-                found = self.issuer.client_credentials(form.get("client_id", ""), form.get("client_secret", ""))
+                tokens = self.issuer.client_credentials(form.get("client_id", ""), form.get("client_secret", ""))
             else:
-                found = issued(self.issuer, form)
+                tokens = issue_tokens(self.issuer, form)
             if form.get("grant_type") == "refresh_token":
-                found["refresh_token"] = form.get("refresh_token", "") + ".session"  # not to be used instead of a key
-        except Refused as refusal:
+                tokens["refresh_token"] = form.get("refresh_token", "") + ".session"  # not to be used instead of a key
+        except TokenRefusal as refusal:
             error = "invalid_grant" if refusal.error == "invalid_code" else refusal.error
-            told = f"not good: {form.get('refresh_token') or form.get('client_secret')}"
-            return JSONResponse({"error": error, "error_description": told}, refusal.status)
-        return JSONResponse(found)
+            message = f"not good: {form.get('refresh_token') or form.get('client_secret')}"
+            return JSONResponse({"error": error, "error_description": message}, refusal.status)
+        return JSONResponse(tokens)
 
-    async def _stored(self, request: Request) -> Response:
+    async def _store_upload(self, request: Request) -> Response:
         body = await request.body()
-        trouble = self.control.meets(request.url.path)
+        trouble = self.control.take(request.url.path)
         if trouble is not None:
             return trouble
         if not self._is_signed("store", request):
@@ -183,7 +183,7 @@ class AppSec:
         return Response(status_code=200, headers={"ETag": f'"{hashlib.sha256(body).hexdigest()[:16]}"'})
 
     async def _paper(self, request: Request) -> Response:
-        trouble = self.control.meets(request.url.path)
+        trouble = self.control.take(request.url.path)
         if trouble is not None:
             return trouble
         data = self.calls.paper(request.path_params["one"])
@@ -193,71 +193,75 @@ class AppSec:
 
     def _switches(self) -> Route:
         verbs = {
-            "expire": lambda told: self.issuer.expire(),
+            "expire": lambda arguments: self.issuer.expire(),
             "licence": self._end_licence,
             "finish": self._finish,
             "scan": self._new_scan,
             "triage": self._triage,
-            "act": lambda told: self.store.trail.act(str(told["day"]), str(told["deed"])),
+            "act": lambda arguments: self.store.trail.act(str(arguments["day"]), str(arguments["deed"])),
             "set": self._set,
             "age": self._age,
         }
         return switches(self.control, verbs, self._counts)
 
-    def _end_licence(self, told: Told) -> None:
+    def _end_licence(self, arguments: JsonObject) -> None:
         self.issuer.refresh_tokens.clear()
         self.issuer.expire()
 
-    def _new_scan(self, told: Told) -> Mapping[str, object]:
-        return {"id": self.store.new_scan(str(told["project"]), {}, str(told.get("status", "Completed")))["id"]}
+    def _new_scan(self, arguments: JsonObject) -> Mapping[str, object]:
+        return {
+            "id": self.store.new_scan(str(arguments["project"]), {}, str(arguments.get("status", "Completed")))["id"]
+        }
 
-    def _triage(self, told: Told) -> None:
-        self.store.trail.decide(*(str(told.get(name, "")) for name in ("project", "similarity", "state", "comment")))
+    def _triage(self, arguments: JsonObject) -> None:
+        self.store.trail.decide(
+            *(str(arguments.get(name, "")) for name in ("project", "similarity", "state", "comment"))
+        )
 
-    def _set(self, told: Told) -> None:
+    def _set(self, arguments: JsonObject) -> None:
         moods = self.calls.moods
-        moods.full, moods.short = int(told.get("full", moods.full)), int(told.get("short", moods.short))
-        moods.failing = int(told.get("failing", moods.failing))
-        if "results" in told:
-            self.store.made_results[str(told["scan"])] = int(told["results"])
+        moods.full, moods.short = int(arguments.get("full", moods.full)), int(arguments.get("short", moods.short))
+        moods.failing_jobs = int(arguments.get("failing", moods.failing_jobs))
+        if "results" in arguments:
+            self.store.made_results[str(arguments["scan"])] = int(arguments["results"])
 
-    def _age(self, told: Told) -> None:
-        self.store.tables["scans"][str(told["scan"])]["createdAt"] = str(told["created"])
+    def _age(self, arguments: JsonObject) -> None:
+        self.store.tables["scans"][str(arguments["scan"])]["createdAt"] = str(arguments["created"])
 
     def _counts(self) -> dict[str, object]:
         return {
             "exchanges": self.issuer.exchanges,
-            "leaked": self.leaked,
+            "leaked": self.leaked_keys,
             "clients": self.registry.count,
-            "limits": self.windows.told(),
-            "scans": [{name: one[name] for name in ("id", "status", "projectId")} for one in self.store.scans()],
-            "deliveries": self.hooks.told(),
+            "limits": self.windows.summary(),
+            "scans": [{name: scan[name] for name in ("id", "status", "projectId")} for scan in self.store.scans()],
+            "deliveries": self.hooks.summary(),
         }
 
-    def _finish(self, asked: Told) -> None:
-        scan, status = str(asked["scan"]), str(asked.get("status", "Completed"))
-        one = self.store.finish(scan, status)
-        known = {"completed": "scan_completed_successfully", "failed": "scan_failed", "partial": "scan_partial"}
-        told = {"scanId": scan, "projectId": one["projectId"], "statusInfo": one["statusDetails"]}
-        self.notify(known.get(status.casefold(), "scan_failed"), {**told, "branch": one["branch"]})
+    def _finish(self, arguments: JsonObject) -> None:
+        scan, status = str(arguments["scan"]), str(arguments.get("status", "Completed"))
+        record = self.store.finish(scan, status)
+        event_names = {"completed": "scan_completed_successfully", "failed": "scan_failed", "partial": "scan_partial"}
+        payload = {"scanId": scan, "projectId": record["projectId"], "statusInfo": record["statusDetails"]}
+        self.notify(event_names.get(status.casefold(), "scan_failed"), {**payload, "branch": record["branch"]})
 
 
-def _store(wish: Wish) -> Store:
-    """A store of so many findings; or, where records are to be archivable, of so many scans that have ended."""
-    if not wish.archivable or "scans" in wish.options:
-        return Store(wish.records, wish.seed, wish.options)
-    scans = wish.records + _UNENDED
-    return Store(scans * _FINDINGS_EACH, wish.seed, {**wish.options, "scans": str(scans)})
+def _store(spec: StandinSpec) -> Store:
+    """Builds a store with so many findings; or, with archivable records, so many ended scans."""
+    if not spec.archivable or "scans" in spec.options:
+        return Store(spec.records, spec.seed, spec.options)
+    scans = spec.records + _OPEN_SCANS
+    return Store(scans * _FINDINGS_EACH, spec.seed, {**spec.options, "scans": str(scans)})
 
 
-def standin(url: str, wish: Wish) -> AppSec:
-    """The stand-in at an address."""
-    return AppSec(url, wish)
+def standin(url: str, spec: StandinSpec) -> AppSec:
+    """Builds the stand-in for an address."""
+    return AppSec(url, spec)
 
 
 def _headers(event: str, body: bytes, secret: str) -> Mapping[str, str]:
-    made = {"Content-Type": "application/json", "X-Webhook-Event": event}
+    headers = {"Content-Type": "application/json", "X-Webhook-Event": event}
     if secret:
         digest = hmac.new(secret.encode(), body, hashlib.sha256).digest()
-        made["X-Webhook-Signature"] = "sha256=" + base64.b64encode(digest).decode()
-    return made
+        headers["X-Webhook-Signature"] = "sha256=" + base64.b64encode(digest).decode()
+    return headers

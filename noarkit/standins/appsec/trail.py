@@ -1,4 +1,4 @@
-"""What people did in the tenant: decisions about findings, the audit trail, and how scans stand by the policies."""
+"""Actions of people in the tenant: decisions about findings, the audit trail, and policy evaluations."""
 
 from __future__ import annotations
 
@@ -7,126 +7,137 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from noarkit.standins.dice import Dice, mail_of
+from noarkit.standins.fake_data import Dice, mail_of
 
 Record = dict[str, Any]
-UNDECIDED = "TO_VERIFY"
-DECIDED = ("NOT_EXPLOITABLE", "PROPOSED_NOT_EXPLOITABLE", "CONFIRMED", "URGENT", "AKSEPTERT_RISIKO")
+UNDECIDED_STATE = "TO_VERIFY"
+DECIDED_STATES = ("NOT_EXPLOITABLE", "PROPOSED_NOT_EXPLOITABLE", "CONFIRMED", "URGENT", "AKSEPTERT_RISIKO")
 COMMENTS = ("Vurdert sammen med utviklerne.", "Rettes i neste versjon.", "<b>ikke</b> i bruk \u2028", "")
 _DAYS = 365
 _ACTIONS = (("project", "read"), ("scan", "create"), ("user", "login"), ("policy", "update"), ("result", "triage"))
 
 
 class Trail:
-    """The decisions and events of one tenant. `audit` days are filled with `a_day` events each. Safe for threads."""
+    """The decisions and audit events of one tenant. `audit` days have `a_day` events each. Safe for threads."""
 
-    def __init__(self, seed: int, begun: datetime, options: Mapping[str, str]) -> None:
+    def __init__(self, seed: int, begun_at: datetime, options: Mapping[str, str]) -> None:
         self._seed = seed
-        self._begun = begun
+        self._begun_at = begun_at
         self._percent = int(options.get("decided", "6"))
         self._a_day = int(options.get("audit-a-day", "3"))
         self._days = min(_DAYS, int(options.get("audit-days", "5")))
-        self._made: dict[tuple[str, str], list[Record]] = {}
-        self._done: list[Record] = []
-        self._asked: dict[str, int] = {}
+        self._decisions: dict[tuple[str, str], list[Record]] = {}
+        self._events_added: list[Record] = []
+        self._evaluation_polls: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def state(self, project: str, similarity: str) -> str:
-        """How a finding stands now."""
+        """Returns the current state of a finding."""
         history = self.history(project, similarity)
-        return str(history[-1]["state"]) if history else UNDECIDED
+        return str(history[-1]["state"]) if history else UNDECIDED_STATE
 
     def history(self, project: str, similarity: str) -> list[Record]:
-        """Every decision about a finding, oldest first."""
+        """Returns every decision about a finding, oldest first."""
         dice = Dice(self._seed, "decision", project, similarity)
         count = 1 + dice.number("count", 3) if dice.chance("decided", self._percent) else 0
-        found = [self._decision(dice, place) for place in range(count)]
+        decisions = [self._decision(dice, place) for place in range(count)]
         with self._lock:
-            return found + self._made.get((project, similarity), [])
+            return decisions + self._decisions.get((project, similarity), [])
 
     def decide(self, project: str, similarity: str, state: str, comment: str = "") -> None:
-        """A person decides."""
+        """Adds a decision by a person."""
         now = datetime.now(UTC)
         with self._lock:
-            made = self._made.setdefault((project, similarity), [])
-            one = Dice(self._seed, "decided", project, similarity, len(made)).uuid("id")
-            told = {
+            decisions = self._decisions.setdefault((project, similarity), [])
+            decision_id = Dice(self._seed, "decided", project, similarity, len(decisions)).uuid("id")
+            decision = {
                 "severity": "HIGH",
                 "comment": comment,
                 "createdBy": "kari@etaten.example",
                 "createdAt": _stamp(now),
             }
-            made.append({"ID": one, "state": state, **told})
+            decisions.append({"ID": decision_id, "state": state, **decision})
 
     def predicates(self, project: str, similarity: str) -> Record:
-        """The history of a finding, as the service tells it."""
-        found = self.history(project, similarity)
-        told = {"projectId": project, "similarityId": similarity, "predicates": found, "totalCount": len(found)}
-        return {"predicateHistoryPerProject": [told] if found else [], "totalCount": len(found)}
+        """Returns the history of a finding in the service's format."""
+        decisions = self.history(project, similarity)
+        project_history = {
+            "projectId": project,
+            "similarityId": similarity,
+            "predicates": decisions,
+            "totalCount": len(decisions),
+        }
+        return {"predicateHistoryPerProject": [project_history] if decisions else [], "totalCount": len(decisions)}
 
     def about_package(self, project: str, weakness: str, package: str) -> Record | None:
-        """What was decided about a weakness in a package, as actions; None where nobody decided."""
-        found = self.history(project, weakness)
+        """Returns the decisions about a weakness in a package, as actions; None if there are none."""
+        decisions = self.history(project, weakness)
         actions = [
             {
                 "actionType": "ChangeState",
-                "actionValue": one["state"].title().replace("_", ""),
+                "actionValue": decision["state"].title().replace("_", ""),
                 "enabled": True,
-                "createdAt": one["createdAt"],
-                "userName": one["createdBy"],
-                "message": f"{one['comment']} ({package})" if one["comment"] else "",
+                "createdAt": decision["createdAt"],
+                "userName": decision["createdBy"],
+                "message": f"{decision['comment']} ({package})" if decision["comment"] else "",
             }
-            for one in found
+            for decision in decisions
         ]
-        return {"id": found[0]["ID"], "name": weakness, "actions": actions} if found else None
+        return {"id": decisions[0]["ID"], "name": weakness, "actions": actions} if decisions else None
 
-    def act(self, day: str, what: str) -> None:
-        """Somebody does something on a day, and the trail hears of it."""
+    def act(self, day: str, action: str) -> None:
+        """Adds an audit event on a day."""
         with self._lock:
-            number = len(self._done)
-            self._done.append(self._event(Dice(self._seed, "done", number), f"{day}T12:00:00.{number:06d}Z", what))
+            number = len(self._events_added)
+            self._events_added.append(
+                self._event(Dice(self._seed, "done", number), f"{day}T12:00:00.{number:06d}Z", action)
+            )
 
     def events(self, begin: datetime, end: datetime) -> list[Record]:
-        """What was done from one moment to another, newest first."""
-        found = []
+        """Returns the audit events of a span, newest first."""
+        events = []
         for back in range(self._days):
-            day = self._begun - timedelta(days=back)
+            day = self._begun_at - timedelta(days=back)
             if not begin.date() <= day.date() <= end.date():
                 continue
             for place in range(self._a_day):
                 dice = Dice(self._seed, "audit", day.date(), place)
                 at = day.replace(hour=dice.number("hour", 24), minute=dice.number("minute", 60), second=place % 60)
                 resource, _ = dice.among("what", _ACTIONS)
-                found.append(self._event(dice, _stamp(at), resource))
+                events.append(self._event(dice, _stamp(at), resource))
         with self._lock:
-            found += self._done
-        within = [one for one in found if begin <= datetime.fromisoformat(one["eventDate"]) <= end]
-        return sorted(within, key=lambda one: str(one["eventDate"]), reverse=True)
+            events += self._events_added
+        within = [event for event in events if begin <= datetime.fromisoformat(event["eventDate"]) <= end]
+        return sorted(within, key=lambda event: str(event["eventDate"]), reverse=True)
 
     def evaluation(self, scan: str) -> Record:
-        """How a scan stands by the policies; at first that is still being found out."""
+        """Returns the policy evaluation of a scan; the first calls say that it is still running."""
         with self._lock:
-            self._asked[scan] = self._asked.get(scan, 0) + 1
-            if self._asked[scan] == 1:
+            self._evaluation_polls[scan] = self._evaluation_polls.get(scan, 0) + 1
+            if self._evaluation_polls[scan] == 1:
                 return {"status": "EVALUATING", "breakBuild": False, "policies": []}
         dice = Dice(self._seed, "policy", scan)
-        broken = dice.chance("broken", 30)
-        rule = {"policyName": "Ingen kritiske funn", "breakBuild": broken, "status": "VIOLATED" if broken else "OK"}
+        is_broken = dice.chance("broken", 30)
+        rule = {
+            "policyName": "Ingen kritiske funn",
+            "breakBuild": is_broken,
+            "status": "VIOLATED" if is_broken else "OK",
+        }
         return {
             "status": "COMPLETED",
-            "breakBuild": broken,
-            "policies": [{**rule, "rulesViolated": ["kritisk > 0"] if broken else [], "tags": []}],
+            "breakBuild": is_broken,
+            "policies": [{**rule, "rulesViolated": ["kritisk > 0"] if is_broken else [], "tags": []}],
         }
 
     def _decision(self, dice: Dice, place: int) -> Record:
-        given, family = dice.person(f"who{place}")
-        at = self._begun - timedelta(days=60 - 15 * place, minutes=dice.number(f"minute{place}", 600))
+        given_name, family_name = dice.person(f"who{place}")
+        at = self._begun_at - timedelta(days=60 - 15 * place, minutes=dice.number(f"minute{place}", 600))
         return {
             "ID": dice.uuid(f"id{place}"),
-            "state": dice.among(f"state{place}", DECIDED),
+            "state": dice.among(f"state{place}", DECIDED_STATES),
             "severity": dice.among(f"severity{place}", ("HIGH", "MEDIUM", "LOW")),
             "comment": dice.among(f"comment{place}", COMMENTS),
-            "createdBy": mail_of(given, family, "Etaten AS"),
+            "createdBy": mail_of(given_name, family_name, "Etaten AS"),
             "createdAt": _stamp(at),
         }
 

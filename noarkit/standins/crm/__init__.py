@@ -1,4 +1,4 @@
-"""The stand-in of a CRM: modules, records, notes, attachments, emails, bulk reads, notifications and MCP servers."""
+"""Stand-in of a CRM: modules, records, notes, attachments, emails, bulk reads, notifications and MCP servers."""
 
 from noarkit.standins.crm.service import standin
 

@@ -1,6 +1,6 @@
-"""What the CRM holds: records that are rolled from the seed, and what was changed since by those who called.
+"""The data of the CRM: records generated from the seed, and the changes made since.
 
-A rolled record is never stored; a change, a new record and a deletion are. The order of a module is by time of change.
+Generated records are never stored; changes, new records and deletions are. A module is ordered by time of change.
 """
 
 from __future__ import annotations
@@ -12,33 +12,37 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from noarkit.standins.crm.shapes import MODULES, USERS, Module
-from noarkit.standins.dice import MATTERS, Dice, mail_of
+from noarkit.standins.fake_data import MATTERS, Dice, mail_of
 from noarkit.standins.papers import PAPERS
 
 Record = dict[str, object]
-NotePlace = tuple[str, str, str, int | None]  # time of change, id, whose it is, and which of the rolled ones
+NotePlace = tuple[str, str, str, int | None]  # time of change, id, record, and number if generated
 OSLO_OFFSET = "+01:00"
 STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
 _WITH_NOTES = ("Deals", "Cases")
 _ID_BASE = 4_150_868_000_000_000_000
-_REMEMBERED = 50_000
+_MAX_CACHED = 50_000
 _SPAN_S = 900 * 86_400
 _FIRST = datetime(2023, 1, 2, 7, 0, tzinfo=UTC)
 
 
-def told(moment: datetime) -> str:
-    """A time as the service writes it: in whole seconds, with an offset."""
+def format_time(moment: datetime) -> str:
+    """Formats a timestamp as the service does: in whole seconds, with an offset."""
     return (moment + timedelta(hours=1)).replace(tzinfo=None).isoformat(timespec="seconds") + OSLO_OFFSET
 
 
 def user(number: int) -> Record:
-    """A user as records name one."""
-    given, family = Dice("user", number).person("name")
-    return {"id": str(_ID_BASE + 900_000_000 + number), "name": f"{given} {family}", "email": f"u{number}@crm.example"}
+    """Returns a user as records name one."""
+    given_name, family_name = Dice("user", number).person("name")
+    return {
+        "id": str(_ID_BASE + 900_000_000 + number),
+        "name": f"{given_name} {family_name}",
+        "email": f"u{number}@crm.example",
+    }
 
 
 def by_name(value: object) -> object:
-    """A user by id and name alone, where that is how one is told; anything else as it is."""
+    """Reduces a user to id and name; anything else is unchanged."""
     if isinstance(value, Mapping) and "email" in value:
         return {"id": value["id"], "name": value["name"]}
     return value
@@ -46,14 +50,14 @@ def by_name(value: object) -> object:
 
 @dataclass(slots=True)
 class Holdings:
-    """One module's records."""
+    """The records of one module."""
 
     module: Module
     seed: int
     count: int
-    changed: dict[str, Record] = field(default_factory=dict)
-    deleted: dict[str, Record] = field(default_factory=dict)
-    _rolled: dict[int, Record] = field(default_factory=dict)
+    changed_records: dict[str, Record] = field(default_factory=dict)
+    deleted_records: dict[str, Record] = field(default_factory=dict)
+    _cache: dict[int, Record] = field(default_factory=dict)
     _order: list[str] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
     version: int = 0
@@ -63,70 +67,76 @@ class Holdings:
         return _ID_BASE + self.module.place * 10_000_000_000
 
     def record_id(self, number: int) -> str:
-        """The id of a rolled record."""
+        """Returns the id of a generated record."""
         return str(self._base + number)
 
     def number(self, record_id: str) -> int | None:
-        """The place of a rolled record; None for an id that was never one."""
+        """Returns the number of a generated record; None for any other id."""
         place = int(record_id) - self._base if record_id.isdigit() else -1
         return place if 0 <= place < self.count else None
 
     def get(self, record_id: str) -> Record | None:
-        """A record that is there."""
-        if record_id in self.deleted:
+        """Returns a record; None if there is none."""
+        if record_id in self.deleted_records:
             return None
-        if record_id in self.changed:
-            return self.changed[record_id]
+        if record_id in self.changed_records:
+            return self.changed_records[record_id]
         number = self.number(record_id)
         if number is None:
             return None
-        known = self._rolled.get(number)
-        if known is None:
-            known = self.rolled(number)
-            if len(self._rolled) < _REMEMBERED:
-                self._rolled[number] = known
-        return known
+        record = self._cache.get(number)
+        if record is None:
+            record = self.seeded_record(number)
+            if len(self._cache) < _MAX_CACHED:
+                self._cache[number] = record
+        return record
 
-    def rolled(self, number: int) -> Record:
-        """A record as the seed has it."""
+    def seeded_record(self, number: int) -> Record:
+        """Generates a record from the seed."""
         dice = Dice(self.seed, self.module.name, number)
-        created = _FIRST + timedelta(seconds=int(_SPAN_S * (number / max(self.count, 1))))
+        created_at = _FIRST + timedelta(seconds=int(_SPAN_S * (number / max(self.count, 1))))
         owner = user(dice.number("owner", USERS))
         record: Record = {
             "id": self.record_id(number),
             "Owner": owner,
             "Created_By": owner,
             "Modified_By": user(dice.number("editor", USERS)),
-            "Created_Time": told(created),
-            "Modified_Time": told(created + timedelta(seconds=dice.number("edited", 600))),
+            "Created_Time": format_time(created_at),
+            "Modified_Time": format_time(created_at + timedelta(seconds=dice.number("edited", 600))),
             "Tag": [],
             "$approved": True,
         }
         return record | self.module.roll(dice, number, self)
 
-    def ordered(self) -> list[str]:
-        """Every id that is there, oldest change first."""
+    def ordered_ids(self) -> list[str]:
+        """Returns every record id, oldest change first."""
         with self._lock:
             if self._order is None:
-                rolled = (self.record_id(number) for number in range(self.count))
-                kept = [one for one in rolled if one not in self.changed and one not in self.deleted]
-                later = (one for one in self.changed if one not in self.deleted)
-                self._order = kept + sorted(later, key=lambda one: (str(self.changed[one]["Modified_Time"]), one))
+                seeded = (self.record_id(number) for number in range(self.count))
+                unchanged = [
+                    record_id
+                    for record_id in seeded
+                    if record_id not in self.changed_records and record_id not in self.deleted_records
+                ]
+                later = (record_id for record_id in self.changed_records if record_id not in self.deleted_records)
+                self._order = unchanged + sorted(
+                    later, key=lambda record_id: (str(self.changed_records[record_id]["Modified_Time"]), record_id)
+                )
             return self._order
 
-    def put(self, record_id: str, record: Record) -> None:
-        """A record as it is from now on."""
+    def save(self, record_id: str, record: Record) -> None:
+        """Stores a record."""
         with self._lock:
-            self.changed[record_id] = record
-            self._moved()
+            self.changed_records[record_id] = record
+            self._invalidate()
 
     def delete(self, record_id: str, tombstone: Record) -> None:
-        """What is left of a record in the bin."""
+        """Deletes a record and keeps its tombstone for the bin."""
         with self._lock:
-            self.deleted[record_id] = tombstone
-            self._moved()
+            self.deleted_records[record_id] = tombstone
+            self._invalidate()
 
-    def _moved(self) -> None:
+    def _invalidate(self) -> None:
         self._order = None
         self.version += 1
 
@@ -151,42 +161,42 @@ class Store:
         self.extra_letters: dict[str, list[Record]] = {}
 
     def new_id(self) -> str:
-        """An id that nothing has."""
+        """Returns an unused id."""
         with self.lock:
             self._next += 1
             return str(_ID_BASE + 9_000_000_000_000 + self._next)
 
     def now(self) -> str:
-        """The time of a change."""
-        return told(datetime.now(UTC))
+        """Returns the time of a change."""
+        return format_time(datetime.now(UTC))
 
-    def put(self, module: str, record: Record, by: Record) -> Record:
-        """Adds or changes a record; what it does not name stays as it is."""
+    def save(self, module: str, record: Record, by: Record) -> Record:
+        """Adds or changes a record; missing members stay as they are."""
         with self.lock:
             holdings = self.holdings[module]
             record_id = str(record.get("id") or self.new_id())
             was = holdings.get(record_id) or {"Created_Time": self.now(), "Created_By": by, "Owner": by}
             whole = {**was, **record, "id": record_id, "Modified_Time": self.now(), "Modified_By": by}
-            holdings.put(record_id, whole)
+            holdings.save(record_id, whole)
             return whole
 
     def stir(self, module: str, record_id: str) -> None:
-        """Something happens around a record: its time of last activity moves, its time of change does not."""
+        """Moves a record's time of last activity, but not its time of change."""
         with self.lock:
             holdings = self.holdings[module]
             record = holdings.get(record_id) or {}
-            holdings.put(record_id, {**record, "Last_Activity_Time": self.now()})
+            holdings.save(record_id, {**record, "Last_Activity_Time": self.now()})
 
     def reshape(self, module: str, fields: Mapping[str, str | None]) -> None:
-        """Somebody changes the fields of a module: adds one, gives it another type, or takes it away (None)."""
+        """Changes the fields of a module: adds one, changes its type, or removes it (None)."""
         with self.lock:
             holdings = self.holdings[module]
-            known = {**dict(holdings.module.fields), **fields}
-            left = tuple((name, kind) for name, kind in known.items() if kind is not None)
-            holdings.module = replace(holdings.module, fields=left)
+            all_fields = {**dict(holdings.module.fields), **fields}
+            remaining = tuple((name, kind) for name, kind in all_fields.items() if kind is not None)
+            holdings.module = replace(holdings.module, fields=remaining)
 
     def delete(self, module: str, record_id: str, by: Record) -> bool:
-        """Puts a record in the bin."""
+        """Moves a record to the bin."""
         with self.lock:
             holdings = self.holdings[module]
             was = holdings.get(record_id)
@@ -204,14 +214,14 @@ class Store:
             return True
 
     def notes(self, deal_id: str) -> list[Record]:
-        """The notes of a deal or case."""
-        found = [self.note(deal_id, place) for place in range(self._amount(deal_id, "notes", 3))]
-        return found + [note for note in self.extra_notes.values() if _parent(note) == deal_id]
+        """Returns the notes of a deal or case."""
+        notes = [self.note(deal_id, place) for place in range(self._amount(deal_id, "notes", 3))]
+        return notes + [note for note in self.extra_notes.values() if _parent(note) == deal_id]
 
     def note(self, deal_id: str, place: int) -> Record:
-        """One rolled note."""
+        """Generates one note."""
         dice = Dice(self.seed, "note", deal_id, place)
-        made = self._noted(deal_id, place)
+        created_at = self._noted_at(deal_id, place)
         writer = user(dice.number("writer", USERS))
         return {
             "id": self._note_id(deal_id, place),
@@ -221,14 +231,14 @@ class Store:
             "Owner": writer,
             "Created_By": writer,
             "Modified_By": writer,
-            "Created_Time": told(made),
-            "Modified_Time": told(made),
+            "Created_Time": format_time(created_at),
+            "Modified_Time": format_time(created_at),
             "$attachments": None,
             "$state": "save",
         }
 
     def parent(self, record_id: str) -> Record:
-        """A record as the notes on it name it."""
+        """Returns a record as its notes name it."""
         name = self.module_of(record_id)
         module = self.holdings[name].module
         record = self.holdings[name].get(record_id) or {}
@@ -236,70 +246,73 @@ class Store:
         return {"module": api, "id": record_id, "name": str(record.get(module.title) or "…")}
 
     def note_order(self) -> list[NotePlace]:
-        """Every note there is, oldest change first: what is needed to make it."""
+        """Returns the places of all notes, oldest change first."""
         with self.lock:
             version = (len(self.extra_notes), *(self.holdings[name].version for name in _WITH_NOTES))
             if self._notes is None or self._notes[0] != version:
-                found: list[NotePlace] = [
-                    (told(self._noted(one, place)), self._note_id(one, place), one, place)
+                order: list[NotePlace] = [
+                    (format_time(self._noted_at(record_id, place)), self._note_id(record_id, place), record_id, place)
                     for name in _WITH_NOTES
-                    for one in self.holdings[name].ordered()
-                    for place in range(self._amount(one, "notes", 3))
+                    for record_id in self.holdings[name].ordered_ids()
+                    for place in range(self._amount(record_id, "notes", 3))
                 ]
-                found += [(str(note["Modified_Time"]), one, one, None) for one, note in self.extra_notes.items()]
-                self._notes = (version, sorted(found, key=lambda one: one[:2]))
+                order += [
+                    (str(note["Modified_Time"]), record_id, record_id, None)
+                    for record_id, note in self.extra_notes.items()
+                ]
+                self._notes = (version, sorted(order, key=lambda record_id: record_id[:2]))
             return self._notes[1]
 
-    def noted(self, where: NotePlace) -> Record:
-        """The note at a place of the order."""
-        _, _, one, place = where
-        return self.extra_notes[one] if place is None else self.note(one, place)
+    def note_at(self, position: NotePlace) -> Record:
+        """Returns the note at a place of the order."""
+        _, _, deal_id, place = position
+        return self.extra_notes[deal_id] if place is None else self.note(deal_id, place)
 
-    def _noted(self, deal_id: str, place: int) -> datetime:
+    def _noted_at(self, deal_id: str, place: int) -> datetime:
         return _FIRST + timedelta(seconds=self._age_s(deal_id) + place * 3_600)
 
     def _note_id(self, deal_id: str, place: int) -> str:
         return str(int(deal_id) * 10 + place + 1)
 
     def attachments(self, record_id: str) -> list[Record]:
-        """The attachments of a deal or case."""
-        found: list[Record] = []
+        """Returns the attachments of a deal or case."""
+        attachments: list[Record] = []
         for place in range(self._amount(record_id, "attachments", 2)):
             dice = Dice(self.seed, "attachment", record_id, place)
             ending, _, _ = dice.among("paper", PAPERS)
-            linked = dice.chance("linked", 2)
+            is_link = dice.chance("linked", 2)
             attachment_id = str(int(record_id) * 10 + place + 6)
-            made = told(_FIRST + timedelta(seconds=self._age_s(record_id) + place * 60))
+            created = format_time(_FIRST + timedelta(seconds=self._age_s(record_id) + place * 60))
             writer = user(dice.number("writer", USERS))
-            found.append(
+            attachments.append(
                 {
                     "id": attachment_id,
                     "File_Name": f"{dice.among('matter', MATTERS)} {place + 1}.{ending}",
-                    **({} if linked else {"Size": str(len(self.attachment(record_id, attachment_id) or b""))}),
-                    "Created_Time": made,
-                    "Modified_Time": made,
+                    **({} if is_link else {"Size": str(len(self.attachment(record_id, attachment_id) or b""))}),
+                    "Created_Time": created,
+                    "Modified_Time": created,
                     "Owner": writer,
                     "Created_By": writer,
                     "Modified_By": writer,
                     "Parent_Id": {"id": record_id, "name": self.parent(record_id)["name"]},
                     "$file_id": attachment_id,
-                    "$type": "Link" if linked else "Attachment",
-                    "$link_url": "https://files.example.org/shared/1" if linked else None,
+                    "$type": "Link" if is_link else "Attachment",
+                    "$link_url": "https://files.example.org/shared/1" if is_link else None,
                     "$attachment_type": 1,
                     "$se_module": self.module_of(record_id),
                 }
             )
-        return found + [row for row, _ in self.extra_papers.get(record_id, ())]
+        return attachments + [row for row, _ in self.extra_papers.get(record_id, ())]
 
     def attach(self, record_id: str, name: str, data: bytes) -> str:
-        """Adds an attachment. The record itself does not change by that, nor does its time of change."""
-        made, writer, attachment_id = self.now(), user(1), self.new_id()
+        """Adds an attachment. The record itself, and its time of change, do not change."""
+        created, writer, attachment_id = self.now(), user(1), self.new_id()
         row: Record = {
             "id": attachment_id,
             "File_Name": name,
             "Size": str(len(data)),
-            "Created_Time": made,
-            "Modified_Time": made,
+            "Created_Time": created,
+            "Modified_Time": created,
             "Owner": writer,
             "Created_By": writer,
             "Modified_By": writer,
@@ -315,7 +328,7 @@ class Store:
         return attachment_id
 
     def receive(self, record_id: str, subject: str, content: str) -> str:
-        """An email comes in on a record. The record itself does not change by that."""
+        """Adds a received email. The record itself does not change."""
         email = {**self.email(record_id, 0), "message_id": f"extra{self.new_id()}", "subject": subject, "sent": False}
         now = self.now()
         with self.lock:
@@ -324,7 +337,7 @@ class Store:
         return str(email["message_id"])
 
     def attachment(self, record_id: str, attachment_id: str) -> bytes | None:
-        """The bytes of an attachment; None where there is none."""
+        """Returns the bytes of an attachment; None if there is none."""
         for row, data in self.extra_papers.get(record_id, ()):
             if row["id"] == attachment_id:
                 return data
@@ -336,34 +349,34 @@ class Store:
         return make(f"{record_id} {attachment_id} {dice.text('content', 2)}")
 
     def emails(self, record_id: str) -> list[Record]:
-        """The emails of a deal or case, without their bodies."""
+        """Returns the emails of a deal or case, without their bodies."""
         extra = self.extra_letters.get(record_id, ())
-        plain = [{name: value for name, value in one.items() if name != "content"} for one in extra]
+        plain = [{name: value for name, value in email.items() if name != "content"} for email in extra]
         return [self.email(record_id, place) for place in range(self._amount(record_id, "emails", 4))] + plain
 
     def email(self, record_id: str, place: int) -> Record:
-        """One email, without its body."""
+        """Returns one email, without its body."""
         dice = Dice(self.seed, "email", record_id, place)
-        given, family = dice.person("other")
+        given_name, family_name = dice.person("other")
         company = dice.company("company")
-        other = {"user_name": f"{given} {family}", "email": mail_of(given, family, company)}
-        ours = user(dice.number("ours", USERS))
-        us = {"user_name": ours["name"], "email": ours["email"]}
-        sent = dice.chance("sent", 50)
-        when = told(_FIRST + timedelta(seconds=self._age_s(record_id) + place * 7_200))
+        correspondent = {"user_name": f"{given_name} {family_name}", "email": mail_of(given_name, family_name, company)}
+        employee = user(dice.number("ours", USERS))
+        us = {"user_name": employee["name"], "email": employee["email"]}
+        is_sent = dice.chance("sent", 50)
+        sent_at = format_time(_FIRST + timedelta(seconds=self._age_s(record_id) + place * 7_200))
         return {
             "message_id": dice.uuid("message").replace("-", "") + f"{place:02}",
             "subject": ("SV: " if place else "") + dice.among("subject", MATTERS),
-            "from": us if sent else other,
-            "to": [other if sent else us],
+            "from": us if is_sent else correspondent,
+            "to": [correspondent if is_sent else us],
             "cc": [{"user_name": None, "email": "arkiv@crm.example"}] if dice.chance("cc", 20) else [],
-            "time": when,
-            "sent_time": when,
-            "sent": sent,
+            "time": sent_at,
+            "sent_time": sent_at,
+            "sent": is_sent,
             "read": True,
             "status": [{"type": "sent", "bounced_time": None, "bounced_reason": None}],
             "source": "crm",
-            "owner": {"id": ours["id"], "name": ours["name"]},
+            "owner": {"id": employee["id"], "name": employee["name"]},
             "has_attachment": dice.chance("attached", 30),
             "has_thread_attachment": False,
             "thread_id": dice.uuid("thread"),
@@ -372,10 +385,10 @@ class Store:
         }
 
     def letter(self, record_id: str, message_id: str) -> Record | None:
-        """An email with its body and what hangs on it."""
-        for one in self.extra_letters.get(record_id, ()):
-            if one["message_id"] == message_id:
-                return {**one, "mail_format": "text", "attachments": []}
+        """Returns an email with its body and attachments."""
+        for letter in self.extra_letters.get(record_id, ()):
+            if letter["message_id"] == message_id:
+                return {**letter, "mail_format": "text", "attachments": []}
         for place, email in enumerate(self.emails(record_id)):
             if email["message_id"] == message_id:
                 dice = Dice(self.seed, "email", record_id, place)
@@ -386,12 +399,14 @@ class Store:
                     **email,
                     "content": f"<html><body><p>{text}</p></body></html>" if html else text,
                     "mail_format": "html" if html else "text",
-                    "attachments": [{"id": one[0], "name": one[1], "size": str(len(one[2]))} for one in files],
+                    "attachments": [
+                        {"id": letter[0], "name": letter[1], "size": str(len(letter[2]))} for letter in files
+                    ],
                 }
         return None
 
     def enclosures(self, record_id: str, place: int, email: Mapping[str, object]) -> list[tuple[str, str, bytes]]:
-        """What hangs on an email: id, name and bytes."""
+        """Returns the attachments of an email: id, name and bytes."""
         if not email["has_attachment"]:
             return []
         dice = Dice(self.seed, "enclosure", record_id, place)
@@ -399,17 +414,17 @@ class Store:
         return [(dice.uuid("file"), f"vedlegg.{ending}", make(dice.text("text", 2)))]
 
     def module_of(self, record_id: str) -> str:
-        """The module that an id belongs to."""
+        """Returns the module that an id belongs to."""
         for name, holdings in self.holdings.items():
-            if holdings.number(record_id) is not None or record_id in holdings.changed:
+            if holdings.number(record_id) is not None or record_id in holdings.changed_records:
                 return name
         return "Deals"
 
-    def _amount(self, record_id: str, what: str, most: int) -> int:
+    def _amount(self, record_id: str, name: str, most: int) -> int:
         holdings = self.holdings[self.module_of(record_id)]
         if not holdings.module.has_papers or holdings.number(record_id) is None:
             return 0
-        return Dice(self.seed, what, record_id).number("amount", most + 1)
+        return Dice(self.seed, name, record_id).number("amount", most + 1)
 
     def _age_s(self, record_id: str) -> int:
         holdings = self.holdings[self.module_of(record_id)]

@@ -1,7 +1,7 @@
-"""The CRM's four tool servers: reading and queries, writing and bulk, customisation of modules, automation.
+"""The CRM's four MCP tool servers: reading and queries, writing and bulk, customisation of modules, automation.
 
-A tool is a call of the REST service behind another door: it costs the same credits, keeps the same limits and is
-refused with the same words.
+A tool is a call of the REST service by another way: it costs the same credits, keeps the same limits and gives the same
+errors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from starlette.responses import Response
 
-from noarkit.standins.calling import Call
+from noarkit.standins.call import Call
 from noarkit.standins.mcp_gate import token_of
 
 Json = dict[str, Any]  # Any: what JSON holds
@@ -27,15 +27,15 @@ Through = Callable[[Call, str], Response]  # what a call becomes, by the token t
 
 @dataclass(frozen=True, slots=True)
 class _Tool:
-    """A tool, and the call it makes."""
+    """A tool, and the REST call behind it."""
 
     name: str
     method: str
     path: str
-    told: str
+    description: str
 
 
-_READING = (
+_READ_TOOLS = (
     _Tool("Crm_getModules", "GET", "/crm/v8/settings/modules", "All modules."),
     _Tool("Crm_getFields", "GET", "/crm/v8/settings/fields", "The fields of a module."),
     _Tool("Crm_getUsers", "GET", "/crm/v8/users", "The users."),
@@ -45,7 +45,7 @@ _READING = (
     _Tool("Crm_getRelatedRecords", "GET", "/crm/v8/$module/$id/$related", "What hangs on a record."),
     _Tool("Crm_executeCOQLQuery", "POST", "/crm/v8/coql", "The records of a query."),
 )
-_WRITING = (
+_WRITE_TOOLS = (
     _Tool("Crm_getRecord", "GET", "/crm/v8/$module/$id", "One record."),
     _Tool("Crm_createRecords", "POST", "/crm/v8/$module", "Makes up to 100 records."),
     _Tool("Crm_updateRecords", "PUT", "/crm/v8/$module", "Changes up to 100 records."),
@@ -69,30 +69,30 @@ _AUTOMATION = (
     _Tool("Crm_deleteWorkflowRule", "DELETE", "/own/rules/$id", "Deletes a rule."),
 )
 SERVERS = {
-    "data-insights": _READING,
-    "data-operations": _WRITING,
+    "data-insights": _READ_TOOLS,
+    "data-operations": _WRITE_TOOLS,
     "module-customization": _FIELDS,
     "workflow-automation": _AUTOMATION,
 }
 
 
-def servers(answering: Through) -> dict[str, MCPServer]:
-    """The four servers by their paths; their calls are answered so."""
-    made = {}
+def servers(handler: Through) -> dict[str, MCPServer]:
+    """Builds the four servers by path; their calls go to the handler."""
+    servers_by_path = {}
     for path, tools in SERVERS.items():
         server = MCPServer(f"crm {path}", version="8", log_level="CRITICAL")
         for tool in tools:
-            _offer(server, answering, tool)
-        made[f"/mcp/{path}/message"] = server
-    return made
+            _offer(server, handler, tool)
+        servers_by_path[f"/mcp/{path}/message"] = server
+    return servers_by_path
 
 
 def addresses(url: str, key: str) -> tuple[str, ...]:
-    """Where they are; the key is part of it."""
+    """Returns their addresses; the key is part of each."""
     return tuple(f"{url}/mcp/{path}/message?key={key}" for path in SERVERS)
 
 
-def _offer(server: MCPServer, answering: Through, tool: _Tool) -> None:
+def _offer(server: MCPServer, handler: Through, tool: _Tool) -> None:
     def run(
         context: Context,
         path_variables: Json | None = None,
@@ -105,11 +105,11 @@ def _offer(server: MCPServer, answering: Through, tool: _Tool) -> None:
             raise ToolError(f"path_variables: {error.args[0]} is missing") from error
         queries = {name: [str(value)] for name, value in (query_params or {}).items()}
         call = Call(tool.method, path, queries, {}, json.dumps(body or {}).encode())
-        answer = answering(call, token_of(context))
-        told: Json = json.loads(bytes(answer.body) or b"{}")
+        answer = handler(call, token_of(context))
+        answer_body: Json = json.loads(bytes(answer.body) or b"{}")
         if answer.status_code >= 400:
-            raise ToolError(f"{told.get('code', answer.status_code)}: {told.get('message', '')}")
-        return told
+            raise ToolError(f"{answer_body.get('code', answer.status_code)}: {answer_body.get('message', '')}")
+        return answer_body
 
     hints = ToolAnnotations(read_only_hint=True) if tool.method == "GET" or "Query" in tool.name else None
-    server.add_tool(run, name=tool.name, description=tool.told, annotations=hints, structured_output=True)
+    server.add_tool(run, name=tool.name, description=tool.description, annotations=hints, structured_output=True)

@@ -1,4 +1,4 @@
-"""The query language of the CRM, as far as it goes: select, where (criteria joined pairwise in brackets), order, limit.
+"""A parser of the CRM's query language: select, where (criteria joined pairwise in brackets), order, limit.
 
 select id, Deal_Name from Deals where (Modified_Time >= '…' and id > 1) order by Modified_Time asc, id asc limit 200
 """
@@ -22,17 +22,17 @@ _MOST_ROWS = 2_000
 _DEEPEST = 100_000
 
 
-class Wrong(Exception):
-    """A query that the service does not take; its code."""
+class InvalidQuery(Exception):
+    """An invalid query, with its error code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A query that was read."""
+    """A parsed query."""
 
     fields: tuple[str, ...]
     module: str
-    where: Test
+    test: Test
     order: tuple[tuple[str, bool], ...]
     offset: int
     limit: int
@@ -44,11 +44,11 @@ class _Words:
         place = 0
         text = text.strip()
         while place < len(text):
-            found = _WORD.match(text, place)
-            if found is None:
-                raise Wrong("SYNTAX_ERROR")
-            self.words.append(next(group for group in found.groups() if group is not None))
-            place = found.end()
+            match = _WORD.match(text, place)
+            if match is None:
+                raise InvalidQuery("SYNTAX_ERROR")
+            self.words.append(next(group for group in match.groups() if group is not None))
+            place = match.end()
         self.place = 0
         self.criteria = 0
 
@@ -57,7 +57,7 @@ class _Words:
 
     def take(self, *wanted: str) -> str:
         if self.place >= len(self.words) or (wanted and self.peek() not in wanted):
-            raise Wrong("SYNTAX_ERROR")
+            raise InvalidQuery("SYNTAX_ERROR")
         self.place += 1
         return self.words[self.place - 1]
 
@@ -69,7 +69,7 @@ class _Words:
 
 
 def read(text: str) -> Select:
-    """The query in a text. Raises `Wrong`."""
+    """Parses a query. Raises `InvalidQuery`."""
     words = _Words(text)
     words.take("select")
     fields = [words.take()]
@@ -77,11 +77,11 @@ def read(text: str) -> Select:
         fields.append(words.take())
     words.take("from")
     module = words.take()
-    where: Test = _criterion(words) if words.maybe("where") else (lambda record: True)
+    test: Test = _criterion(words) if words.maybe("where") else (lambda record: True)
     if words.peek() in ("and", "or"):
-        raise Wrong("SYNTAX_ERROR")  # more than one criterion needs brackets
+        raise InvalidQuery("SYNTAX_ERROR")  # more than one criterion needs brackets
     if words.criteria > _MOST_CRITERIA:
-        raise Wrong("LIMIT_EXCEEDED")
+        raise InvalidQuery("LIMIT_EXCEEDED")
     order = _order(words)
     limit, offset = 200, 0
     if words.maybe("limit"):
@@ -91,23 +91,23 @@ def read(text: str) -> Select:
     if words.maybe("offset"):
         offset = int(words.take())
     if words.place != len(words.words):
-        raise Wrong("SYNTAX_ERROR")
+        raise InvalidQuery("SYNTAX_ERROR")
     if limit > _MOST_ROWS or limit < 1 or offset > _DEEPEST:
-        raise Wrong("LIMIT_EXCEEDED")
-    return Select(tuple(fields), module, where, order, offset, limit)
+        raise InvalidQuery("LIMIT_EXCEEDED")
+    return Select(tuple(fields), module, test, order, offset, limit)
 
 
 def sort_key(order: tuple[tuple[str, bool], ...]) -> list[tuple[Callable[[Mapping[str, object]], Comparable], bool]]:
-    """Sorts for a list, last first: what to sort by, and whether downward."""
-    return [(_by(name), down) for name, down in reversed(order)]
+    """Builds sort keys, last first, each with its direction."""
+    return [(_compare_by(name), down) for name, down in reversed(order)]
 
 
-def _by(name: str) -> Callable[[Mapping[str, object]], Comparable]:
+def _compare_by(name: str) -> Callable[[Mapping[str, object]], Comparable]:
     return lambda record: comparable(record.get(name))
 
 
 def comparable(value: object) -> Comparable:
-    """A value that can be compared with any other."""
+    """Converts a value so that it can be compared with any other."""
     if isinstance(value, Mapping):
         value = value.get("id")
     if value is None:
@@ -121,31 +121,31 @@ def comparable(value: object) -> Comparable:
 
 
 def _order(words: _Words) -> tuple[tuple[str, bool], ...]:
-    found: list[tuple[str, bool]] = []
+    order: list[tuple[str, bool]] = []
     if words.maybe("order"):
         words.take("by")
         while True:
             name = words.take()
-            found.append((name, words.maybe("desc")))
+            order.append((name, words.maybe("desc")))
             words.maybe("asc")
             if not words.maybe(","):
                 break
-    return tuple(found)
+    return tuple(order)
 
 
 def _criterion(words: _Words) -> Test:
-    """One criterion, or two of them joined in brackets."""
+    """Parses one criterion, or two of them joined in brackets."""
     if not words.maybe("("):
         return _comparison(words)
-    left = _criterion(words)
+    first = _criterion(words)
     if words.maybe(")"):
-        return left
+        return first
     joint = words.take("and", "or").casefold()
     right = _criterion(words)
     words.take(")")
     if joint == "and":
-        return lambda record: left(record) and right(record)
-    return lambda record: left(record) or right(record)
+        return lambda record: first(record) and right(record)
+    return lambda record: first(record) or right(record)
 
 
 def _comparison(words: _Words) -> Test:
@@ -153,9 +153,9 @@ def _comparison(words: _Words) -> Test:
     name = words.take()
     sign = words.take("=", "!=", "<", "<=", ">", ">=", "in", "is", "like").casefold()
     if sign == "is":
-        negated = words.maybe("not")
+        is_negated = words.maybe("not")
         words.take("null")
-        return lambda record: (record.get(name) is None) != negated
+        return lambda record: (record.get(name) is None) != is_negated
     if sign == "in":
         words.take("(")
         values = [_value(words.take())]
@@ -163,25 +163,25 @@ def _comparison(words: _Words) -> Test:
             values.append(_value(words.take()))
         words.take(")")
         if len(values) > 100:
-            raise Wrong("LIMIT_EXCEEDED")
+            raise InvalidQuery("LIMIT_EXCEEDED")
         return lambda record: any(comparable(record.get(name)) == comparable(value) for value in values)
     value = _value(words.take())
     if sign == "like":
         pattern = re.compile(re.escape(str(value)).replace("%", ".*"), re.IGNORECASE | re.DOTALL)
         return lambda record: pattern.fullmatch(str(record.get(name) or "")) is not None
-    return lambda record: _compared(comparable(record.get(name)), sign, comparable(value))
+    return lambda record: _compare(comparable(record.get(name)), sign, comparable(value))
 
 
-def _compared(left: Comparable, sign: str, right: Comparable) -> bool:
+def _compare(actual: Comparable, sign: str, right: Comparable) -> bool:
     if sign in ("=", "!="):
-        return (left == right) == (sign == "=")
-    if left[0] != right[0] or left[0] == 0:
+        return (actual == right) == (sign == "=")
+    if actual[0] != right[0] or actual[0] == 0:
         return False
     return {
-        "<": left < right,
-        "<=": left <= right,
-        ">": left > right,
-        ">=": left >= right,
+        "<": actual < right,
+        "<=": actual <= right,
+        ">": actual > right,
+        ">=": actual >= right,
     }[sign]
 
 

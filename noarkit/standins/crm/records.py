@@ -1,4 +1,4 @@
-"""Modules, fields, and records: listed, queried, counted, written."""
+"""Calls about modules, fields and records: list, query, count, write."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from noarkit.standins.calling import Call
-from noarkit.standins.crm import describing, query
+from noarkit.standins.call import Call
+from noarkit.standins.crm import descriptions, query
+from noarkit.standins.crm.channels import NotificationChannels
 from noarkit.standins.crm.data import Holdings, Record, Store, by_name, user
-from noarkit.standins.crm.refusal import LONGEST, Refusal, bounded, known_names
+from noarkit.standins.crm.refusal import LONGEST, Refusal, check_known_names, check_length
 from noarkit.standins.crm.shapes import USERS, Module
-from noarkit.standins.crm.watching import Watching
 
-NOTHING = 204
+NO_CONTENT = 204
 _LONGEST_PAGE = 200
 _BY_PAGE = 2_000
 _BY_TOKEN = 100_000
 _MOST_FIELDS = 50
-_MOST_WRITTEN = 100
+_MAX_WRITTEN = 100
 _TOKEN_LIFE_S = 86_400
 _READ_ONLY = frozenset({"org", "users", "settings"})
-_LISTED_BY = (
+_SORT_FIELDS = (
     "fields", "territory_id", "ids", "cvid", "per_page", "page", "page_token", "sort_order", "sort_by", "converted",
     "include_child", "approved", "uid", "startDateTime", "endDateTime",
 )  # fmt: skip
@@ -36,12 +36,12 @@ _LISTED_BY = (
 class Records:
     """Answers calls below /crm/v8 that are about modules and records."""
 
-    def __init__(self, store: Store, watching: Watching) -> None:
+    def __init__(self, store: Store, channels: NotificationChannels) -> None:
         self._store = store
-        self._watching = watching
+        self._watching = channels
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`."""
+        """Answers a call. Raises `Refusal`."""
         parts = call.path.removeprefix("/crm/v8/").strip("/").split("/")
         if parts[0] in _READ_ONLY and call.method != "GET":
             raise Refusal("INVALID_REQUEST_METHOD", 405, "the request method is not supported here")
@@ -60,15 +60,15 @@ class Records:
         if not holdings.count:
             raise Refusal("NO_PERMISSION", 403, "permission denied to read")
         if len(parts) == 1:
-            return self._many(holdings, call)
+            return self._list_records(holdings, call)
         if parts[1] == "deleted":
-            return self._deleted(holdings, call)
+            return self._list_deleted(holdings, call)
         if parts[1:] == ["actions", "count"]:
-            return JSONResponse({"count": len(holdings.ordered())})
+            return JSONResponse({"count": len(holdings.ordered_ids())})
         if parts[1] == "upsert" and call.method == "POST":
             return self._write(holdings, call, upsert=True)
         if len(parts) == 2:
-            return self._one(holdings, parts[1], call)
+            return self._single_record(holdings, parts[1], call)
         raise Refusal("INVALID_URL_PATTERN", 404)
 
     def _modules(self) -> list[Module]:
@@ -76,54 +76,56 @@ class Records:
 
     def _settings(self, parts: Sequence[str], call: Call) -> Response:
         if parts[:1] == ["modules"]:
-            wanted = [module for module in self._modules() if len(parts) < 2 or module.name == parts[1]]
-            if not wanted:
+            modules = [module for module in self._modules() if len(parts) < 2 or module.name == parts[1]]
+            if not modules:
                 raise Refusal("INVALID_MODULE")
-            return JSONResponse({"modules": [describing.module(one) for one in wanted]})
+            return JSONResponse({"modules": [descriptions.describe_module(shape) for shape in modules]})
         if parts[:1] in (["fields"], ["related_lists"]):
-            known_names(call, "module", "type", "include", "layout_id", "status")
-            found = next((module for module in self._modules() if module.name == call.query.get("module")), None)
-            if found is None:
+            check_known_names(call, "module", "type", "include", "layout_id", "status")
+            match = next((module for module in self._modules() if module.name == call.query.get("module")), None)
+            if match is None:
                 raise Refusal("INVALID_MODULE" if "module" in call.query else "REQUIRED_PARAM_MISSING")
             if parts == ["related_lists"]:
-                return JSONResponse({"related_lists": describing.related_lists(found)})
-            return JSONResponse({"fields": [describing.field(found, name, kind) for name, kind in found.all_fields]})
+                return JSONResponse({"related_lists": descriptions.related_lists(match)})
+            return JSONResponse(
+                {"fields": [descriptions.describe_field(match, name, kind) for name, kind in match.all_fields]}
+            )
         raise Refusal("INVALID_URL_PATTERN", 404)
 
-    def _many(self, holdings: Holdings, call: Call) -> Response:
+    def _list_records(self, holdings: Holdings, call: Call) -> Response:
         if call.method in ("POST", "PUT"):
             return self._write(holdings, call)
         if call.method == "DELETE":
             return self._delete(holdings, call)
         if call.method != "GET":
             raise Refusal("INVALID_REQUEST_METHOD", 405, "the request method is not supported here")
-        known_names(call, *_LISTED_BY)
+        check_known_names(call, *_SORT_FIELDS)
         fields = _fields(call.query)
         with self._store.lock:
-            order = self._ordered(holdings, call)
+            order = self._sorted_ids(holdings, call)
             if not order:
                 since = call.headers.get("if-modified-since")
-                return Response(status_code=304) if since else Response(status_code=NOTHING)
-            page = _Page.asked(call.query, fields)
+                return Response(status_code=304) if since else Response(status_code=NO_CONTENT)
+            page = _Page.from_query(call.query, fields)
             rows = order[page.begin : page.begin + page.size]
             if not rows:
-                return Response(status_code=NOTHING)
+                return Response(status_code=NO_CONTENT)
             more = len(order) > page.begin + page.size
-            data = [_chosen(holdings.get(one) or {}, fields) for one in rows]
+            data = [_only_fields(holdings.get(record_id) or {}, fields) for record_id in rows]
         return JSONResponse({"data": data, "info": page.info(len(rows), more)})
 
-    def _ordered(self, holdings: Holdings, call: Call) -> list[str]:
-        ids = bounded(call, "ids")
+    def _sorted_ids(self, holdings: Holdings, call: Call) -> list[str]:
+        ids = check_length(call, "ids")
         if ids:
-            return [one for one in ids.split(",") if holdings.get(one) is not None]
-        order = holdings.ordered()
+            return [record_id for record_id in ids.split(",") if holdings.get(record_id) is not None]
+        order = holdings.ordered_ids()
         since = call.headers.get("if-modified-since")
         if since:
             try:
-                bound = datetime.fromisoformat(since)
+                lower_bound = datetime.fromisoformat(since)
             except ValueError as error:
                 raise Refusal("INVALID_DATA", 400, "If-Modified-Since") from error
-            order = [one for one in order if _moment(holdings, one) >= bound]
+            order = [record_id for record_id in order if _moment(holdings, record_id) >= lower_bound]
         by = call.query.get("sort_by", "id")
         if by == "id":
             order = sorted(order, key=int)
@@ -131,132 +133,143 @@ class Records:
             order = order[::-1]
         return order
 
-    def _one(self, holdings: Holdings, record_id: str, call: Call) -> Response:
+    def _single_record(self, holdings: Holdings, record_id: str, call: Call) -> Response:
         if call.method == "DELETE":
             return self._deletes(holdings, [record_id])
         if call.method == "PUT":
             return self._write(holdings, call, record_id)
         record = holdings.get(record_id)
-        return Response(status_code=NOTHING) if record is None else JSONResponse({"data": [record]})
+        return Response(status_code=NO_CONTENT) if record is None else JSONResponse({"data": [record]})
 
-    def _deleted(self, holdings: Holdings, call: Call) -> Response:
-        known_names(call, "type", "page", "per_page")
+    def _list_deleted(self, holdings: Holdings, call: Call) -> Response:
+        check_known_names(call, "type", "page", "per_page")
         since = call.headers.get("if-modified-since")
-        found = sorted(holdings.deleted.values(), key=lambda one: str(one["deleted_time"]))
+        tombstones = sorted(holdings.deleted_records.values(), key=lambda tombstone: str(tombstone["deleted_time"]))
         if since:
-            found = [
-                one
-                for one in found
-                if datetime.fromisoformat(str(one["deleted_time"])) >= datetime.fromisoformat(since)
+            tombstones = [
+                tombstone
+                for tombstone in tombstones
+                if datetime.fromisoformat(str(tombstone["deleted_time"])) >= datetime.fromisoformat(since)
             ]
-        page = _Page.asked(call.query, ())
-        rows = found[page.begin : page.begin + page.size]
+        page = _Page.from_query(call.query, ())
+        rows = tombstones[page.begin : page.begin + page.size]
         if not rows:
-            return Response(status_code=NOTHING)
-        info = page.info(len(rows), len(found) > page.begin + page.size)
-        told = {name: info[name] for name in ("per_page", "count", "page", "more_records")}
-        return JSONResponse({"data": rows, "info": told})
+            return Response(status_code=NO_CONTENT)
+        info = page.info(len(rows), len(tombstones) > page.begin + page.size)
+        page_info = {name: info[name] for name in ("per_page", "count", "page", "more_records")}
+        return JSONResponse({"data": rows, "info": page_info})
 
     def _query(self, call: Call) -> Response:
         try:
-            asked = query.read(str(_members(call.body).get("select_query", "")))
-        except query.Wrong as wrong:
+            select = query.read(str(_members(call.body).get("select_query", "")))
+        except query.InvalidQuery as wrong:
             raise Refusal(str(wrong)) from wrong
-        holdings = self._store.holdings.get(asked.module)
+        holdings = self._store.holdings.get(select.module)
         if holdings is None or not holdings.count:
             raise Refusal("INVALID_QUERY", 400, "the module is not supported")
-        known = {name for name, _ in holdings.module.all_fields}
-        if not {*asked.fields, *(name for name, _ in asked.order)} <= known:
+        field_names = {name for name, _ in holdings.module.all_fields}
+        if not {*select.fields, *(name for name, _ in select.order)} <= field_names:
             raise Refusal("INVALID_QUERY", 400, "invalid field")
         with self._store.lock:
-            found = [record for one in holdings.ordered() if asked.where(record := holdings.get(one) or {})]
-        for key, down in query.sort_key(asked.order):
-            found.sort(key=key, reverse=down)
-        rows = found[asked.offset : asked.offset + asked.limit]
+            matches = [
+                record for record_id in holdings.ordered_ids() if select.test(record := holdings.get(record_id) or {})
+            ]
+        for key, down in query.sort_key(select.order):
+            matches.sort(key=key, reverse=down)
+        rows = matches[select.offset : select.offset + select.limit]
         if not rows:
-            return Response(status_code=NOTHING)
-        more = len(found) > asked.offset + asked.limit
-        data = [_chosen(record, ("id", *asked.fields)) for record in rows]
+            return Response(status_code=NO_CONTENT)
+        more = len(matches) > select.offset + select.limit
+        data = [_only_fields(record, ("id", *select.fields)) for record in rows]
         return JSONResponse({"data": data, "info": {"count": len(rows), "more_records": more}})
 
     def _write(self, holdings: Holdings, call: Call, record_id: str = "", *, upsert: bool = False) -> Response:
-        told = _members(call.body)
-        data = told.get("data")
+        body = _members(call.body)
+        data = body.get("data")
         if not isinstance(data, list) or not data:
             raise Refusal("MANDATORY_NOT_FOUND", 400, "data")
-        if len(data) > _MOST_WRITTEN:
-            raise Refusal("LIMIT_EXCEEDED", 400, "maximum 100 records per call", {"limit": _MOST_WRITTEN})
-        check = told.get("duplicate_check_fields") or []
-        results = [self._written(holdings, one, record_id, call.method, check if upsert else None) for one in data]
-        bad = sum(one["status"] == "error" for one in results)
+        if len(data) > _MAX_WRITTEN:
+            raise Refusal("LIMIT_EXCEEDED", 400, "maximum 100 records per call", {"limit": _MAX_WRITTEN})
+        check = body.get("duplicate_check_fields") or []
+        results = [
+            self._write_record(holdings, values, record_id, call.method, check if upsert else None) for values in data
+        ]
+        bad = sum(values["status"] == "error" for values in results)
         good = 200 if call.method == "PUT" or upsert else 201
         status = 207 if 0 < bad < len(results) else 400 if bad else good
         return JSONResponse({"data": results}, status)
 
-    def _written(
-        self, holdings: Holdings, told: object, record_id: str, method: str, check: Sequence[str] | None
+    def _write_record(
+        self, holdings: Holdings, values: object, record_id: str, method: str, check: Sequence[str] | None
     ) -> dict[str, Any]:
-        if not isinstance(told, Mapping):
-            return _bad("INVALID_DATA", {})
-        record: dict[str, Any] = dict(told)
+        if not isinstance(values, Mapping):
+            return _invalid_data("INVALID_DATA", {})
+        record: dict[str, Any] = dict(values)
         title = holdings.module.title
-        found_id = record_id or str(record.get("id") or "")
-        if check is not None and not found_id:
-            found_id = self._twin(holdings, record, check)
-        was = holdings.get(found_id) if found_id else None
-        if found_id and was is None:
-            return _bad("INVALID_DATA", {"api_name": "id"})
-        if method == "PUT" and not found_id:
-            return _bad("MANDATORY_NOT_FOUND", {"api_name": "id"})
+        written_id = record_id or str(record.get("id") or "")
+        if check is not None and not written_id:
+            written_id = self._twin(holdings, record, check)
+        was = holdings.get(written_id) if written_id else None
+        if written_id and was is None:
+            return _invalid_data("INVALID_DATA", {"api_name": "id"})
+        if method == "PUT" and not written_id:
+            return _invalid_data("MANDATORY_NOT_FOUND", {"api_name": "id"})
         if was is None and not record.get(title):
-            return _bad("MANDATORY_NOT_FOUND", {"api_name": title})
+            return _invalid_data("MANDATORY_NOT_FOUND", {"api_name": title})
         unknown = [name for name in record if name not in {field for field, _ in holdings.module.all_fields}]
         if unknown:
-            return _bad("INVALID_DATA", {"api_name": unknown[0]})
-        whole = self._store.put(holdings.module.name, {**record, **({"id": found_id} if found_id else {})}, user(0))
+            return _invalid_data("INVALID_DATA", {"api_name": unknown[0]})
+        whole = self._store.save(
+            holdings.module.name, {**record, **({"id": written_id} if written_id else {})}, user(0)
+        )
         operation = "insert" if was is None else "update"
-        self._watching.happened(holdings.module.name, operation, [str(whole["id"])], sorted(record))
+        self._watching.notify(holdings.module.name, operation, [str(whole["id"])], sorted(record))
         names = ("id", "Created_Time", "Modified_Time", "Created_By", "Modified_By")
-        done: dict[str, Any] = {
+        result: dict[str, Any] = {
             "code": "SUCCESS",
             "status": "success",
             "message": "record added" if was is None else "record updated",
             "details": {name: by_name(whole.get(name)) for name in names} | {"$approval_state": "approved"},
         }
         if check is not None:
-            done |= {"action": operation, "duplicate_field": check[0] if was and check else None}
-        return done
+            result |= {"action": operation, "duplicate_field": check[0] if was and check else None}
+        return result
 
     def _twin(self, holdings: Holdings, record: Mapping[str, object], check: Sequence[str]) -> str:
         for name in check or (holdings.module.title,):
             if record.get(name):
-                for one in holdings.ordered():
-                    if (holdings.get(one) or {}).get(name) == record[name]:
-                        return one
+                for record_id in holdings.ordered_ids():
+                    if (holdings.get(record_id) or {}).get(name) == record[name]:
+                        return record_id
         return ""
 
     def _delete(self, holdings: Holdings, call: Call) -> Response:
-        known_names(call, "ids")
-        ids = [one for one in bounded(call, "ids").split(",") if one]
-        if not ids or len(ids) > _MOST_WRITTEN:
+        check_known_names(call, "ids")
+        ids = [record_id for record_id in check_length(call, "ids").split(",") if record_id]
+        if not ids or len(ids) > _MAX_WRITTEN:
             raise Refusal("INVALID_DATA", 400, "ids")
         return self._deletes(holdings, ids)
 
     def _deletes(self, holdings: Holdings, ids: Sequence[str]) -> Response:
         results = []
-        for one in ids:
-            if self._store.delete(holdings.module.name, one, user(0)):
-                done = {"code": "SUCCESS", "status": "success", "message": "record deleted", "details": {"id": one}}
-                results.append(done)
-                self._watching.happened(holdings.module.name, "delete", [one], [])
+        for record_id in ids:
+            if self._store.delete(holdings.module.name, record_id, user(0)):
+                result = {
+                    "code": "SUCCESS",
+                    "status": "success",
+                    "message": "record deleted",
+                    "details": {"id": record_id},
+                }
+                results.append(result)
+                self._watching.notify(holdings.module.name, "delete", [record_id], [])
             else:
-                results.append(_bad("INVALID_DATA", {"id": one}))
-        bad = sum(one["status"] == "error" for one in results)
+                results.append(_invalid_data("INVALID_DATA", {"id": record_id}))
+        bad = sum(record_id["status"] == "error" for record_id in results)
         return JSONResponse({"data": results}, 207 if 0 < bad < len(results) else 400 if bad else 200)
 
 
 class _Page:
-    """Which rows of a list are asked for: by number as far as that goes, by token beyond."""
+    """The requested page of a list: by number as far as numbers go, by token beyond."""
 
     def __init__(self, begin: int, size: int, number: int | None, key: str) -> None:
         self.begin = begin
@@ -265,23 +278,23 @@ class _Page:
         self._key = key
 
     @classmethod
-    def asked(cls, asked: Mapping[str, str], fields: Sequence[str]) -> _Page:
-        size = min(_LONGEST_PAGE, max(1, int(asked.get("per_page", "200"))))
-        same_asked = [size, sorted(fields), asked.get("sort_by"), asked.get("sort_order"), asked.get("cvid")]
-        key = hashlib.sha256(json.dumps(same_asked).encode()).hexdigest()[:8]
-        token = asked.get("page_token")
+    def from_query(cls, query: Mapping[str, str], fields: Sequence[str]) -> _Page:
+        size = min(_LONGEST_PAGE, max(1, int(query.get("per_page", "200"))))
+        expected_query = [size, sorted(fields), query.get("sort_by"), query.get("sort_order"), query.get("cvid")]
+        key = hashlib.sha256(json.dumps(expected_query).encode()).hexdigest()[:8]
+        token = query.get("page_token")
         if token is None:
-            number = max(1, int(asked.get("page", "1")))
+            number = max(1, int(query.get("page", "1")))
             if number * size > _BY_PAGE:
                 raise Refusal("DISCRETE_PAGINATION_LIMIT_EXCEEDED", 400, "use page_token")
             return cls((number - 1) * size, size, number, key)
         try:
-            begin, made, same = json.loads(base64.urlsafe_b64decode(token))
+            begin, created_s, token_query = json.loads(base64.urlsafe_b64decode(token))
         except ValueError as error:
             raise Refusal("INVALID_DATA", 400, "page_token") from error
-        if made < time.time() - _TOKEN_LIFE_S:
+        if created_s < time.time() - _TOKEN_LIFE_S:
             raise Refusal("EXPIRED_VALUE", 400, "page_token")
-        if same != key:
+        if token_query != key:
             raise Refusal("INVALID_DATA", 400, "page_token belongs to other parameters")
         return cls(begin, size, None, key)
 
@@ -300,34 +313,34 @@ class _Page:
         }
 
 
-def _fields(asked: Mapping[str, str]) -> tuple[str, ...]:
-    fields = tuple(name for name in asked.get("fields", "").split(",") if name)
+def _fields(query: Mapping[str, str]) -> tuple[str, ...]:
+    fields = tuple(name for name in query.get("fields", "").split(",") if name)
     if not fields:
         raise Refusal("REQUIRED_PARAM_MISSING", 400, "fields", {"param_name": "fields"})
-    if len(fields) > _MOST_FIELDS or len(asked["fields"]) > LONGEST:
+    if len(fields) > _MOST_FIELDS or len(query["fields"]) > LONGEST:
         raise Refusal("LIMIT_EXCEEDED", 400, "fields", {"limit": _MOST_FIELDS})
     return fields
 
 
-def _chosen(record: Mapping[str, object], fields: Sequence[str]) -> Record:
-    people = ("Owner", "Created_By", "Modified_By")  # nobody stands there as nothing, never as null
-    found = {name: record.get(name) for name in fields if name not in people or record.get(name) is not None}
-    return {"id": record.get("id"), **found}
+def _only_fields(record: Mapping[str, object], fields: Sequence[str]) -> Record:
+    people = ("Owner", "Created_By", "Modified_By")  # an empty user is left out, never null
+    values = {name: record.get(name) for name in fields if name not in people or record.get(name) is not None}
+    return {"id": record.get("id"), **values}
 
 
 def _members(body: bytes) -> Mapping[str, Any]:
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except ValueError as error:
         raise Refusal("INVALID_DATA", 400, "not JSON") from error
-    if not isinstance(found, Mapping):
+    if not isinstance(value, Mapping):
         raise Refusal("INVALID_DATA")
-    return found
+    return value
 
 
 def _moment(holdings: Holdings, record_id: str) -> datetime:
     return datetime.fromisoformat(str((holdings.get(record_id) or {})["Modified_Time"]))
 
 
-def _bad(code: str, details: Mapping[str, object]) -> dict[str, Any]:
+def _invalid_data(code: str, details: Mapping[str, object]) -> dict[str, Any]:
     return {"code": code, "status": "error", "message": code.casefold().replace("_", " "), "details": dict(details)}

@@ -1,16 +1,16 @@
-"""What the CRM says no with."""
+"""Errors of the CRM."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from noarkit.standins.calling import Call
+from noarkit.standins.call import Call
 
 LONGEST = 1_024
 
 
 class Refusal(Exception):
-    """A code, a status, and what more there is to say."""
+    """An error: code, status, and details."""
 
     def __init__(
         self, code: str, status: int = 400, message: str = "", details: Mapping[str, object] | None = None
@@ -22,15 +22,15 @@ class Refusal(Exception):
         self.details = details
 
 
-def known_names(call: Call, *names: str) -> None:
+def check_known_names(call: Call, *names: str) -> None:
     """Raises `Refusal` for a parameter that is not published for a call."""
     unknown = sorted(call.query.keys() - set(names))
     if unknown:
         raise Refusal("INVALID_DATA", 400, "unknown parameter", {"param_name": unknown[0]})
 
 
-def needed(call: Call, *names: str) -> None:
-    """Raises `Refusal` where a call lacks one of its parameters."""
+def check_required(call: Call, *names: str) -> None:
+    """Raises `Refusal` if a call lacks a required parameter."""
     missing = next((name for name in names if not call.query.get(name)), None)
     if missing is not None:
         raise Refusal(
@@ -38,8 +38,8 @@ def needed(call: Call, *names: str) -> None:
         )
 
 
-def bounded(call: Call, name: str) -> str:
-    """A parameter that may be so long and no longer; empty where it is not given. Raises `Refusal`."""
+def check_length(call: Call, name: str) -> str:
+    """Returns a parameter of limited length; empty if it is missing. Raises `Refusal`."""
     value = call.query.get(name, "")
     if len(value) > LONGEST:
         raise Refusal("LIMIT_EXCEEDED", 400, f"{name} is too long", {"param_name": name, "maximum_length": LONGEST})

@@ -1,4 +1,4 @@
-"""The modules of the CRM, their fields, and how a record of each is rolled."""
+"""The modules of the CRM, their fields, and how a record of each is generated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from noarkit.standins.dice import BEGIN, MATTERS, PLACES, Dice, mail_of
+from noarkit.standins.fake_data import BEGIN, MATTERS, PLACES, Dice, mail_of
 
 USERS = 12
 _STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
@@ -23,8 +23,8 @@ _COMMON = (
 )
 
 
-class Among(Protocol):
-    """What a record's roll knows of the module it is one of."""
+class ModuleContext(Protocol):
+    """The module that a generated record belongs to."""
 
     module: Module
     seed: int
@@ -33,22 +33,22 @@ class Among(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One module: how many of it there are for each record asked for, its title field, its own fields."""
+    """One module: its share of all records, its title field, its own fields."""
 
     name: str
     place: int
     share: float
     title: str
     fields: tuple[tuple[str, str], ...]
-    roll: Callable[[Dice, int, Among], dict[str, object]]
-    generated: str = "default"
+    roll: Callable[[Dice, int, ModuleContext], dict[str, object]]
+    generated_type: str = "default"
     api_supported: bool = True
     has_papers: bool = False
     private: tuple[str, ...] = ()
 
     @property
     def all_fields(self) -> tuple[tuple[str, str], ...]:
-        """Fields of every module, then its own."""
+        """The common fields, then its own."""
         return _COMMON + self.fields
 
 
@@ -56,9 +56,9 @@ def _look_up(module: Module, number: int, name: str) -> dict[str, object]:
     return {"id": str(4_150_868_000_000_000_000 + module.place * 10_000_000_000 + number), "name": name}
 
 
-def _account(dice: Dice, number: int, held: Among) -> dict[str, object]:
+def _account(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
     return {
-        "Account_Name": Dice(held.seed, "Accounts", number).company("name"),
+        "Account_Name": Dice(context.seed, "Accounts", number).company("name"),
         "Organisation_Number": dice.organisation_number("org"),
         "Billing_City": dice.among("city", PLACES),
         "Website": None,
@@ -66,30 +66,30 @@ def _account(dice: Dice, number: int, held: Among) -> dict[str, object]:
     }
 
 
-def _contact(dice: Dice, number: int, held: Among) -> dict[str, object]:
-    given, family = dice.person("name")
+def _contact(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+    given_name, family_name = dice.person("name")
     company = dice.company("company")
     return {
-        "First_Name": given,
-        "Last_Name": family,
-        "Full_Name": f"{given} {family}",
-        "Email": mail_of(given, family, company),
+        "First_Name": given_name,
+        "Last_Name": family_name,
+        "Full_Name": f"{given_name} {family_name}",
+        "Email": mail_of(given_name, family_name, company),
         "Phone": f"+47 {dice.number('phone', 90_000_000) + 10_000_000}",
         "Mailing_City": dice.among("city", PLACES),
         "Account_Name": None,
     }
 
 
-def _deal(dice: Dice, number: int, held: Among) -> dict[str, object]:
-    # accounts and contacts are a tenth and a fifth of the deals, and rolled from the same seed
-    account = dice.number("account", max(1, held.count // 10))
-    contact = dice.number("contact", max(1, held.count // 5))
-    name = Dice(held.seed, "Accounts", account).company("name")
+def _deal(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+    # accounts and contacts are a tenth and a fifth of the deals, generated from the same seed
+    account = dice.number("account", max(1, context.count // 10))
+    contact = dice.number("contact", max(1, context.count // 5))
+    name = Dice(context.seed, "Accounts", account).company("name")
     stage = dice.among("stage", _STAGES)
     return {
         "Deal_Name": f"{dice.among('matter', MATTERS)} – {name}",
         "Account_Name": _look_up(ACCOUNTS, account, name),
-        "Contact_Name": _look_up(CONTACTS, contact, " ".join(Dice(held.seed, "Contacts", contact).person("name"))),
+        "Contact_Name": _look_up(CONTACTS, contact, " ".join(Dice(context.seed, "Contacts", contact).person("name"))),
         "Stage": stage,
         "Amount": dice.number("amount", 5_000_000) + dice.number("cents", 100) / 100,
         "Closing_Date": (BEGIN + timedelta(days=dice.number("closing", 900))).date().isoformat(),
@@ -102,12 +102,12 @@ def _deal(dice: Dice, number: int, held: Among) -> dict[str, object]:
 
 def _some_deal(dice: Dice, deals: int, seed: int) -> dict[str, object]:
     number = dice.number("deal", deals)
-    theirs = Dice(seed, "Deals", number)
-    name = Dice(seed, "Accounts", theirs.number("account", max(1, deals // 10))).company("name")
-    return _look_up(DEALS, number, f"{theirs.among('matter', MATTERS)} – {name}")
+    deal_dice = Dice(seed, "Deals", number)
+    name = Dice(seed, "Accounts", deal_dice.number("account", max(1, deals // 10))).company("name")
+    return _look_up(DEALS, number, f"{deal_dice.among('matter', MATTERS)} – {name}")
 
 
-def _case(dice: Dice, number: int, held: Among) -> dict[str, object]:
+def _case(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
     return {
         "Subject": dice.among("matter", MATTERS),
         "Case_Number": f"C{number:07}",
@@ -118,15 +118,15 @@ def _case(dice: Dice, number: int, held: Among) -> dict[str, object]:
     }
 
 
-def _vendor(dice: Dice, number: int, held: Among) -> dict[str, object]:
+def _vendor(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
     return {"Vendor_Name": dice.company("name"), "Organisation_Number": dice.organisation_number("org")}
 
 
-def _inspection(dice: Dice, number: int, held: Among) -> dict[str, object]:
+def _inspection(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
     return {"Name": f"Tilsyn {number + 1}", "Place": dice.among("place", PLACES), "Remarks": dice.text("remarks", 2)}
 
 
-def _product(dice: Dice, number: int, held: Among) -> dict[str, object]:
+def _product(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
     return {
         "Product_Name": f"Ytelse {number + 1}",
         "Product_Code": f"Y{number:04}",
@@ -134,44 +134,44 @@ def _product(dice: Dice, number: int, held: Among) -> dict[str, object]:
     }
 
 
-def _lead(dice: Dice, number: int, held: Among) -> dict[str, object]:
-    given, family = dice.person("name")
+def _lead(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+    given_name, family_name = dice.person("name")
     company = dice.company("company")
     return {
-        "First_Name": given,
-        "Last_Name": family,
-        "Full_Name": f"{given} {family}",
+        "First_Name": given_name,
+        "Last_Name": family_name,
+        "Full_Name": f"{given_name} {family_name}",
         "Company": company,
-        "Email": mail_of(given, family, company),
+        "Email": mail_of(given_name, family_name, company),
         "Lead_Status": dice.among("status", ("Not Contacted", "Contacted", "Lost Lead")),
     }
 
 
-def _campaign(dice: Dice, number: int, held: Among) -> dict[str, object]:
+def _campaign(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
     return {
         "Campaign_Name": f"Kampanje {number + 1}",
         "Status": dice.among("status", ("Planning", "Active", "Complete")),
     }
 
 
-def _activity(dice: Dice, number: int, held: Among) -> dict[str, object]:
-    deals = int(held.count / held.module.share)
+def _activity(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+    deals = int(context.count / context.module.share)
     return {
         "Subject": dice.among("matter", MATTERS),
         "Description": dice.text("description", 1),
-        "What_Id": _some_deal(dice, max(1, deals), held.seed),
+        "What_Id": _some_deal(dice, max(1, deals), context.seed),
         "$se_module": "Deals",
     }
 
 
-def _order(dice: Dice, number: int, held: Among) -> dict[str, object]:
-    # there is one for each ten or so deals, and it hangs on one of them
-    deals = int(held.count / held.module.share)
+def _order(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+    # one for about every ten deals, and it belongs to one of them
+    deals = int(context.count / context.module.share)
     return {
         "Subject": dice.among("matter", MATTERS),
-        "Number": f"{held.module.name[0]}-{number:05}",
+        "Number": f"{context.module.name[0]}-{number:05}",
         "Grand_Total": dice.number("total", 900_000) + dice.number("cents", 100) / 100,
-        "Deal_Name": _some_deal(dice, max(1, deals), held.seed),
+        "Deal_Name": _some_deal(dice, max(1, deals), context.seed),
     }
 
 
@@ -255,7 +255,7 @@ INSPECTIONS = Module(
     "Name",
     (("Name", "text"), ("Place", "text"), ("Remarks", "textarea")),
     _inspection,
-    generated="custom",
+    generated_type="custom",
     private=("Remarks",),
 )
 PRODUCTS = Module(
@@ -270,7 +270,9 @@ QUOTES = Module("Quotes", 9, 0.1, "Subject", _ORDER, _order)
 SALES_ORDERS = Module("Sales_Orders", 10, 0.1, "Subject", _ORDER, _order)
 PURCHASE_ORDERS = Module("Purchase_Orders", 11, 0.05, "Subject", _ORDER, _order)
 INVOICES = Module("Invoices", 12, 0.1, "Subject", _ORDER, _order)
-LOCKED = Module("Locking_Information__s", 7, 0.0, "Name", (("Name", "text"),), _inspection, generated="default")
+LOCKING_MODULE = Module(
+    "Locking_Information__s", 7, 0.0, "Name", (("Name", "text"),), _inspection, generated_type="default"
+)
 
 LEADS = Module(
     "Leads",
@@ -295,5 +297,5 @@ TASKS = Module("Tasks", 15, 0.2, "Subject", (*_ACTIVITY, ("Due_Date", "date")), 
 CALLS = Module("Calls", 16, 0.1, "Subject", (*_ACTIVITY, ("Call_Type", "picklist")), _activity)
 
 INVENTORY = (PRODUCTS, QUOTES, SALES_ORDERS, PURCHASE_ORDERS, INVOICES)
-HANGING = (*INVENTORY, TASKS, CALLS)
-MODULES = (ACCOUNTS, CONTACTS, DEALS, CASES, VENDORS, INSPECTIONS, LOCKED, *HANGING, LEADS, CAMPAIGNS)
+RELATED_SHAPES = (*INVENTORY, TASKS, CALLS)
+MODULES = (ACCOUNTS, CONTACTS, DEALS, CASES, VENDORS, INSPECTIONS, LOCKING_MODULE, *RELATED_SHAPES, LEADS, CAMPAIGNS)

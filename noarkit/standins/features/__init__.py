@@ -1,4 +1,4 @@
-"""The stand-in of a feature-management service: definitions with versions, reviews, audit log, evaluation, webhooks."""
+"""Stand-in of a feature-management service: definitions with versions, reviews, audit log, evaluation, webhooks."""
 
 from noarkit.standins.features.service import standin
 

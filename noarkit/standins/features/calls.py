@@ -1,4 +1,4 @@
-"""The calls of the console: definitions and what can be done with them, reviews, the audit log, logs."""
+"""The REST calls of the console: definitions and actions on them, reviews, the audit log, logs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import UTC, date, datetime
 
 from starlette.responses import JSONResponse, Response
 
-from noarkit.standins.calling import Call
-from noarkit.standins.dice import Dice
-from noarkit.standins.features.data import REVIEWED, SINGULAR, Store, millis
-from noarkit.standins.features.doors import DOORS
-from noarkit.standins.features.lists import MOST, Refusal, listed, one_of, whole
-from noarkit.standins.features.shapes import KINDS, VERSIONED, Record
-from noarkit.standins.published import Unpublished
+from noarkit.standins.call import Call
+from noarkit.standins.fake_data import Dice
+from noarkit.standins.features.call_specs import DOORS
+from noarkit.standins.features.data import REVIEWED_KINDS, SINGULAR, Store, millis
+from noarkit.standins.features.lists import MOST, Refusal, list_page, single_object, whole_list
+from noarkit.standins.features.shapes import KINDS, VERSIONED_KINDS, Record
+from noarkit.standins.published_calls import UnpublishedCall
 
 _STATES: dict[str, Record] = {
     "enable": {"isEnabled": True},
@@ -28,19 +28,19 @@ _STATES: dict[str, Record] = {
     "make_decision": {"status": "decision_made"},
 }
 _WITH_STATE = ("gates", "dynamic_configs", "experiments")
-_TOLD_IN_WORDS = ("experiments", "autotunes")  # of which an act answers a message alone
-_REASONED = {"make_decision": ("id", "decisionReason"), "abandon": ("decisionReason",)}
-_SHOWN_WHEN_GONE = ("experiments", "holdouts")  # of which the answer to their end is what they were
-_TOLD_ONCE = {"param_stores": ("tags", "targetAppIDs")}  # taken when one is made, and not shown
+_ANSWERED_WITH_MESSAGE = ("experiments", "autotunes")  # of which an act answers a message alone
+_REASON_FIELDS = {"make_decision": ("id", "decisionReason"), "abandon": ("decisionReason",)}
+_ANSWERED_WHEN_DELETED = ("experiments", "holdouts")  # of which the answer to their end is what they were
+_WRITE_ONCE_MEMBERS = {"param_stores": ("tags", "targetAppIDs")}  # taken when one is made, and not shown
 _NAME = re.compile(r"[a-zA-Z0-9_\-. ]{3,100}")
 
 
 class Calls:
-    """Answers calls that were let in."""
+    """Answers authenticated calls."""
 
-    def __init__(self, store: Store, changed: Callable[[str, str, str], None]) -> None:
+    def __init__(self, store: Store, on_change: Callable[[str, str, str], None]) -> None:
         self._store = store
-        self._changed = changed
+        self._on_change = on_change
         self.keys_read = 0
         self.people_read = 0
         self.reviews_read = 0
@@ -52,7 +52,7 @@ class Calls:
             (re.compile(r"/keys"), self._keys),
             (re.compile(r"/metrics/list"), self._metrics),
             (re.compile(rf"/({kinds})"), self._kind),
-            (re.compile(rf"/({kinds})/([^/]+)"), self._one),
+            (re.compile(rf"/({kinds})/([^/]+)"), self._single_object),
             (re.compile(rf"/({kinds})/([^/]+)/versions"), self._versions),
             (re.compile(rf"/({kinds})/([^/]+)/reviews"), self._reviews),
             (re.compile(rf"/({kinds})/([^/]+)/reviews/([^/]+)"), self._review),
@@ -64,142 +64,153 @@ class Calls:
         )
 
     def answer(self, call: Call) -> Response:
-        """The answer. Raises `Refusal`, and `Unreadable` for what is not as it was published."""
+        """Answers a call. Raises `Refusal`, and `UnreadableCall` for one that does not match the published
+        interface."""
         try:
             DOORS.check(call)
-        except Unpublished as error:
+        except UnpublishedCall as error:
             raise Refusal(error.status, "Not found") from error
-        for pattern, answering in self._routes:
-            found = pattern.fullmatch(call.path)
-            if found is not None:
-                return answering(call, *found.groups())
+        for pattern, handler in self._routes:
+            match = pattern.fullmatch(call.path)
+            if match is not None:
+                return handler(call, *match.groups())
         raise Refusal(404, "Not found")
 
-    def _about(self, call: Call, what: str) -> Response:
-        if what == "project":
-            return one_of({"id": self._store.project_id}, "Read.")
-        dice = Dice(self._store.seed, what)
-        told = {"companyID": dice.uuid("id"), "companyName": dice.company("name"), "isWarehouseNative": False}
-        return one_of({**told, "orgID": None, "orgName": None}, "Read.")
+    def _about(self, call: Call, name: str) -> Response:
+        if name == "project":
+            return single_object({"id": self._store.project_id}, "Read.")
+        dice = Dice(self._store.seed, name)
+        company = {"companyID": dice.uuid("id"), "companyName": dice.company("name"), "isWarehouseNative": False}
+        return single_object({**company, "orgID": None, "orgName": None}, "Read.")
 
     def _metrics(self, call: Call) -> Response:
-        return listed(self._store.ids("metrics"), call.query, call.path, self._shown("metrics"))
+        return list_page(self._store.ids("metrics"), call.query, call.path, self._lookup_of("metrics"))
 
     def _kind(self, call: Call, kind: str) -> Response:
         if call.method == "POST":
-            return self._made(call, kind)
-        ids, shown = self._store.ids(kind), self._shown(kind)
+            return self._make(call, kind)
+        ids, lookup = self._store.ids(kind), self._lookup_of(kind)
         if kind == "gates" and call.text("includeArchived") != "true":
-            ids = [one for one in ids if self._store.versions(kind, one)[-1].get("status") != "Archived"]
-        return listed(ids, call.query, call.path, shown)
+            ids = [
+                definition_id
+                for definition_id in ids
+                if self._store.versions(kind, definition_id)[-1].get("status") != "Archived"
+            ]
+        return list_page(ids, call.query, call.path, lookup)
 
-    def _made(self, call: Call, kind: str) -> Response:
-        told = call.members()
-        name = told.get("name")
+    def _make(self, call: Call, kind: str) -> Response:
+        values = call.members()
+        name = values.get("name")
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise Refusal(400, "name must be of 3 to 100 letters and digits")
-        one = name.strip().replace(" ", "_")
-        if self._store.versions(kind, one):
+        definition_id = name.strip().replace(" ", "_")
+        if self._store.versions(kind, definition_id):
             raise Refusal(400, f"{name} already exists")
-        made = self._store.put(kind, one, {k: v for k, v in told.items() if k not in _TOLD_ONCE.get(kind, ())})
-        self._changed(kind, one, "created")
-        return one_of(made, "Created.", 200 if kind in ("param_stores", "holdouts") else 201)
+        definition = self._store.save(
+            kind, definition_id, {k: v for k, v in values.items() if k not in _WRITE_ONCE_MEMBERS.get(kind, ())}
+        )
+        self._on_change(kind, definition_id, "created")
+        return single_object(definition, "Created.", 200 if kind in ("param_stores", "holdouts") else 201)
 
-    def _one(self, call: Call, kind: str, one: str) -> Response:
-        known = self._store.get(kind, one)
-        if call.method == "GET" or known is None:
-            return one_of(known, "Read.")
+    def _single_object(self, call: Call, kind: str, definition_id: str) -> Response:
+        definition = self._store.get(kind, definition_id)
+        if call.method == "GET" or definition is None:
+            return single_object(definition, "Read.")
         if call.method == "DELETE":
-            self._store.delete(kind, one)
-            self._changed(kind, one, "deleted")
-            if kind in _SHOWN_WHEN_GONE:
-                return one_of(known, "Deleted.")
+            self._store.delete(kind, definition_id)
+            self._on_change(kind, definition_id, "deleted")
+            if kind in _ANSWERED_WHEN_DELETED:
+                return single_object(definition, "Deleted.")
             return JSONResponse({"message": "Deleted."}) if kind != "param_stores" else Response()
-        told = call.members()
-        made = self._store.put(kind, one, {name: told[name] for name in told if name not in ("id", "version")})
-        self._changed(kind, one, "updated")
-        return one_of(made, "Updated.")
+        values = call.members()
+        changed_definition = self._store.save(
+            kind, definition_id, {name: values[name] for name in values if name not in ("id", "version")}
+        )
+        self._on_change(kind, definition_id, "updated")
+        return single_object(changed_definition, "Updated.")
 
-    def _versions(self, call: Call, kind: str, one: str) -> Response:
-        if kind not in VERSIONED:
+    def _versions(self, call: Call, kind: str, definition_id: str) -> Response:
+        if kind not in VERSIONED_KINDS:
             raise Refusal(404, "Not found")
-        found = {str(told["version"]): told for told in reversed(self._store.versions(kind, one))}
-        return listed(list(found), call.query, call.path, found.get)
+        versions_by_number = {
+            str(version["version"]): version for version in reversed(self._store.versions(kind, definition_id))
+        }
+        return list_page(list(versions_by_number), call.query, call.path, versions_by_number.get)
 
-    def _reviews(self, call: Call, kind: str, one: str) -> Response:
-        if kind not in REVIEWED:
+    def _reviews(self, call: Call, kind: str, definition_id: str) -> Response:
+        if kind not in REVIEWED_KINDS:
             raise Refusal(404, "Not found")
         self.reviews_read += 1
-        found = {str(told["review_id"]): told for told in self._store.reviews(kind, one)}
-        return listed(list(found), call.query, call.path, found.get)
+        reviews_by_id = {str(entry["review_id"]): entry for entry in self._store.reviews(kind, definition_id)}
+        return list_page(list(reviews_by_id), call.query, call.path, reviews_by_id.get)
 
-    def _review(self, call: Call, kind: str, one: str, review: str) -> Response:
-        found = self._store.reviews(kind, one)
-        return one_of(next((told for told in found if told["review_id"] == review), None), "Read.")
+    def _review(self, call: Call, kind: str, definition_id: str, review: str) -> Response:
+        reviews = self._store.reviews(kind, definition_id)
+        return single_object(next((entry for entry in reviews if entry["review_id"] == review), None), "Read.")
 
-    def _rules(self, call: Call, kind: str, one: str) -> Response:
-        known = self._store.get(kind, one)
-        if known is None:
+    def _rules(self, call: Call, kind: str, definition_id: str) -> Response:
+        definition = self._store.get(kind, definition_id)
+        if definition is None:
             raise Refusal(404, "Not found")
-        return whole([{"rules": known.get("rules") or []}], per_page=MOST)
+        return whole_list([{"rules": definition.get("rules") or []}], per_page=MOST)
 
-    def _act(self, call: Call, kind: str, one: str, act: str) -> Response:
-        if self._store.get(kind, one) is None:
+    def _act(self, call: Call, kind: str, definition_id: str, act: str) -> Response:
+        if self._store.get(kind, definition_id) is None:
             raise Refusal(404, "Not found")
-        asked = call.members()
-        lacking = [name for name in _REASONED.get(act, ()) if not asked.get(name)]
-        if lacking:
-            raise Refusal(400, f"{lacking[0]} is required")
-        told = dict(_STATES[act])
+        body = call.members()
+        missing = [name for name in _REASON_FIELDS.get(act, ()) if not body.get(name)]
+        if missing:
+            raise Refusal(400, f"{missing[0]} is required")
+        state = dict(_STATES[act])
         if kind == "dynamic_configs" and act == "unarchive":
-            told = {"status": "Enabled"}
+            state = {"status": "Enabled"}
         if act == "make_decision":
-            told |= {"decisionTime": millis(datetime.now(UTC)), "launchedGroupID": str(asked["id"])}
-            told["decisionReason"] = asked["decisionReason"]
-        shown = told if kind in _WITH_STATE else {}  # of others nothing tells that they were archived
-        self._store.put(kind, one, shown)
-        self._changed(kind, one, "updated")
-        if kind in _TOLD_IN_WORDS:
+            state |= {"decisionTime": millis(datetime.now(UTC)), "launchedGroupID": str(body["id"])}
+            state["decisionReason"] = body["decisionReason"]
+        visible = state if kind in _WITH_STATE else {}  # of others nothing tells that they were archived
+        self._store.save(kind, definition_id, visible)
+        self._on_change(kind, definition_id, "updated")
+        if kind in _ANSWERED_WITH_MESSAGE:
             return JSONResponse({"message": "Done."})
-        return one_of(self._store.get(kind, one), "Done.")
+        return single_object(self._store.get(kind, definition_id), "Done.")
 
-    def _conditional(self, call: Call, one: str) -> Response:
-        """The rules of a segment are changed here, and nowhere else."""
-        if self._store.get("segments", one) is None:
+    def _conditional(self, call: Call, definition_id: str) -> Response:
+        """Replaces the rules of a segment, which only this call changes."""
+        if self._store.get("segments", definition_id) is None:
             raise Refusal(404, "Not found")
-        made = self._store.put("segments", one, {"rules": call.rows()})
-        self._changed("segments", one, "updated")
-        return one_of(made, "Updated.")
+        segment = self._store.save("segments", definition_id, {"rules": call.rows()})
+        self._on_change("segments", definition_id, "updated")
+        return single_object(segment, "Updated.")
 
-    def _pulse(self, call: Call, one: str) -> Response:
-        if self._store.get("experiments", one) is None:
+    def _pulse(self, call: Call, definition_id: str) -> Response:
+        if self._store.get("experiments", definition_id) is None:
             raise Refusal(404, "Not found")
         if not call.text("control") or not call.text("test"):
             raise Refusal(400, "control and test are required")
-        lift = Dice(self._store.seed, one, call.text("test")).number("lift", 900)
-        named = {"metricID": "sendt::event_count", "metricName": "sendt", "directionality": "increase"}
-        metric = {**named, "absoluteChange": lift / 100}
-        return one_of({"ds": "2026-01-10", "primaryMetrics": [metric], "secondaryMetrics": []}, "Read.")
+        lift = Dice(self._store.seed, definition_id, call.text("test")).number("lift", 900)
+        metric_members = {"metricID": "sendt::event_count", "metricName": "sendt", "directionality": "increase"}
+        metric = {**metric_members, "absoluteChange": lift / 100}
+        return single_object({"ds": "2026-01-10", "primaryMetrics": [metric], "secondaryMetrics": []}, "Read.")
 
-    def _people(self, call: Call, one: str) -> Response:
-        if self._store.get("segments", one) is None:
+    def _people(self, call: Call, definition_id: str) -> Response:
+        if self._store.get("segments", definition_id) is None:
             raise Refusal(404, "Not found")
         if call.method == "PATCH":
-            self._store.put("segments", one, {})
-            self._changed("segments", one, "updated")
+            self._store.save("segments", definition_id, {})
+            self._on_change("segments", definition_id, "updated")
             return JSONResponse({"message": "Updated."})
         self.people_read += 1
         pagination = {"itemsPerPage": MOST, "pageNumber": 1, "nextPage": None, "previousPage": None}
-        people = {"name": one, "count": 2, "ids": ["user-1", "user-2"]}
+        people = {"name": definition_id, "count": 2, "ids": ["user-1", "user-2"]}
         return JSONResponse({"message": "Read.", "data": people, "pagination": pagination})
 
     def _keys(self, call: Call) -> Response:
         self.keys_read += 1
-        return whole([{"key": "secret-canary-0123456789", "type": "SERVER"}])
+        return whole_list([{"key": "secret-canary-0123456789", "type": "SERVER"}])
 
     def _audit(self, call: Call) -> Response:
         begin, end = _day(call, "startDate", date.min), _day(call, "endDate", date.max)
-        return listed(self._store.audit_ids(begin, end, call.query.get("actionType", "")), call.query, call.path,
+        return list_page(self._store.audit_ids(begin, end, call.query.get("actionType", "")), call.query, call.path,
                       self._store.entry)  # fmt: skip
 
     def _logs(self, call: Call) -> Response:
@@ -222,12 +233,12 @@ class Calls:
             {"message": "Read.", "data": rows, "pagination": {"next_cursor": cursor, "has_more": cursor is not None}}
         )
 
-    def _shown(self, kind: str) -> Callable[[str], Record | None]:
-        return lambda one: self._store.get(kind, one)
+    def _lookup_of(self, kind: str) -> Callable[[str], Record | None]:
+        return lambda definition_id: self._store.get(kind, definition_id)
 
 
 def object_type(kind: str) -> str:
-    """How a webhook names a kind."""
+    """Returns the name that webhooks use for a kind."""
     return "".join(part.capitalize() for part in SINGULAR[kind].split("_"))
 
 

@@ -1,5 +1,5 @@
-"""What the feature-management service holds: definitions rolled from the seed with their versions, reviews and audit
-entries, and what was changed since."""
+"""The data of the feature-management service: definitions generated from the seed with versions, reviews and audit
+entries, and the changes made since."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from noarkit.standins.dice import BEGIN, Dice, mail_of
-from noarkit.standins.features.shapes import KINDS, VERSIONED, of_kind, only_its_own, slug
+from noarkit.standins.fake_data import BEGIN, Dice, mail_of
+from noarkit.standins.features.shapes import KINDS, VERSIONED_KINDS, of_kind, only_its_own, slug
 
 Record = dict[str, Any]  # what JSON holds
-REVIEWED = ("gates", "dynamic_configs", "experiments")
-_REVIEW_SHOWN = ("gates", "experiments")  # on the definition itself
+REVIEWED_KINDS = ("gates", "dynamic_configs", "experiments")
+_KINDS_SHOWING_REVIEW = ("gates", "experiments")  # on the definition itself
 SINGULAR = {
     "gates": "gate", "dynamic_configs": "dynamic_config", "experiments": "experiment", "layers": "layer",
     "segments": "segment", "param_stores": "param_store", "autotunes": "autotune", "holdouts": "holdout",
@@ -31,15 +31,19 @@ _STATES = ("pending", "accepted", "rejected", "committed", "changes_requested")
 
 
 def millis(moment: datetime) -> int:
-    """A time as the service writes it."""
+    """Formats a time in milliseconds, as the service does."""
     return int(moment.timestamp() * 1_000)
 
 
 def person(dice: Dice, name: str) -> Record:
-    """Somebody of the organisation."""
-    given, family = dice.person(name)
+    """Returns a person of the organisation."""
+    given_name, family_name = dice.person(name)
     number = dice.number(f"{name}.number", 40)
-    return {"id": f"user-{number:03d}", "name": f"{given} {family}", "email": mail_of(given, family, "Etaten AS")}
+    return {
+        "id": f"user-{number:03d}",
+        "name": f"{given_name} {family_name}",
+        "email": mail_of(given_name, family_name, "Etaten AS"),
+    }
 
 
 class Store:
@@ -60,58 +64,66 @@ class Store:
         self.audit_added: list[tuple[datetime, Record]] = []
 
     def ids(self, kind: str) -> list[str]:
-        """What there is of a kind, in no order that means anything."""
-        rolled = self._rolled_ids(kind)
+        """Returns the ids of a kind, in an arbitrary order."""
+        seeded = self._seeded_ids(kind)
         with self.lock:
-            made = [one for changed, one in self.changed if changed == kind and one not in rolled]
-            hidden = self.gone | self.unlisted
-            return [one for one in (*made, *rolled) if (kind, one) not in hidden]
+            added = [
+                definition_id
+                for changed_kind, definition_id in self.changed
+                if changed_kind == kind and definition_id not in seeded
+            ]
+            hidden_ids = self.gone | self.unlisted
+            return [definition_id for definition_id in (*added, *seeded) if (kind, definition_id) not in hidden_ids]
 
-    def _rolled_ids(self, kind: str) -> dict[str, None]:
-        """The ids that were rolled, in their order; once."""
+    def _seeded_ids(self, kind: str) -> dict[str, None]:
+        """Returns the generated ids of a kind, in order; computed once."""
         if kind not in self._ids:
             self._ids[kind] = dict.fromkeys(slug(self.seed, kind, number) for number in range(self.counts[kind]))
         return self._ids[kind]
 
-    def get(self, kind: str, one: str) -> Record | None:
-        """A definition as it is now, with figures that change at every look."""
-        versions = self.versions(kind, one)
+    def get(self, kind: str, definition_id: str) -> Record | None:
+        """Returns the current definition, with figures that change on every read."""
+        versions = self.versions(kind, definition_id)
         if not versions:
             return None
         self.reads += 1
-        found = {**versions[-1], **_restless(kind, self.reads)}
-        waiting = [review for review in self.reviews(kind, one) if review["status"] == "pending"]
-        if waiting and kind in _REVIEW_SHOWN:
-            told = waiting[0]
-            found["activeReview"] = {"reviewID": told["review_id"], "reviewStatus": "pending", "description": ""}
-        return found
+        definition = {**versions[-1], **_restless(kind, self.reads)}
+        pending = [review for review in self.reviews(kind, definition_id) if review["status"] == "pending"]
+        if pending and kind in _KINDS_SHOWING_REVIEW:
+            pending_review = pending[0]
+            definition["activeReview"] = {
+                "reviewID": pending_review["review_id"],
+                "reviewStatus": "pending",
+                "description": "",
+            }
+        return definition
 
-    def versions(self, kind: str, one: str) -> list[Record]:
-        """All versions, oldest first; the last is what is."""
-        if (kind, one) in self.gone:
+    def versions(self, kind: str, definition_id: str) -> list[Record]:
+        """Returns all versions, oldest first; the last is the current one."""
+        if (kind, definition_id) in self.gone:
             return []
-        known = self.changed.get((kind, one))
-        if known is not None:
-            return known
-        number = _number(one)
-        if number is None or number >= self.counts[kind] or slug(self.seed, kind, number) != one:
+        changed_versions = self.changed.get((kind, definition_id))
+        if changed_versions is not None:
+            return changed_versions
+        number = _number(definition_id)
+        if number is None or number >= self.counts[kind] or slug(self.seed, kind, number) != definition_id:
             return []
         dice = Dice(self.seed, kind, number)
-        count = 1 + dice.number("versions", 4) if kind in VERSIONED else 1
-        return [self._rolled(kind, number, version) for version in range(1, count + 1)]
+        count = 1 + dice.number("versions", 4) if kind in VERSIONED_KINDS else 1
+        return [self._seeded_definition(kind, number, version) for version in range(1, count + 1)]
 
-    def _rolled(self, kind: str, number: int, version: int) -> Record:
+    def _seeded_definition(self, kind: str, number: int, version: int) -> Record:
         dice = Dice(self.seed, kind, number)
-        made = dice.moment("created", 900)
-        changed = made + timedelta(days=7 * version, seconds=dice.number(f"second{version}", 3_600))
-        return self._shaped(kind, slug(self.seed, kind, number), dice, version, (millis(made), millis(changed)))
+        created_at = dice.moment("created", 900)
+        changed_at = created_at + timedelta(days=7 * version, seconds=dice.number(f"second{version}", 3_600))
+        return self._shape(kind, slug(self.seed, kind, number), dice, version, (millis(created_at), millis(changed_at)))
 
-    def _shaped(self, kind: str, one: str, dice: Dice, version: int, times: tuple[int, int]) -> Record:
-        """A definition with all that its kind is told with; `times` are when it was made and last changed."""
+    def _shape(self, kind: str, definition_id: str, dice: Dice, version: int, times: tuple[int, int]) -> Record:
+        """Builds a definition with all members of its kind; `times` are those of creation and last change."""
         creator, modifier = person(dice, "creator"), person(dice, f"modifier{version}")
-        shared: Record = {
-            "id": one,
-            "name": one,
+        common: Record = {
+            "id": definition_id,
+            "name": definition_id,
             "description": dice.text("description", 2),
             "idType": "userID",
             "createdTime": times[0],
@@ -131,41 +143,46 @@ class Store:
                       "ownerEmail": creator["email"]},
         }  # fmt: skip
         if kind == "metrics":
-            shared["owner"]["name"] = creator["name"]
-        return {**only_its_own(kind, shared), **of_kind(kind, dice, version, times[1]), **_restless(kind, version)}
+            common["owner"]["name"] = creator["name"]
+        return {**only_its_own(kind, common), **of_kind(kind, dice, version, times[1]), **_restless(kind, version)}
 
-    def put(self, kind: str, one: str, told: Mapping[str, Any], who: str = "Konsollen") -> Record:  # Any: of JSON
-        """Makes or changes a definition: a new version, and an entry of the audit log."""
+    def save(
+        self, kind: str, definition_id: str, values: Mapping[str, Any], author: str = "Konsollen"
+    ) -> Record:  # Any: of JSON
+        """Creates or changes a definition: a new version, and an entry in the audit log."""
         with self.lock:
-            versions = list(self.versions(kind, one))
+            versions = list(self.versions(kind, definition_id))
             now = millis(datetime.now(UTC))
-            new = {**self._shaped(kind, one, Dice(self.seed, kind, one), 0, (now, now)), **_empty(kind)}
+            new = {
+                **self._shape(kind, definition_id, Dice(self.seed, kind, definition_id), 0, (now, now)),
+                **_empty(kind),
+            }
             last = versions[-1] if versions else new
-            changed = only_its_own(kind, {**told, "lastModifiedTime": now, "lastModifierName": who})
-            found = {**last, **changed, "id": one}
-            if kind in VERSIONED:
-                found["version"] = int(last.get("version") or 0) + 1
-            self.changed[(kind, one)] = [*versions, found] if kind in VERSIONED else [found]
-            self.gone.discard((kind, one))
-            self.note(kind, one, "updated" if versions else "created", {"to": {"old": None, "new": "…"}})
-            return found
+            changes = only_its_own(kind, {**values, "lastModifiedTime": now, "lastModifierName": author})
+            definition = {**last, **changes, "id": definition_id}
+            if kind in VERSIONED_KINDS:
+                definition["version"] = int(last.get("version") or 0) + 1
+            self.changed[(kind, definition_id)] = [*versions, definition] if kind in VERSIONED_KINDS else [definition]
+            self.gone.discard((kind, definition_id))
+            self.note(kind, definition_id, "updated" if versions else "created", {"to": {"old": None, "new": "…"}})
+            return definition
 
-    def delete(self, kind: str, one: str) -> bool:
-        """Takes one away; the audit log tells it."""
+    def delete(self, kind: str, definition_id: str) -> bool:
+        """Deletes a definition, with an entry in the audit log."""
         with self.lock:
-            there = bool(self.versions(kind, one))
-            self.gone.add((kind, one))
-            if there:
-                self.note(kind, one, "deleted", {})
-            return there
+            exists = bool(self.versions(kind, definition_id))
+            self.gone.add((kind, definition_id))
+            if exists:
+                self.note(kind, definition_id, "deleted", {})
+            return exists
 
-    def reviews(self, kind: str, one: str) -> list[Record]:
-        """The reviews of a definition, newest first."""
-        known = self.reviews_changed.get((kind, one))
-        if known is not None:
-            return known
-        number = _number(one)
-        if number is None or kind not in REVIEWED or (kind, one) in self.changed:
+    def reviews(self, kind: str, definition_id: str) -> list[Record]:
+        """Returns the reviews of a definition, newest first."""
+        changed_reviews = self.reviews_changed.get((kind, definition_id))
+        if changed_reviews is not None:
+            return changed_reviews
+        number = _number(definition_id)
+        if number is None or kind not in REVIEWED_KINDS or (kind, definition_id) in self.changed:
             return []
         dice = Dice(self.seed, kind, number, "review")
         return [self._review(dice, place) for place in reversed(range(dice.number("count", 3)))]
@@ -183,29 +200,33 @@ class Store:
         }
 
     def audit_ids(self, begin: date, end: date, action: str = "") -> list[str]:
-        """The entries of the audit log between two days, both of them too, newest first."""
+        """Returns the audit entries between two days, inclusive, newest first."""
         count = self.audit_count
-        first = bisect_left(range(count), begin, key=lambda one: self.audit_moment(one).date())
-        after = bisect_right(range(count), end, key=lambda one: self.audit_moment(one).date())
-        rolled = range(first, after)
+        first = bisect_left(range(count), begin, key=lambda number: self.audit_moment(number).date())
+        after = bisect_right(range(count), end, key=lambda number: self.audit_moment(number).date())
+        seeded = range(first, after)
         with self.lock:
-            added = [count + place for place, (when, _) in enumerate(self.audit_added) if begin <= when.date() <= end]
-        ids = [_AUDIT.format(one) for one in reversed([*rolled, *added])]
-        return [one for one in ids if not action or (self.entry(one) or {})["actionType"] == action]
+            added = [
+                count + place
+                for place, (logged_at, _) in enumerate(self.audit_added)
+                if begin <= logged_at.date() <= end
+            ]
+        ids = [_AUDIT.format(number) for number in reversed([*seeded, *added])]
+        return [number for number in ids if not action or (self.entry(number) or {})["actionType"] == action]
 
-    def entry(self, one: str) -> Record | None:
-        """An entry of the audit log."""
-        number = int(one.removeprefix("audit-"))
+    def entry(self, entry_id: str) -> Record | None:
+        """Returns an entry of the audit log."""
+        number = int(entry_id.removeprefix("audit-"))
         return self._entry(number) if number < self.audit_count else self.audit_added[number - self.audit_count][1]
 
     def audit_moment(self, number: int) -> datetime:
-        """When an entry that was rolled was made; later ones have higher numbers."""
+        """Returns the time of a generated entry; later ones have higher numbers."""
         return BEGIN + timedelta(seconds=number * _SPAN_S // max(1, self.audit_count))
 
     def _entry(self, number: int) -> Record:
         dice = Dice(self.seed, "audit", number)
-        kind = dice.among("kind", [one for one in KINDS if self.counts[one]] or ["gates"])
-        one = slug(self.seed, kind, dice.number("which", max(1, self.counts[kind])))
+        kind = dice.among("kind", [definition_id for definition_id in KINDS if self.counts[definition_id]] or ["gates"])
+        definition_id = slug(self.seed, kind, dice.number("which", max(1, self.counts[kind])))
         passes = dice.number("passes", 100)
         changes = {
             "rules": {
@@ -214,31 +235,31 @@ class Store:
             }
         }
         action = dice.among("action", ("updated", "updated", "created"))
-        return _entry(number, (kind, one, action), changes, person(dice, "who"), self.audit_moment(number))
+        return _entry(number, (kind, definition_id, action), changes, person(dice, "who"), self.audit_moment(number))
 
-    def note(self, kind: str, one: str, action: str, changes: Mapping[str, object]) -> None:
+    def note(self, kind: str, definition_id: str, action: str, changes: Mapping[str, object]) -> None:
         """Adds an entry to the audit log."""
         with self.lock:
             number = self.audit_count + len(self.audit_added)
-            who = {"id": "user-000", "name": "Konsollen", "email": "konsollen@etaten.example"}
+            author = {"id": "user-000", "name": "Konsollen", "email": "konsollen@etaten.example"}
             now = datetime.now(UTC)
-            self.audit_added.append((now, _entry(number, (kind, one, action), changes, who, now)))
+            self.audit_added.append((now, _entry(number, (kind, definition_id, action), changes, author, now)))
 
 
 def _entry(
-    number: int, what: tuple[str, str, str], changes: Mapping[str, object], who: Record, when: datetime
+    number: int, named_action: tuple[str, str, str], changes: Mapping[str, object], author: Record, logged_at: datetime
 ) -> Record:
-    kind, name, action = what
+    kind, name, action = named_action
     return {
         "id": _AUDIT.format(number),
         "name": name,
         "changeLog": f"{action} {name}",
         "actionType": _action(kind, action),
-        "date": f"{_DAYS[when.weekday()]} {_MONTHS[when.month - 1]} {when.day:02d} {when.year}",
-        "time": f"{when:%H:%M:%S} GMT+0000 (Coordinated Universal Time)",
-        "updatedBy": who["name"],
-        "updatedByUserID": who["id"],
-        "modifierEmail": who["email"],
+        "date": f"{_DAYS[logged_at.weekday()]} {_MONTHS[logged_at.month - 1]} {logged_at.day:02d} {logged_at.year}",
+        "time": f"{logged_at:%H:%M:%S} GMT+0000 (Coordinated Universal Time)",
+        "updatedBy": author["name"],
+        "updatedByUserID": author["id"],
+        "modifierEmail": author["email"],
         "changes": dict(changes),
         "tags": [],
         "targetAppIDs": [],
@@ -246,10 +267,15 @@ def _entry(
 
 
 def _action(kind: str, action: str) -> str:
-    """What the log calls an action: `gate_create`, `config_delete`, `autotune_experiment_delete`."""
-    done = {"created": "create", "updated": "update", "deleted": "delete"}[action]
-    shared = {"gates": "config", "dynamic_configs": "config", "segments": "config", "autotunes": "autotune_experiment"}
-    return f"{shared.get(kind, SINGULAR[kind]) if done == 'delete' else SINGULAR[kind]}_{done}"
+    """Returns the audit log's name of an action: `gate_create`, `config_delete`, `autotune_experiment_delete`."""
+    verb = {"created": "create", "updated": "update", "deleted": "delete"}[action]
+    shared_names = {
+        "gates": "config",
+        "dynamic_configs": "config",
+        "segments": "config",
+        "autotunes": "autotune_experiment",
+    }
+    return f"{shared_names.get(kind, SINGULAR[kind]) if verb == 'delete' else SINGULAR[kind]}_{verb}"
 
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -257,18 +283,18 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def _shares(definitions: int) -> dict[str, int]:
-    found = {kind: definitions * percent // 100 for kind, percent in _PERCENT.items()}
-    found["gates"] += definitions - sum(found.values())
-    return found
+    shares = {kind: definitions * percent // 100 for kind, percent in _PERCENT.items()}
+    shares["gates"] += definitions - sum(shares.values())
+    return shares
 
 
-def _number(one: str) -> int | None:
-    tail = one.rpartition("_")[2]
+def _number(text: str) -> int | None:
+    tail = text.rpartition("_")[2]
     return int(tail) if tail.isascii() and tail.isdigit() and len(tail) < 9 else None
 
 
 def _restless(kind: str, reads: int) -> Record:
-    """What changes without anybody changing it."""
+    """Returns the members that change on every read."""
     if kind == "gates":
         return {"checksPerHour": 1_000 + reads, "typeReason": _REASONS[reads % len(_REASONS)]}
     if kind == "experiments":
@@ -284,6 +310,6 @@ def _empty(kind: str) -> Record:
     if kind == "gates":
         return {"isEnabled": True, "status": "In Progress", "rules": []}
     if kind == "experiments":
-        undecided = {"decisionTime": None, "decisionReason": None, "launchedGroupID": None}
-        return {"status": "setup", "startTime": None, "endTime": None, **undecided}
+        no_decision = {"decisionTime": None, "decisionReason": None, "launchedGroupID": None}
+        return {"status": "setup", "startTime": None, "endTime": None, **no_decision}
     return {"rules": []} if kind in ("dynamic_configs", "segments") else {}

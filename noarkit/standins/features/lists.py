@@ -1,5 +1,4 @@
-"""Lists as the service tells them: pages from 1, at most a hundred, and a `nextPage` that says no more than whether
-there is one, in five spellings."""
+"""Paged lists of the service: pages from 1, at most a hundred rows, and a `nextPage` in five spellings."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ MOST = 100
 
 
 class Refusal(Exception):
-    """What the service says no with."""
+    """An error answer of the service."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -21,40 +20,42 @@ class Refusal(Exception):
         self.message = message
 
 
-def refused(refusal: Refusal) -> Response:
-    """A refusal as an answer."""
+def refusal_response(refusal: Refusal) -> Response:
+    """Builds an error answer."""
     return JSONResponse({"status": refusal.status, "message": refusal.message}, refusal.status)
 
 
-def one_of(data: Mapping[str, object] | None, message: str, status: int = 200) -> Response:
-    """One object. Raises `Refusal` where there is none."""
+def single_object(data: Mapping[str, object] | None, message: str, status: int = 200) -> Response:
+    """Builds the answer with one object. Raises `Refusal` if there is none."""
     if data is None:
         raise Refusal(404, "Not found")
     return JSONResponse({"message": message, "data": dict(data)}, status)
 
 
-def listed(found: Sequence[str], asked: Mapping[str, str], path: str, show: Callable[[str], Record | None]) -> Response:
-    """One page of what is shown by its id."""
-    limit, page = min(_count(asked, "limit", MOST), MOST), _count(asked, "page", 1)
+def list_page(
+    ids: Sequence[str], query: Mapping[str, str], path: str, show: Callable[[str], Record | None]
+) -> Response:
+    """Builds one page of objects looked up by id."""
+    limit, page = min(_count(query, "limit", MOST), MOST), _count(query, "page", 1)
     begin = (page - 1) * limit
-    data = [told for one in found[begin : begin + limit] if (told := show(one)) is not None]
-    more = begin + limit < len(found)
+    data = [item for item_id in ids[begin : begin + limit] if (item := show(item_id)) is not None]
+    more = begin + limit < len(ids)
     pagination = {
         "itemsPerPage": limit,
         "pageNumber": page,
         "nextPage": _next(path, page + 1, limit) if more else None,
         "previousPage": f"?page={page - 1}&limit={limit}" if page > 1 else None,
-        "totalItems": len(found),
+        "totalItems": len(ids),
     }
     return JSONResponse({"message": "Listed.", "data": data, "pagination": pagination})
 
 
-def whole(rows: Sequence[Record], *, per_page: int | None = None) -> Response:
-    """A list in one piece: without any pagination, or with one of its own idea."""
-    told: Record = {"message": "Listed.", "data": list(rows)}
+def whole_list(rows: Sequence[Record], *, per_page: int | None = None) -> Response:
+    """Builds an unpaged list, or one with its own pagination."""
+    body: Record = {"message": "Listed.", "data": list(rows)}
     if per_page is not None:
-        told["pagination"] = {"itemsPerPage": per_page, "pageNumber": 1, "nextPage": None, "previousPage": None}
-    return JSONResponse(told)
+        body["pagination"] = {"itemsPerPage": per_page, "pageNumber": 1, "nextPage": None, "previousPage": None}
+    return JSONResponse(body)
 
 
 def _next(path: str, page: int, limit: int) -> str:
@@ -69,8 +70,8 @@ def _next(path: str, page: int, limit: int) -> str:
     return spelt[page % len(spelt)]
 
 
-def _count(asked: Mapping[str, str], name: str, default: int) -> int:
-    told = asked.get(name) or str(default)
-    if not told.isascii() or not told.isdigit() or not 0 < int(told) < 10**9:
+def _count(query: Mapping[str, str], name: str, default: int) -> int:
+    text = query.get(name) or str(default)
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 10**9:
         raise Refusal(400, f"{name} must be a positive number")
-    return int(told)
+    return int(text)

@@ -1,5 +1,5 @@
-"""The service's tools for assistants: some read, some change something, and one reads whatever the console can. A key
-that only reads may call no tool that changes something."""
+"""The service's MCP tools for assistants: some read, some change something, and one reads any path of the console. A
+read-only key may call no tool that changes something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
-from noarkit.standins.calling import Call
+from noarkit.standins.call import Call
 from noarkit.standins.features.calls import Calls
 from noarkit.standins.features.lists import Refusal
 from noarkit.standins.windows import Windows
@@ -25,12 +25,14 @@ _KINDS = {"Gate": "gates", "Dynamic_Config": "dynamic_configs", "Segment": "segm
 
 
 def servers(calls: Calls, windows: Windows, may_write: Callable[[Mapping[str, str]], bool]) -> dict[str, MCPServer]:
-    """The one server; `may_write` judges by the headers of whoever calls."""
+    """Builds the one server; `may_write` judges the caller's headers."""
     server = MCPServer("features", version="1", log_level="CRITICAL")
     desk = _Desk(calls, windows, may_write)
-    for one, kind in _KINDS.items():
-        server.add_tool(desk.listing(kind), name=f"Get_List_of_{one}s", description="All of them.", annotations=_READS)
-        server.add_tool(desk.showing(kind), name=f"Get_{one}_Details_by_ID", description="One.", annotations=_READS)
+    for title, kind in _KINDS.items():
+        server.add_tool(
+            desk.listing(kind), name=f"Get_List_of_{title}s", description="All of them.", annotations=_READS
+        )
+        server.add_tool(desk.showing(kind), name=f"Get_{title}_Details_by_ID", description="One.", annotations=_READS)
     server.add_tool(desk.audit, name="Get_Audit_Logs", description="Who changed what.", annotations=_READS)
     server.add_tool(desk.create, name="Create_Gate", description="Makes a gate.")
     server.add_tool(desk.read_anything, name="api_read", description="Reads a path of the console.", annotations=_READS)
@@ -44,38 +46,38 @@ class _Desk:
     may_write: Callable[[Mapping[str, str]], bool]
 
     def listing(self, kind: str) -> Callable[..., Json]:
-        """A tool that lists a kind."""
+        """Makes a tool that lists a kind."""
 
-        def listed(page: int = 1, limit: int = 100) -> Json:
-            return self._asked(f"/{kind}", {"page": [str(page)], "limit": [str(limit)]})
+        def list_kind(page: int = 1, limit: int = 100) -> Json:
+            return self._request(f"/{kind}", {"page": [str(page)], "limit": [str(limit)]})
 
-        return listed
+        return list_kind
 
     def showing(self, kind: str) -> Callable[..., Json]:
-        """A tool that shows one of a kind."""
+        """Makes a tool that shows one definition of a kind."""
 
-        def shown(id: str) -> Json:
-            return self._asked(f"/{kind}/{id}")
+        def show_one(id: str) -> Json:
+            return self._request(f"/{kind}/{id}")
 
-        return shown
+        return show_one
 
     def audit(self, startDate: str = "", endDate: str = "") -> Json:
-        """The audit log."""
-        return self._asked("/audit_logs", {"startDate": [startDate], "endDate": [endDate]})
+        """Reads the audit log."""
+        return self._request("/audit_logs", {"startDate": [startDate], "endDate": [endDate]})
 
     def create(self, context: Context, name: str, description: str = "") -> Json:
-        """A gate. It counts as the change that it is."""
+        """Creates a gate. It counts as a change."""
         if not self.may_write(context.headers or {}):
             raise ToolError("403: This key may only read")
         if self.windows.enter() > 0:
             raise ToolError("429: Too many requests")
-        return self._asked("/gates", method="POST", body={"name": name, "description": description})
+        return self._request("/gates", method="POST", body={"name": name, "description": description})
 
     def read_anything(self, path: str) -> Json:
-        """What no archive should be told: keys are among it."""
-        return self._asked(path)
+        """Reads any path of the console, keys included."""
+        return self._request(path)
 
-    def _asked(
+    def _request(
         self, path: str, queries: dict[str, list[str]] | None = None, *, method: str = "GET", body: Json | None = None
     ) -> Json:
         try:
@@ -84,5 +86,5 @@ class _Desk:
             )
         except Refusal as refusal:
             raise ToolError(f"{refusal.status}: {refusal.message}") from refusal
-        found: Json = json.loads(bytes(answer.body))
-        return found
+        value: Json = json.loads(bytes(answer.body))
+        return value

@@ -1,4 +1,4 @@
-"""The feature-management service on loopback: whose key this is, the two windows, and which part answers."""
+"""The stand-in server of the feature-management service: keys, the two rate windows, and routing."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from noarkit.standins.calling import Answering, Call, Unreadable, answered, has_tools, service
-from noarkit.standins.consent import agreed, form_of, issued
-from noarkit.standins.control import Control, Told, switches
+from noarkit.standins.call import Call, CallHandler, UnreadableCall, has_tools, make_endpoint, service
+from noarkit.standins.consent import consent_redirect, form_of, issue_tokens
+from noarkit.standins.control import Control, JsonObject, switches
 from noarkit.standins.features.calls import Calls, object_type
 from noarkit.standins.features.data import Store
 from noarkit.standins.features.evaluation import Evaluation
-from noarkit.standins.features.lists import Refusal, refused
+from noarkit.standins.features.lists import Refusal, refusal_response
 from noarkit.standins.hooks import Delivery, Hooks
-from noarkit.standins.issuer import Issuer, Refused, Terms
-from noarkit.standins.serving import Wish
+from noarkit.standins.issuer import Issuer, TokenPolicy, TokenRefusal
+from noarkit.standins.server import StandinSpec
 from noarkit.standins.windows import Windows
 
 _LIMITS = ((100, 10.0), (900, 900.0))
 _ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _KEY, _VERSION = "service-api-key", "service-api-version"
-_KNOWN_VERSION = "20240601"
+_API_VERSION = "20240601"
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Features:
     `personal=refused` for an owner who lets nobody have a key, `retries=a,b,…` of webhooks."""
 
     url: str
-    wish: Wish
+    spec: StandinSpec
     store: Store = field(init=False)
     windows: Windows = field(init=False)
     calls: Calls = field(init=False)
@@ -56,143 +56,151 @@ class Features:
     hook_url: str = ""
 
     def __post_init__(self) -> None:
-        audit = int(self.wish.options.get("audit", str(10 * self.wish.records)))
-        self.store = Store(self.wish.records, audit, self.wish.seed)
-        self.windows = Windows(self.wish.limits if self.wish.limits is not None else _LIMITS)
+        audit = int(self.spec.options.get("audit", str(10 * self.spec.records)))
+        self.store = Store(self.spec.records, audit, self.spec.seed)
+        self.windows = Windows(self.spec.limits if self.spec.limits is not None else _LIMITS)
         self.calls = Calls(self.store, self.notify)
         self.evaluation = Evaluation(self.store, self.tell)
-        terms = Terms("standin-client", secrets.token_urlsafe(24), self.wish.lifetime_s, rotates=True, needs_pkce=True)
-        self.issuer = Issuer(terms)
-        self.hooks = Hooks.of(self.wish.options)
+        policy = TokenPolicy(
+            "standin-client", secrets.token_urlsafe(24), self.spec.lifetime_s, rotates=True, needs_pkce=True
+        )
+        self.issuer = Issuer(policy)
+        self.hooks = Hooks.of(self.spec.options)
 
     def settings(self) -> Mapping[str, object]:
-        """What a connection to it is configured with."""
-        shared: dict[str, object] = {
+        """The settings of a connection to it."""
+        common: dict[str, object] = {
             "console_api_url": self.url,
             "http_api_url": self.url,
-            "client_id": self.issuer.terms.client_id,
+            "client_id": self.issuer.policy.client_id,
         }
-        if self.wish.limits is not None:
-            shared["rates"] = self.wish.rates()
-        if self.wish.options.get("reads") != "counted":
-            shared["read_rates"] = []
-        return shared
+        if self.spec.limits is not None:
+            common["rates"] = self.spec.rates()
+        if self.spec.options.get("reads") != "counted":
+            common["read_rates"] = []
+        return common
 
     def secrets(self) -> Mapping[str, str]:
-        """A console key that reads, one that writes too, a server's secret key, and the secret of webhooks."""
-        known = {"api_key": self.read_key, "server_key": self.server_key, "webhook_secret": self.hook_secret}
-        writing = {} if self.wish.options.get("key") == "read" else {"write_key": self.write_key}
-        return {**known, **writing, "client_secret": self.issuer.terms.client_secret}
+        """A read-only console key, one that writes too, a server's secret key, and the secret of webhooks."""
+        all_secrets = {"api_key": self.read_key, "server_key": self.server_key, "webhook_secret": self.hook_secret}
+        write_secret = {} if self.spec.options.get("key") == "read" else {"write_key": self.write_key}
+        return {**all_secrets, **write_secret, "client_secret": self.issuer.policy.client_secret}
 
     @property
     def app(self) -> Starlette:
-        """The service."""
-        console = partial(self._answered, {"read": self.read_key, "write": self.write_key}, self.calls.answer)
-        evaluation = partial(self._answered, {"": self.server_key}, self.evaluation.answer)
+        """The web application."""
+        console = partial(self._answer, {"read": self.read_key, "write": self.write_key}, self.calls.answer)
+        evaluation = partial(self._answer, {"": self.server_key}, self.evaluation.answer)
         routes = [
             Route("/oauth/authorize", self._consent, methods=["GET"]),
             Route("/oauth/token", self._token, methods=["POST"]),
-            Route("/console/v1/{rest:path}", answered(console, "/console/v1"), methods=_ALL),
+            Route("/console/v1/{rest:path}", make_endpoint(console, "/console/v1"), methods=_ALL),
             self._switches(),
         ]
-        checks = Route("/v1/{what:path}", answered(evaluation, "/v1"), methods=["POST"])
+        checks = Route("/v1/{what:path}", make_endpoint(evaluation, "/v1"), methods=["POST"])
         if not has_tools():
             return service([*routes, checks])
         from noarkit.standins.features import mcp_servers
         from noarkit.standins.mcp_gate import Gate
 
         servers = mcp_servers.servers(self.calls, self.windows, self._may_write)
-        return service([*routes, checks], Gate(self.control.meets, self._turned_away, servers))
+        return service([*routes, checks], Gate(self.control.take, self._refuse_tool_call, servers))
 
     def close(self) -> None:
-        """Ends the webhooks' thread."""
+        """Stops the webhook thread."""
         self.hooks.close()
 
-    def notify(self, kind: str, one: str, action: str) -> None:
-        """Tells the webhook that a definition was changed, signed over the raw bytes."""
-        metadata = {"type": object_type(kind), "name": one, "action": action, "projectID": self.store.project_id}
+    def notify(self, kind: str, definition_id: str, action: str) -> None:
+        """Notifies the webhook of a changed definition, signed over the raw bytes."""
+        metadata = {
+            "type": object_type(kind),
+            "name": definition_id,
+            "action": action,
+            "projectID": self.store.project_id,
+        }
         event = {"eventName": "service::config_change", "timestamp": int(time.time() * 1_000), "metadata": metadata}
         self.tell({"data": [{**event, "user": {"name": "Konsollen"}}]})
 
     def tell(self, message: object) -> None:
-        """Sends a message to the webhook, where there is one."""
+        """Sends a message to the webhook, if there is one."""
         if self.hook_url:
             body = json.dumps(message, ensure_ascii=False).encode()
-            self.hooks.send(Delivery(self.hook_url, body, lambda: sealed(self.hook_secret, body)))
+            self.hooks.send(Delivery(self.hook_url, body, lambda: sign_message(self.hook_secret, body)))
 
-    def _answered(self, keys: Mapping[str, str], answering: Answering, call: Call) -> Response:
+    def _answer(self, keys: Mapping[str, str], handler: CallHandler, call: Call) -> Response:
         try:
-            return self._let_in(call, keys) or answering(call)
-        except Unreadable as error:
-            return refused(Refusal(400, str(error)))
+            return self._refuse_call(call, keys) or handler(call)
+        except UnreadableCall as error:
+            return refusal_response(Refusal(400, str(error)))
         except Refusal as refusal:
-            return refused(refusal)
+            return refusal_response(refusal)
 
-    def _let_in(self, call: Call, keys: Mapping[str, str]) -> Response | None:
-        """The answer to a call that is not let in; `keys` by the method they are good for, "" for any."""
-        trouble = self.control.meets(call.path)
+    def _refuse_call(self, call: Call, keys: Mapping[str, str]) -> Response | None:
+        """Returns the refusal of an unauthenticated call; `keys` are valid for their method, "" for any."""
+        trouble = self.control.take(call.path)
         if trouble is not None:
             return trouble
-        shown = call.headers.get(_KEY, "")
-        if not any(hmac.compare_digest(shown.encode(), key.encode()) for key in keys.values()):
-            raise Refusal(401, f"Invalid API key for this endpoint. Key: {shown}")
-        if call.headers.get(_VERSION, _KNOWN_VERSION) != _KNOWN_VERSION:
+        key_shown = call.headers.get(_KEY, "")
+        if not any(hmac.compare_digest(key_shown.encode(), key.encode()) for key in keys.values()):
+            raise Refusal(401, f"Invalid API key for this endpoint. Key: {key_shown}")
+        if call.headers.get(_VERSION, _API_VERSION) != _API_VERSION:
             raise Refusal(400, "Unknown API version")
         writes = call.method != "GET"
-        if writes and "write" in keys and not hmac.compare_digest(shown.encode(), keys["write"].encode()):
+        if writes and "write" in keys and not hmac.compare_digest(key_shown.encode(), keys["write"].encode()):
             raise Refusal(403, "This key may only read")
-        counted = writes or self.wish.options.get("reads") == "counted"
-        if counted and self.windows.enter() > 0:
+        is_counted = writes or self.spec.options.get("reads") == "counted"
+        if is_counted and self.windows.enter() > 0:
             return JSONResponse({"message": "Too many requests"}, 429)
         return None
 
-    def _turned_away(self, path: str, headers: Mapping[str, str], query: str) -> Response | None:
-        """The answer to a call of a tool that is not let in: by a key of the console, or by a person's consent."""
-        shown = headers.get(_KEY, "")
-        known = any(hmac.compare_digest(shown.encode(), key.encode()) for key in (self.read_key, self.write_key))
-        if known or self.issuer.is_good(headers.get("authorization", "").removeprefix("Bearer ")):
+    def _refuse_tool_call(self, path: str, headers: Mapping[str, str], query: str) -> Response | None:
+        """Returns the refusal of a tool call without a console key or a person's consent; None for one that may go
+        on."""
+        key_shown = headers.get(_KEY, "")
+        is_known = any(hmac.compare_digest(key_shown.encode(), key.encode()) for key in (self.read_key, self.write_key))
+        if is_known or self.issuer.is_good(headers.get("authorization", "").removeprefix("Bearer ")):
             return None
-        return refused(Refusal(401, f"Invalid API key. Key: {shown}"))
+        return refusal_response(Refusal(401, f"Invalid API key. Key: {key_shown}"))
 
     def _may_write(self, headers: Mapping[str, str]) -> bool:
-        """Whether who calls a tool may change something by it."""
-        shown = headers.get(_KEY, "")
-        return not shown or hmac.compare_digest(shown.encode(), self.write_key.encode())
+        """True if the caller of a tool may change something."""
+        key = headers.get(_KEY, "")
+        return not key or hmac.compare_digest(key.encode(), self.write_key.encode())
 
     async def _consent(self, request: Request) -> Response:
-        refuses = self.wish.options.get("personal") == "refused"
-        return agreed(request, self.issuer, denied="access_denied" if refuses else "")
+        refuses = self.spec.options.get("personal") == "refused"
+        return consent_redirect(request, self.issuer, denial="access_denied" if refuses else "")
 
     async def _token(self, request: Request) -> Response:
         form = await form_of(request)
         try:
-            self.issuer.known(form.get("client_id", ""), form.get("client_secret", ""))
-            return JSONResponse(issued(self.issuer, form))
-        except Refused as refusal:
+            self.issuer.check_client(form.get("client_id", ""), form.get("client_secret", ""))
+            return JSONResponse(issue_tokens(self.issuer, form))
+        except TokenRefusal as refusal:
             return JSONResponse({"error": refusal.error}, refusal.status)
 
     def _switches(self) -> Route:
         verbs = {
             "change": self._change,
-            "webhook": lambda told: {"verified": self._set_up(str(told["url"]))},
-            "expire": lambda told: self.issuer.expire(),
-            "tell": lambda told: self.tell(told["message"]),
+            "webhook": lambda arguments: {"verified": self._set_up(str(arguments["url"]))},
+            "expire": lambda arguments: self.issuer.expire(),
+            "tell": lambda arguments: self.tell(arguments["message"]),
         }
         return switches(self.control, verbs, self._counts)
 
-    def _change(self, told: Told) -> None:
-        for one in told.get("definitions", []):
-            self.store.put(one["kind"], one["id"], one.get("members", {}))
-        for one in told.get("gone", []):
-            self.store.delete(one["kind"], one["id"])
-        for one in told.get("unlisted", []):
-            self.store.unlisted.add((one["kind"], one["id"]))
-        for one in told.get("reviews", []):
-            self.store.reviews_changed[(one["kind"], one["id"])] = one["reviews"]
+    def _change(self, arguments: JsonObject) -> None:
+        for definition in arguments.get("definitions", []):
+            self.store.save(definition["kind"], definition["id"], definition.get("members", {}))
+        for definition in arguments.get("gone", []):
+            self.store.delete(definition["kind"], definition["id"])
+        for definition in arguments.get("unlisted", []):
+            self.store.unlisted.add((definition["kind"], definition["id"]))
+        for definition in arguments.get("reviews", []):
+            self.store.reviews_changed[(definition["kind"], definition["id"])] = definition["reviews"]
 
     def _counts(self) -> dict[str, object]:
         return {
-            "limits": self.windows.told(),
+            "limits": self.windows.summary(),
             "definitions": sum(len(self.store.ids(kind)) for kind in self.store.counts),
             "checks": self.evaluation.checks,
             "exposures": self.evaluation.exposures,
@@ -201,29 +209,29 @@ class Features:
             "people_read": self.calls.people_read,
             "reviews_read": self.calls.reviews_read,
             "project": self.store.project_id,
-            "deliveries": self.hooks.told(),
+            "deliveries": self.hooks.summary(),
         }
 
     def _set_up(self, url: str) -> bool:
-        """Asks the place of a webhook whether it wants it; only then it gets any."""
+        """Verifies the address of a webhook; only then it gets messages."""
         code = secrets.token_hex(8)
-        asked = {"data": {"event": "url_verification", "verification_code": code}}
+        message = {"data": {"event": "url_verification", "verification_code": code}}
         try:
-            answer = httpx.post(url, json=asked, trust_env=False, timeout=10.0)
+            answer = httpx.post(url, json=message, trust_env=False, timeout=10.0)
             good = answer.status_code == 200 and answer.json() == {"verification_code": code}
         except (httpx.HTTPError, ValueError):
-            good = False  # nobody is there, or nobody who knows what this is
+            good = False  # no answer, or not by a webhook receiver
         self.hook_url = url if good else ""
         return good
 
 
-def standin(url: str, wish: Wish) -> Features:
-    """The stand-in at an address."""
-    return Features(url, wish)
+def standin(url: str, spec: StandinSpec) -> Features:
+    """Builds the stand-in for an address."""
+    return Features(url, spec)
 
 
-def sealed(secret: str, body: bytes) -> dict[str, str]:
-    """The headers of a webhook's message now."""
+def sign_message(secret: str, body: bytes) -> dict[str, str]:
+    """Builds the signature headers of a webhook message."""
     stamp = str(int(time.time() * 1_000))
     digest = hmac.new(secret.encode(), f"v0:{stamp}:".encode() + body, hashlib.sha256).hexdigest()
     return {

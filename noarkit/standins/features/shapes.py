@@ -1,20 +1,20 @@
-"""What definitions of each kind have of their own."""
+"""The members of definitions that only one kind has."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from noarkit.standins.dice import Dice
+from noarkit.standins.fake_data import Dice
 
 KINDS = (
     "gates", "dynamic_configs", "experiments", "layers", "segments", "param_stores", "autotunes", "holdouts", "metrics",
 )  # fmt: skip
-VERSIONED = ("gates", "dynamic_configs", "experiments")
-# letters beyond ASCII are no part of a name there
+VERSIONED_KINDS = ("gates", "dynamic_configs", "experiments")
+# names have ASCII letters only
 _NAMES = ("ny_innlogging", "enkelt_skjema", "soknadshjelp", "rask_betaling", "morkt_utseende", "varsel_sms", "kart_v2")
 _PERSON = ("creatorID", "creatorName", "creatorEmail", "lastModifierID", "lastModifierName", "lastModifierEmail")
 _TIMES = ("createdTime", "lastModifiedTime")
-# what each kind does not have of what the others share
+# common members that a kind does not have
 _WITHOUT = {
     "layers": ("owner",),
     "segments": ("owner",),
@@ -25,28 +25,28 @@ _WITHOUT = {
         *_PERSON[1:3], *_PERSON[4:], _TIMES[1], "holdoutIDs", "idType", "owner", "tags", "targetApps", "version",
     ),
 }  # fmt: skip
-_APPS_LISTED = ("segments", "autotunes", "holdouts")
+_KINDS_WITH_APPS = ("segments", "autotunes", "holdouts")
 Record = dict[str, Any]  # what JSON holds
 
 
 def slug(seed: int, kind: str, number: int) -> str:
-    """The id of a definition that was rolled."""
+    """Returns the id of a generated definition."""
     return f"{Dice(seed, kind, number).among('name', _NAMES)}_{number}"
 
 
-def only_its_own(kind: str, told: Record) -> Record:
-    """What a definition of a kind is told with, of all that there could be."""
-    found = {name: told[name] for name in told if name not in _WITHOUT.get(kind, ())}
-    if kind not in VERSIONED:
-        found.pop("version", None)
-    apps = found.get("targetApps")
-    if kind in _APPS_LISTED and isinstance(apps, str):
-        found["targetApps"] = [apps]
-    return found
+def only_its_own(kind: str, row: Record) -> Record:
+    """Keeps only the members that a kind has."""
+    members = {name: row[name] for name in row if name not in _WITHOUT.get(kind, ())}
+    if kind not in VERSIONED_KINDS:
+        members.pop("version", None)
+    apps = members.get("targetApps")
+    if kind in _KINDS_WITH_APPS and isinstance(apps, str):
+        members["targetApps"] = [apps]
+    return members
 
 
-def of_kind(kind: str, dice: Dice, version: int, changed: int) -> Record:
-    """The members that only this kind has."""
+def of_kind(kind: str, dice: Dice, version: int, changed_ms: int) -> Record:
+    """Builds the members that only this kind has."""
     if kind == "gates":
         return _gate(dice, version)
     if kind == "dynamic_configs":
@@ -58,7 +58,7 @@ def of_kind(kind: str, dice: Dice, version: int, changed: int) -> Record:
             "schema": '{"type": "object", "properties": {"farge": {"type": "string"}}}',
         }
     if kind == "experiments":
-        return _experiment(dice, changed)
+        return _experiment(dice, changed_ms)
     if kind == "layers":
         return {"isImplicitLayer": False, "parameters": [{"name": "farge", "type": "string", "defaultValue": "grå"}]}
     if kind == "segments":
@@ -86,7 +86,7 @@ _TEXT = {"name": "tekst", "param_type": "string", "ref_type": "static", "value":
 def _autotune() -> Record:
     return {
         "isStarted": True,
-        "variants": [{"id": one, "name": one, "json": {"farge": one}} for one in ("a", "b")],
+        "variants": [{"id": variant, "name": variant, "json": {"farge": variant}} for variant in ("a", "b")],
         "winner": None,
         "successEvent": "sendt",
         "successEventValue": "",
@@ -109,8 +109,8 @@ def _gate(dice: Dice, version: int) -> Record:
 
 
 def _rule(dice: Dice, version: int, value: object) -> Record:
-    given, family = dice.person("target")
-    mail = f"{given}.{family}@etaten.example".casefold()
+    given_name, family_name = dice.person("target")
+    mail = f"{given_name}.{family_name}@etaten.example".casefold()
     return {
         "id": dice.uuid(f"rule{version}"),
         "baseID": dice.uuid("rule"),
@@ -122,10 +122,10 @@ def _rule(dice: Dice, version: int, value: object) -> Record:
     }
 
 
-def _experiment(dice: Dice, changed: int) -> Record:
-    decided = dice.chance("decided", 50)
-    found: Record = {
-        "status": "decision_made" if decided else dice.among("status", ("setup", "active", "abandoned")),
+def _experiment(dice: Dice, changed_ms: int) -> Record:
+    is_decided = dice.chance("decided", 50)
+    experiment: Record = {
+        "status": "decision_made" if is_decided else dice.among("status", ("setup", "active", "abandoned")),
         "hypothesis": dice.text("hypothesis", 1),
         "groups": [
             {"id": "g1", "name": "Kontroll", "size": 50, "parameterValues": {"farge": "grå"}, "disabled": False},
@@ -136,8 +136,8 @@ def _experiment(dice: Dice, changed: int) -> Record:
         "primaryMetrics": [{"name": "sendt", "type": "event_count"}],
         "secondaryMetrics": [],
         "duration": 28,
-        "startTime": changed - 28 * 86_400_000,
-        "endTime": changed if decided else None,
+        "startTime": changed_ms - 28 * 86_400_000,
+        "endTime": changed_ms if is_decided else None,
         "layerID": None,
         "targetingGateID": None,
         "bonferroniCorrection": False,
@@ -145,6 +145,6 @@ def _experiment(dice: Dice, changed: int) -> Record:
         "decisionTime": None,
         "decisionReason": None,
     }
-    if decided:
-        found |= {"decisionTime": changed, "decisionReason": dice.text("reason", 1), "launchedGroupID": "g2"}
-    return found
+    if is_decided:
+        experiment |= {"decisionTime": changed_ms, "decisionReason": dice.text("reason", 1), "launchedGroupID": "g2"}
+    return experiment

@@ -1,4 +1,4 @@
-"""The stand-in of a spend service: entries with receipts, export jobs, registers, signed webhooks."""
+"""Stand-in of a spend service: entries with receipts, export jobs, registers, signed webhooks."""
 
 from noarkit.standins.spend.service import standin
 

@@ -1,4 +1,5 @@
-"""What the spend service holds: entries that are rolled from the seed, registers, export jobs, and what was changed."""
+"""The data of the spend service: entries generated from the seed, registers, export jobs, and the changes made
+since."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from noarkit.standins.dice import Dice, mail_of
+from noarkit.standins.fake_data import Dice, mail_of
 from noarkit.standins.papers import PAPERS as ALL_PAPERS
 
 Record = dict[str, Any]
@@ -20,80 +21,84 @@ CURRENCIES = ("NOK", "NOK", "NOK", "EUR", "SEK", "JPY", "ISK", "KWD")
 EMPLOYEES, VENDORS, ACCOUNTS, TAX_CODES, GROUPS, TAGS = 25, 40, 30, 6, 3, 12
 JOB_ENTRIES = 50
 PAPERS = tuple(paper for paper in ALL_PAPERS if paper[0] in ("pdf", "png", "xml"))
-_BOOKED = {"family": "CARD_PURCHASE", "status": "COMPLETED", "exportStatus": "EXPORTED"}
-_LEFT_OUT = ("WALLET", "CASHBACK")
+_BOOKED_FIELDS = {"family": "CARD_PURCHASE", "status": "COMPLETED", "exportStatus": "EXPORTED"}
+_NOT_ARCHIVED_FAMILIES = ("WALLET", "CASHBACK")
 _FIRST = datetime(2024, 1, 2, 8, 0, tzinfo=UTC)
 _SPAN_S = 700 * 86_400
 _NO_TAG = "00000000-0000-0000-0000-000000000000"
 
 
-def told(moment: datetime) -> str:
-    """A time as the service writes it."""
+def format_time(moment: datetime) -> str:
+    """Formats a timestamp as the service does."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(slots=True)
 class Register:
-    """A list of things with ids: rolled ones, and those that were added or changed."""
+    """A list of records with ids: generated ones, and those added or changed."""
 
     seed: int
     name: str
     count: int
     roll: Callable[[Dice, int], Record]
     is_timed: bool = True
-    changed: dict[str, Record] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-    _rolled: dict[int, Record] = field(default_factory=dict)
+    changed_records: dict[str, Record] = field(default_factory=dict)
+    deleted_ids: set[str] = field(default_factory=set)
+    _cache: dict[int, Record] = field(default_factory=dict)
 
     def record_id(self, number: int) -> str:
-        """The id of a rolled one."""
-        return str(self.rolled(number)["id"])
+        """Returns the id of a generated record."""
+        return str(self.seeded_record(number)["id"])
 
     def all(self) -> Iterator[Record]:
-        """Everything that is there, by id."""
-        known = {self.record_id(number): self.rolled(number) for number in range(self.count)} | self.changed
-        for one in sorted(known.keys() - self.gone):
-            yield known[one]
+        """Yields every record, by id."""
+        records = {
+            self.record_id(number): self.seeded_record(number) for number in range(self.count)
+        } | self.changed_records
+        for record_id in sorted(records.keys() - self.deleted_ids):
+            yield records[record_id]
 
-    def rolled(self, number: int) -> Record:
-        """One as the seed has it. Registers are short, so that each is rolled once."""
-        known = self._rolled.get(number)
-        if known is None:
+    def seeded_record(self, number: int) -> Record:
+        """Generates a record from the seed. Registers are short, so each is generated once."""
+        record = self._cache.get(number)
+        if record is None:
             dice = Dice(self.seed, self.name, number)
-            when = told(_FIRST + timedelta(days=number))
-            times = {"createdAt": when, "updatedAt": when} if self.is_timed else {}
-            known = {"id": dice.uuid("id"), **times, **self.roll(dice, number)}
-            self._rolled[number] = known
-        return known
+            timestamp = format_time(_FIRST + timedelta(days=number))
+            times = {"createdAt": timestamp, "updatedAt": timestamp} if self.is_timed else {}
+            record = {"id": dice.uuid("id"), **times, **self.roll(dice, number)}
+            self._cache[number] = record
+        return record
 
-    def get(self, one: str) -> Record | None:
-        """One by its id."""
-        return next((record for record in self.all() if record["id"] == one), None)
+    def get(self, record_id: str) -> Record | None:
+        """Returns a record by its id."""
+        return next((record for record in self.all() if record["id"] == record_id), None)
 
-    def put(self, record: Record) -> Record:
-        """Adds or changes one."""
-        now = told(datetime.now(UTC))
-        known = self.get(str(record.get("id") or "")) or {"id": Dice(self.name, now, len(self.changed)).uuid("new")}
-        whole = {**({"createdAt": now} if self.is_timed else {}), **known, **record, "id": known["id"]}
+    def save(self, record: Record) -> Record:
+        """Adds or changes a record."""
+        now = format_time(datetime.now(UTC))
+        current = self.get(str(record.get("id") or "")) or {
+            "id": Dice(self.name, now, len(self.changed_records)).uuid("new")
+        }
+        whole = {**({"createdAt": now} if self.is_timed else {}), **current, **record, "id": current["id"]}
         if self.is_timed:
             whole["updatedAt"] = now
-        self.changed[str(whole["id"])] = whole
+        self.changed_records[str(whole["id"])] = whole
         return whole
 
-    def delete(self, one: str) -> bool:
-        """Takes one away."""
-        there = self.get(one) is not None
-        self.gone.add(one)
-        return there
+    def delete(self, record_id: str) -> bool:
+        """Deletes a record; False if there was none."""
+        exists = self.get(record_id) is not None
+        self.deleted_ids.add(record_id)
+        return exists
 
 
 class Store:
     """The whole service. Safe for threads."""
 
     def __init__(self, entries: int, seed: int) -> None:
-        """A store in which at least so many entries are settled, exported, and of families that are archived."""
+        """Builds a store in which at least so many entries are settled, exported, and of archived families."""
         self.seed = seed
-        self.count = self._count_for(entries)
+        self.count = self._entries_needed(entries)
         self.lock = threading.RLock()
         self.version = 0
         self._job_numbers: dict[str, int] = {}
@@ -116,7 +121,7 @@ class Store:
             "tags": Register(seed, "tags", GROUPS * TAGS, self._tag),
             "subscriptions": Register(seed, "subscriptions", 0, lambda dice, number: {}),
         }
-        self.registers["companies"].changed[self.company_id] = {
+        self.registers["companies"].changed_records[self.company_id] = {
             "id": self.company_id,
             "name": dice.company("name"),
             "organizationId": self.organization_id,
@@ -124,72 +129,72 @@ class Store:
             "address": {"addressLine1": "Torget 1", "postalCode": "5014", "locality": "Bergen", "country": "NO"},
         }
 
-    def _count_for(self, wanted: int) -> int:
-        """How many entries there must be so that enough of them can be archived."""
+    def _entries_needed(self, needed_count: int) -> int:
+        """Counts the entries needed so that enough of them can be archived."""
         count = archivable = 0
-        while archivable < wanted:
+        while archivable < needed_count:
             dice = Dice(self.seed, "entry", count)
-            archivable += dice.chance("final", 92) and dice.among("family", FAMILIES) not in _LEFT_OUT
+            archivable += dice.chance("final", 92) and dice.among("family", FAMILIES) not in _NOT_ARCHIVED_FAMILIES
             count += 1
         return count
 
     def entry_id(self, number: int) -> str:
-        """The id of a rolled entry. It bears its place, so that no table of ids is needed."""
+        """Returns the id of a generated entry. It holds its number, so that no table of ids is needed."""
         return f"{number:08x}-0000-4000-8000-{self.seed:012x}"
 
-    def entry(self, one: str) -> Record | None:
-        """An entry by its id."""
+    def entry(self, entry_id: str) -> Record | None:
+        """Returns an entry by its id."""
         with self.lock:
-            if one in self.changed:
-                return self.changed[one]
+            if entry_id in self.changed:
+                return self.changed[entry_id]
         try:
-            number = int(one[:8], 16)
+            number = int(entry_id[:8], 16)
         except ValueError:
             return None
-        return self.rolled(number) if 0 <= number < self.count and one == self.entry_id(number) else None
+        return self.seeded_entry(number) if 0 <= number < self.count and entry_id == self.entry_id(number) else None
 
     def entry_ids(self) -> list[str]:
-        """Every entry's id, oldest first."""
+        """Returns every entry's id, oldest first."""
         return [*(self.entry_id(number) for number in range(self.count)), *self.added]
 
     def briefs(self) -> Iterator[Record]:
-        """What every entry is found and sorted by, oldest first; those that were deleted too."""
+        """Yields the members that entries are filtered and sorted by, oldest first; deleted ones too."""
         with self.lock:
             changed = dict(self.changed)
             added = list(self.added)
         for number in range(self.count):
-            known = changed.get(self.entry_id(number))
-            yield self._brief(number) if known is None else known
-        for one in added:
-            yield changed[one]
+            record = changed.get(self.entry_id(number))
+            yield self._brief(number) if record is None else record
+        for entry_id in added:
+            yield changed[entry_id]
 
     def _brief(self, number: int) -> Record:
         dice = Dice(self.seed, "entry", number)
-        performed = _FIRST + timedelta(seconds=int(_SPAN_S * number / max(self.count, 1)))
-        settled = performed + timedelta(days=1 + dice.number("settled", 20))
+        performed_at = _FIRST + timedelta(seconds=int(_SPAN_S * number / max(self.count, 1)))
+        settled_at = performed_at + timedelta(days=1 + dice.number("settled", 20))
         final = dice.chance("final", 92)
-        booked = settled.replace(hour=0, minute=0, second=0, microsecond=0)
+        booked_at = settled_at.replace(hour=0, minute=0, second=0, microsecond=0)
         return {
             "id": self.entry_id(number),
             "family": dice.among("family", FAMILIES),
             "status": "COMPLETED" if final else "PENDING",
             "exportStatus": "EXPORTED" if final else "NOT_EXPORTED",
-            "performedAt": told(performed),
-            "updatedAt": told(settled),
-            **({"settledAt": told(settled), "bookkeepingDate": told(booked)} if final else {}),
+            "performedAt": format_time(performed_at),
+            "updatedAt": format_time(settled_at),
+            **({"settledAt": format_time(settled_at), "bookkeepingDate": format_time(booked_at)} if final else {}),
         }
 
-    def rolled(self, number: int) -> Record:
-        """An entry as the seed has it."""
+    def seeded_entry(self, number: int) -> Record:
+        """Generates an entry from the seed."""
         brief = self._brief(number)
         dice = Dice(self.seed, "entry", number)
         family = brief["family"]
         currency = dice.among("currency", CURRENCIES)
         minors = dice.number("amount", 900_000) * (-1 if family == "CREDIT_NOTE" else 1)
         is_bill = family in ("BILL_INVOICE", "CREDIT_NOTE")
-        vendor = self.registers["vendors"].rolled(dice.number("vendor", VENDORS))
-        account = self.registers["accounts"].rolled(dice.number("account", ACCOUNTS))
-        found: Record = {
+        vendor = self.registers["vendors"].seeded_record(dice.number("vendor", VENDORS))
+        account = self.registers["accounts"].seeded_record(dice.number("account", ACCOUNTS))
+        entry: Record = {
             **brief,
             "companyId": self.company_id,
             "reviewStatus": "OK" if "settledAt" in brief else "NOT_SET",
@@ -207,31 +212,31 @@ class Store:
             ],
         }
         if dice.chance("noted", 50):
-            found["note"] = dice.text("note", 1)
+            entry["note"] = dice.text("note", 1)
         if is_bill:
             supplier = {"externalSupplierId": vendor["externalId"], "cif": vendor["taxRegistrationNumber"]}
-            found["supplier"] = {**supplier, "documentNumber": f"F{number:06}", "documentType": "INVOICE"}
+            entry["supplier"] = {**supplier, "documentNumber": f"F{number:06}", "documentType": "INVOICE"}
         else:
-            found["employeeId"] = self.registers["employees"].record_id(dice.number("who", EMPLOYEES))
-            found["merchant"] = {"name": vendor["name"]}
-        return found
+            entry["employeeId"] = self.registers["employees"].record_id(dice.number("who", EMPLOYEES))
+            entry["merchant"] = {"name": vendor["name"]}
+        return entry
 
     def _guest(self, dice: Dice) -> Record:
         return {"id": dice.uuid("guest"), "attendableId": dice.uuid("guest-who"), "attendableType": "EMPLOYEE"}
 
     def receipts(self, entry_id: str) -> list[Record]:
-        """The receipts of an entry: each an original, with a picture made of it."""
+        """Returns the receipts of an entry: each an original, with a picture made of it."""
         try:
             number = int(entry_id[:8], 16)
         except ValueError:
             return []
-        found = self._receipts(number) if entry_id == self.entry_id(number) and number < self.count else []
+        receipts = self._receipts(number) if entry_id == self.entry_id(number) and number < self.count else []
         for place, _ in enumerate(self.extra_receipts.get(entry_id, ())):
-            found.append(self._receipt(entry_id, 90 + place))
-        return found
+            receipts.append(self._receipt(entry_id, 90 + place))
+        return receipts
 
     def receipt_bytes(self, entry_id: str, receipt_id: str) -> bytes | None:
-        """The original file of a receipt."""
+        """Returns the original file of a receipt."""
         for receipt in self.receipts(entry_id):
             if receipt["id"] == receipt_id:
                 dice = self._receipt_dice(entry_id, receipt["place"])
@@ -239,90 +244,106 @@ class Store:
                 return make(f"{entry_id} {dice.text('line', 2)}")
         return None
 
-    def change(self, one: str, told_now: Record) -> Record:
+    def change(self, entry_id: str, changes: Record) -> Record:
         """Changes an entry, or adds one."""
         with self.lock:
-            known = self.entry(one) or {**self.rolled(0), **_BOOKED, "id": one, "receiptIds": []}
-            if self.entry(one) is None:
-                self.added.append(one)
-            said = {**known, **told_now, "updatedAt": told(datetime.now(UTC))}
-            whole = {name: value for name, value in said.items() if value is not None}
-            self.changed[one] = whole
+            current = self.entry(entry_id) or {
+                **self.seeded_entry(0),
+                **_BOOKED_FIELDS,
+                "id": entry_id,
+                "receiptIds": [],
+            }
+            if self.entry(entry_id) is None:
+                self.added.append(entry_id)
+            merged = {**current, **changes, "updatedAt": format_time(datetime.now(UTC))}
+            whole = {name: value for name, value in merged.items() if value is not None}
+            self.changed[entry_id] = whole
             self.version += 1
             return whole
 
     def export(self, ids: Sequence[str]) -> None:
-        """A job takes entries now."""
+        """Exports entries now, as a new job."""
         with self.lock:
-            for one in ids:
-                self.change(one, {"exportStatus": "EXPORTED"})
-            self.late_jobs.append((told(datetime.now(UTC)), list(ids)))
+            for entry_id in ids:
+                self.change(entry_id, {"exportStatus": "EXPORTED"})
+            self.late_jobs.append((format_time(datetime.now(UTC)), list(ids)))
             self._job_numbers = {}
 
     def jobs(self) -> Iterator[Record]:
-        """The export jobs: one for so many entries, and those that were asked for."""
-        for number in range(self._rolled_jobs() + len(self.late_jobs)):
+        """Yields the export jobs: one for every so many entries, and the requested ones."""
+        for number in range(self._seeded_job_count() + len(self.late_jobs)):
             yield self.job(number)
 
-    def _rolled_jobs(self) -> int:
+    def _seeded_job_count(self) -> int:
         return -(-self.count // JOB_ENTRIES)
 
-    def job_of(self, one: str) -> Record | None:
-        """An export job by its id."""
+    def job_of(self, entry_id: str) -> Record | None:
+        """Returns an export job by its id."""
         with self.lock:
             if not self._job_numbers:
                 self._job_numbers = {str(job["id"]): int(job["number"]) for job in self.jobs()}
-        number = self._job_numbers.get(one)
+        number = self._job_numbers.get(entry_id)
         return None if number is None else self.job(number)
 
     def job(self, number: int) -> Record:
-        """One export job."""
-        if number >= self._rolled_jobs():
+        """Returns one export job."""
+        if number >= self._seeded_job_count():
             return self._late_job(number)
         dice = Dice(self.seed, "job", number)
-        made = _FIRST + timedelta(seconds=int(_SPAN_S * (number + 1) * JOB_ENTRIES / max(self.count, 1)))
+        created_at = _FIRST + timedelta(seconds=int(_SPAN_S * (number + 1) * JOB_ENTRIES / max(self.count, 1)))
         last = number == self.count // JOB_ENTRIES - 1
         status = self.job_states.get(number) or (
             "pending"
             if last and self.count > JOB_ENTRIES
             else dice.among("status", ("completed",) * 8 + ("failed", "completed_with_errors"))
         )
-        ended = None if status in ("pending", "in_progress") else told(made + timedelta(minutes=3))
+        ended_at = None if status in ("pending", "in_progress") else format_time(created_at + timedelta(minutes=3))
         reason = ("no account", "missing_configuration") if status == "failed" else (None, None)
-        return self._told_job(number, dice.uuid("id"), told(made), ended, status) | {
-            "lastUpdatedAt": told(made + timedelta(minutes=3)),
+        return self._describe_job(number, dice.uuid("id"), format_time(created_at), ended_at, status) | {
+            "lastUpdatedAt": format_time(created_at + timedelta(minutes=3)),
             "numberOfItems": len(self.job_entries(number)),
             "failureReason": reason[0],
             "failureReasonType": reason[1],
         }
 
     def job_items(self, job: Record) -> list[Record]:
-        """What became of each entry of a job."""
+        """Returns the result of each entry of a job."""
         number = int(job["number"])
-        late = number - self._rolled_jobs()
-        ids = self.late_jobs[late][1] if late >= 0 else [self.entry_id(one) for one in self.job_entries(number)]
-        return [self._job_item(one, job) for one in ids]
+        late = number - self._seeded_job_count()
+        ids = (
+            self.late_jobs[late][1] if late >= 0 else [self.entry_id(entry_id) for entry_id in self.job_entries(number)]
+        )
+        return [self._job_item(entry_id, job) for entry_id in ids]
 
-    def _job_item(self, one: str, job: Record) -> Record:
-        exported = (self.entry(one) or {}).get("exportStatus") == "EXPORTED"
+    def _job_item(self, entry_id: str, job: Record) -> Record:
+        is_exported = (self.entry(entry_id) or {}).get("exportStatus") == "EXPORTED"
         open_ones = {"pending": "pending", "in_progress": "in_progress", "failed": "failed"}
-        status = open_ones.get(str(job["status"]), "successful" if exported else "abandoned")
-        when = {"exportedAt": job["completedAt"]} if status == "successful" else {}
-        return {"accountingEntryId": one, "exportJobId": job["id"], "status": status, "failureReason": None, **when}
+        status = open_ones.get(str(job["status"]), "successful" if is_exported else "abandoned")
+        exported_at = {"exportedAt": job["completedAt"]} if status == "successful" else {}
+        return {
+            "accountingEntryId": entry_id,
+            "exportJobId": job["id"],
+            "status": status,
+            "failureReason": None,
+            **exported_at,
+        }
 
     def _late_job(self, number: int) -> Record:
-        made, ids = self.late_jobs[number - self._rolled_jobs()]
-        one = Dice(self.seed, "late-job", number).uuid("id")
-        return self._told_job(number, one, made, made, "completed") | {"lastUpdatedAt": made, "numberOfItems": len(ids)}
+        created, ids = self.late_jobs[number - self._seeded_job_count()]
+        job_id = Dice(self.seed, "late-job", number).uuid("id")
+        return self._describe_job(number, job_id, created, created, "completed") | {
+            "lastUpdatedAt": created,
+            "numberOfItems": len(ids),
+        }
 
-    def _told_job(self, number: int, one: str, made: str, ended: str | None, status: str) -> Record:
+    def _describe_job(self, number: int, job_id: str, created: str, ended_at: str | None, status: str) -> Record:
         return {
-            "id": one,
+            "id": job_id,
             "companyId": self.company_id,
-            "createdAt": made,
+            "createdAt": created,
             "createdBy": self.registers["employees"].record_id(0),
-            "startedAt": made,
-            "completedAt": ended,
+            "startedAt": created,
+            "completedAt": ended_at,
             "expiredAt": None,
             "expiresIn": 3_600,
             "isInteractive": False,
@@ -334,7 +355,7 @@ class Store:
         }
 
     def job_entries(self, number: int) -> Sequence[int]:
-        """The entries of a job, by their places."""
+        """Returns the entries of a job, by number."""
         return range(number * JOB_ENTRIES, min(self.count, (number + 1) * JOB_ENTRIES))
 
     def _receipts(self, number: int) -> list[Record]:
@@ -356,7 +377,7 @@ class Store:
         return {
             "id": dice.uuid("id"),
             "accountingEntryId": entry_id,
-            "createdAt": told(_FIRST),
+            "createdAt": format_time(_FIRST),
             "fileType": "ORIGINAL",
             "mimeType": mime,
             "sizeInBytes": len(data),
@@ -365,23 +386,23 @@ class Store:
         }
 
     def _tags(self, dice: Dice) -> list[Record]:
-        found = []
+        tags = []
         for group in range(GROUPS):
-            known = self.registers["tag-groups"].record_id(group)
+            group_id = self.registers["tag-groups"].record_id(group)
             if dice.chance(f"tagged{group}", 10):
-                found.append({"tagGroupId": known, "tagId": _NO_TAG})
+                tags.append({"tagGroupId": group_id, "tagId": _NO_TAG})
             else:
                 place = group * TAGS + dice.number(f"tag{group}", TAGS)
-                found.append({"tagGroupId": known, "tagId": self.registers["tags"].record_id(place)})
-        return found
+                tags.append({"tagGroupId": group_id, "tagId": self.registers["tags"].record_id(place)})
+        return tags
 
     def _employee(self, dice: Dice, number: int) -> Record:
-        given, family = dice.person("name")
+        given_name, family_name = dice.person("name")
         return {
             "companyId": self.company_id,
-            "email": mail_of(given, family, "fjord as"),
-            "firstName": given,
-            "lastName": family,
+            "email": mail_of(given_name, family_name, "fjord as"),
+            "firstName": given_name,
+            "lastName": family_name,
             "code": f"E{number:03}",
             "jobTitle": "Rådgiver",
             "phone": f"+47{dice.number('phone', 90_000_000) + 10_000_000}",

@@ -1,4 +1,4 @@
-"""Lists as the spend service gives them: by cursor or offset, with a total, sorted by keys that may have nothing."""
+"""Paged lists of the spend service: by cursor or offset, with a total, sorted by keys that may be empty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 100
 
 
 class Refusal(Exception):
-    """What the service says no with."""
+    """An error answer of the service."""
 
     def __init__(self, kind: str, status: int = 400, message: str = "") -> None:
         super().__init__(kind)
@@ -23,56 +23,56 @@ class Refusal(Exception):
         self.message = message or kind.casefold().replace("_", " ")
 
 
-def refused(kind: str, status: int, message: str = "") -> Response:
-    """A refusal as the service writes it."""
+def refusal_response(kind: str, status: int, message: str = "") -> Response:
+    """Builds an error answer in the service's format."""
     return JSONResponse({"type": kind, "message": message or kind.casefold()}, status)
 
 
-def listed(
+def list_page(
     ids: Sequence[str],
-    asked: Mapping[str, list[str]],
+    query: Mapping[str, list[str]],
     read: Callable[[str], Record | None],
     *,
     default: int = 20,
 ) -> Response:
-    """A page of things by their ids."""
-    limit = min(_LONGEST, max(1, int((asked.get("limit") or [str(default)])[0])))
-    after = (asked.get("after") or [""])[0]
-    begin = _place(after) if after else int((asked.get("offset") or ["0"])[0])
-    chosen = ids[begin : begin + limit]
+    """Builds a page of records by id."""
+    limit = min(_LONGEST, max(1, int((query.get("limit") or [str(default)])[0])))
+    after = (query.get("after") or [""])[0]
+    begin = _place(after) if after else int((query.get("offset") or ["0"])[0])
+    page_ids = ids[begin : begin + limit]
     more = len(ids) > begin + limit
-    data = [record for one in chosen if (record := read(one)) is not None]
-    asked_for: dict[str, Any] = {"parameters": {}, "limit": limit}
-    asked_for |= {"after": after} if after else {"offset": begin} if asked.get("offset") else {}
+    data = [record for record_id in page_ids if (record := read(record_id)) is not None]
+    request: dict[str, Any] = {"parameters": {}, "limit": limit}
+    request |= {"after": after} if after else {"offset": begin} if query.get("offset") else {}
     pagination: dict[str, Any] = {
-        "currentRequestPagination": asked_for,
+        "currentRequestPagination": request,
         "hasNextPage": more,
         "hasPreviousPage": begin > 0,
         "total": len(ids),
     }
-    if chosen:
-        pagination |= {"startCursor": _cursor(begin), "endCursor": _cursor(begin + len(chosen))}
+    if page_ids:
+        pagination |= {"startCursor": _cursor(begin), "endCursor": _cursor(begin + len(page_ids))}
     return JSONResponse({"data": data, "pagination": pagination})
 
 
-def in_order(found: Sequence[Record], asked: Mapping[str, list[str]], allowed: Sequence[str]) -> list[Record]:
-    """Sorted by the keys that are asked for. Raises `Refusal` for one that is not allowed."""
-    keys = asked.get("sorting_keys") or []
-    orders = asked.get("sorting_order") or []
-    if len(keys) != len(orders) or not set(keys) <= set(allowed):
+def sort_records(rows: Sequence[Record], query: Mapping[str, list[str]], allowed_keys: Sequence[str]) -> list[Record]:
+    """Sorts rows by the requested keys. Raises `Refusal` for one that is not allowed."""
+    keys = query.get("sorting_keys") or []
+    orders = query.get("sorting_order") or []
+    if len(keys) != len(orders) or not set(keys) <= set(allowed_keys):
         raise Refusal("PARAMETER_VALIDATION_FAILED", 400, "sorting")
-    ordered = list(found)
+    sorted_rows = list(rows)
     for key, order in reversed(list(zip(keys, orders, strict=True))):
-        ordered.sort(key=_by(key), reverse=order.startswith("DESC"))
-    return ordered
+        sorted_rows.sort(key=_sort_key(key), reverse=order.startswith("DESC"))
+    return sorted_rows
 
 
-def _by(key: str) -> Callable[[Record], str]:
-    return lambda one: str(one.get(key) or "")
+def _sort_key(key: str) -> Callable[[Record], str]:
+    return lambda record: str(record.get(key) or "")
 
 
-def one_of(record: Record | None) -> Response:
-    """A single thing. Raises `Refusal` where there is none."""
+def single_object(record: Record | None) -> Response:
+    """Builds the answer with one record. Raises `Refusal` if there is none."""
     if record is None:
         raise Refusal("NOT_FOUND", 404)
     return JSONResponse({"data": dict(record)})

@@ -1,6 +1,7 @@
-"""The spend service's tool server for expenses: search, retrieve, complete, review, queue for export; never payments.
+"""The spend service's MCP tool server for expenses: search, retrieve, complete, review, queue for export; never
+payments.
 
-It takes a token of a person's consent alone, keeps the limit that all calls share, and acts on the same entries.
+It takes only a token of a person's consent, shares the rate limit of all calls, and acts on the same entries.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False)
 
 
 def servers(store: Store, windows: Windows) -> dict[str, MCPServer]:
-    """The one server, by its path."""
+    """Builds the one server, by its path."""
     server = MCPServer("expenses", version="1", log_level="CRITICAL")
     desk = _Desk(store, windows)
     server.add_tool(desk.search, name="search_expenses", description="Expenses with a text.", annotations=_READS)
@@ -35,7 +36,7 @@ def servers(store: Store, windows: Windows) -> dict[str, MCPServer]:
 
 
 def address(url: str, key: str) -> str:
-    """Where it is; the key is part of it."""
+    """Returns its address; the key is part of it."""
     return f"{url}{PATH}?key={key}"
 
 
@@ -45,34 +46,34 @@ class _Desk:
         self._windows = windows
 
     def search(self, context: Context, text: str = "", limit: int = 20) -> Json:
-        """The first expenses whose record holds the text."""
+        """Finds the first expenses whose record contains the text."""
         self._enter()
-        found: list[Json] = []
-        for one in self._store.entry_ids():
-            entry = self._store.entry(one)
+        matches: list[Json] = []
+        for entry_id in self._store.entry_ids():
+            entry = self._store.entry(entry_id)
             if entry is not None and text.casefold() in str(entry).casefold():
-                found.append(dict(entry))
-            if len(found) >= max(1, min(limit, _MOST)):
+                matches.append(dict(entry))
+            if len(matches) >= max(1, min(limit, _MOST)):
                 break
-        return {"expenses": found}
+        return {"expenses": matches}
 
     def retrieve(self, context: Context, id: str) -> Json:
-        """One expense."""
+        """Reads one expense."""
         self._enter()
-        return self._one(id)
+        return self._find_entry(id)
 
     def marking(self, state: str) -> Any:  # a function of the library's own making of signatures
-        """A tool that marks an expense."""
+        """Makes a tool that marks an expense."""
 
         def mark(context: Context, id: str) -> Json:
             self._enter()
-            entry = {**self._one(id), "expenseState": state}
+            entry = {**self._find_entry(id), "expenseState": state}
             self._store.change(id, entry)
             return entry
 
         return mark
 
-    def _one(self, entry_id: str) -> Json:
+    def _find_entry(self, entry_id: str) -> Json:
         entry = self._store.entry(entry_id)
         if entry is None:
             raise ToolError("NOT_FOUND: there is no such expense")

@@ -12,7 +12,7 @@ import pytest
 
 from noarkit.connectors.appsec import AppSec, open_service, writing
 from noarkit.connectors.pace import Clock
-from noarkit.connectors.port import Item, NotFetched
+from noarkit.connectors.port import FetchFailure, Item
 from noarkit.errors import (
     ConfigFault,
     NoarkitError,
@@ -22,7 +22,7 @@ from noarkit.errors import (
 )
 from noarkit.events import Event
 from noarkit.standins.appsec.data import canary
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.appsec.there import LATER, all_of, connected, newest, papers, said, scripted
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
@@ -31,7 +31,7 @@ from tests.connectors.standing import Standing, standing
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service that nobody changes for good."""
-    with standing("appsec", tmp_path_factory.mktemp("appsec"), Wish(60)) as found:
+    with standing("appsec", tmp_path_factory.mktemp("appsec"), StandinSpec(60)) as found:
         yield found
 
 
@@ -56,7 +56,7 @@ def test_errors_that_echo_our_token_are_told_without_it(held: Standing, appsec: 
     with pytest.raises(ServiceRefused) as caught:
         writing.create(appsec.calls, "projects", {})
     assert "name is required" in str(caught.value.data["why"])
-    kept = json.loads((appsec.to.state_file("grant.json")).read_text())
+    kept = json.loads((appsec.connection.state_file("grant.json")).read_text())
     assert kept["access_token"] not in repr(caught.value)
 
 
@@ -102,20 +102,20 @@ def test_an_order_whose_answer_is_lost_is_looked_for_and_not_sent_again() -> Non
 @pytest.mark.parametrize("most", ["3", "4", "10", "10000"])
 def test_results_are_all_there_whichever_way_offsets_count(tmp_path: Path, offset: str, most: str) -> None:
     options = {"offset": offset, "most-results": most, "container-findings": "listed"}
-    with standing("appsec", tmp_path, Wish(66, options=options)) as other:
+    with standing("appsec", tmp_path, StandinSpec(66, options=options)) as other:
         for service in connected(other, tmp_path):
             scan = newest(other, 1)["id"]
             assert len(service.calls.findings(scan)) == 11
 
 
 def test_results_that_cannot_be_proven_complete_are_set_aside_never_shortened(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(60)) as other:
+    with standing("appsec", tmp_path, StandinSpec(60)) as other:
         for service in connected(other, tmp_path):
             other.control("set", short=1)  # one answer that promises more than there is: asked for again
-            assert not [one for one in all_of(service, "scans") if isinstance(one, NotFetched)]
+            assert not [one for one in all_of(service, "scans") if isinstance(one, FetchFailure)]
             other.control("set", short=100)
-            left = [one for one in all_of(service, "scans") if isinstance(one, NotFetched)]
-            assert {one.why for one in left} == {"list-incomplete"}
+            left = [one for one in all_of(service, "scans") if isinstance(one, FetchFailure)]
+            assert {one.reason for one in left} == {"list-incomplete"}
             assert left[0].data["total"] == int(str(left[0].data["found"])) + 1
 
 
@@ -153,7 +153,7 @@ def test_a_scan_read_twice_has_the_same_bytes_though_reports_differ_each_time(ap
 
 
 def test_unfinished_scans_wait_and_a_partial_one_that_still_runs_too(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(60)) as other:
+    with standing("appsec", tmp_path, StandinSpec(60)) as other:
         for service in connected(other, tmp_path):
             scans = all_of(service, "scans")
             keys = {one.key.rpartition(":")[2] for one in scans}
@@ -168,7 +168,7 @@ def test_unfinished_scans_wait_and_a_partial_one_that_still_runs_too(tmp_path: P
 
 def test_a_state_nobody_knows_is_waited_for_and_told(tmp_path: Path) -> None:
     heard: list[Event] = []
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         other.control("finish", scan=newest(other)["id"], status="Simmering")
         for service in connected(other, tmp_path):
             assert len(all_of(service, "scans", tell=heard.append)) == 4
@@ -187,7 +187,7 @@ def test_a_mark_that_lags_raises_the_alarm_of_retention(appsec: AppSec) -> None:
 
 
 def test_what_the_service_has_forgotten_is_no_fault(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
             all_of(service, "scans")
             other.control("age", scan=newest(other, 3)["id"], created="2020-01-01T00:00:00.000000Z")
@@ -195,16 +195,16 @@ def test_what_the_service_has_forgotten_is_no_fault(tmp_path: Path) -> None:
 
 
 def test_a_report_that_fails_sets_its_scan_aside_and_the_next_run_takes_it(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
             other.control("set", failing=1)
             kinds = [type(one) for one in all_of(service, "scans")]
-            assert kinds.count(NotFetched) == 1
-            assert NotFetched not in [type(one) for one in all_of(service, "scans")]
+            assert kinds.count(FetchFailure) == 1
+            assert FetchFailure not in [type(one) for one in all_of(service, "scans")]
 
 
 def test_a_scan_of_a_project_that_is_gone_brings_its_project_along(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
             writing.delete(service.calls, "projects", newest(other, 1)["projectId"])
             kinds = [one.kind for one in all_of(service, "scans") if isinstance(one, Item)]
@@ -240,10 +240,10 @@ def test_a_scan_is_not_ordered_again_for_a_fault_of_the_service(held: Standing, 
 
 
 def test_limits_are_kept(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6, limits=((15, 1.0),))) as strict:
+    with standing("appsec", tmp_path, StandinSpec(6, limits=((15, 1.0),))) as strict:
         service = open_service(strict.connection({"state": str(tmp_path / "s")}))
         threads = [
-            threading.Thread(target=lambda: [service.calls.one("/api/projects") for _ in range(8)]) for _ in "ab"
+            threading.Thread(target=lambda: [service.calls.find("/api/projects") for _ in range(8)]) for _ in "ab"
         ]
         for thread in threads:
             thread.start()

@@ -14,7 +14,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.standins.appsec.data import canary
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.appsec.there import newest
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
@@ -67,7 +67,7 @@ def test_no_secret_is_met_anywhere_after_a_plan_an_ingest_a_verify_webhooks_tool
 ) -> None:
     there, home = tmp_path / "there", tmp_path / "home"
     there.mkdir()
-    with standing("appsec", tmp_path / "standin", Wish(30, options={"decided": "40"})) as held:
+    with standing("appsec", tmp_path / "standin", StandinSpec(30, options={"decided": "40"})) as held:
         heard = Heard(there, held.config, home)
         archive = ["--archive", f"embedded:{there / 'archive'}"]
         scan = newest(held, 1)

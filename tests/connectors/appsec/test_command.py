@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.connectors.appsec import carry_out
+from noarkit.connectors.appsec import run_command
 from noarkit.connectors.appsec.sarif_rules import problems
 from noarkit.errors import ServiceRefused, SourceFault, UsageFault
 from noarkit.standins.appsec.data import canary
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.appsec.there import newest
 from tests.connectors.standing import Standing, standing
 
@@ -23,7 +23,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service that nobody changes for good."""
-    with standing("appsec", tmp_path_factory.mktemp("command"), Wish(60)) as found:
+    with standing("appsec", tmp_path_factory.mktemp("command"), StandinSpec(60)) as found:
         yield found
 
 
@@ -51,11 +51,11 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_sent(held: Standing,
     wrongs = ("scan eat", "project", "results show", "results show x y z", "scan list x", "keys list", "scan create")
     for wrong in wrongs:
         with pytest.raises(UsageFault):
-            list(carry_out(to, wrong.split(), {}))
+            list(run_command(to, wrong.split(), {}))
     with pytest.raises(SourceFault):
-        list(carry_out(to, ["scan", "create", "p"], {"upload": str(tmp_path / "nothing.zip")}))
+        list(run_command(to, ["scan", "create", "p"], {"upload": str(tmp_path / "nothing.zip")}))
     with pytest.raises(ServiceRefused):
-        list(carry_out(to, ["results", "show", "nothing"], {}))
+        list(run_command(to, ["results", "show", "nothing"], {}))
 
 
 def test_the_command_prints_the_answers(held: Standing, capsys: Captured) -> None:

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from noarkit.connectors.inbox.agreed import Agreed, agree
-from noarkit.connectors.inbox.doors import doors
+from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.hints import read
 from noarkit.connectors.inbox.receiver import MAX_BODY_BYTES, receiver
 from noarkit.connectors.inbox.store import Inbox
+from noarkit.connectors.inbox.webhooks import Webhook, save_webhook
 from noarkit.connectors.settings import Connection
 from noarkit.events import Event
 from noarkit.secrets import Secret
@@ -42,10 +42,12 @@ class Door:
         values = {"state": str(folder), "api_url": "https://api.example", "tenant": "t"}
         environment = {"NOARKIT_APPSEC_MAIN_WEBHOOK_SECRET": KEY, "NOARKIT_APPSEC_MAIN_WEBHOOK_SECRET_OLD": OLD}
         to = Connection("appsec", "main", values, {**environment, "HOME": str(folder)})
-        agree(to, Agreed("1", f"https://hooks.example.org/appsec/main/{TAIL}", ("scan_failed",), Secret(TAIL)))
+        save_webhook(to, Webhook("1", f"https://hooks.example.org/appsec/main/{TAIL}", ("scan_failed",), Secret(TAIL)))
         self.inbox = Inbox(folder / "inbox.db")
         self.heard: list[Event] = []
-        self.client = TestClient(receiver(doors([to]), self.inbox, self.heard.append), raise_server_exceptions=True)
+        self.client = TestClient(
+            receiver(inbox_endpoints([to]), self.inbox, self.heard.append), raise_server_exceptions=True
+        )
 
     def post(self, path: str, body: bytes, headers: dict[str, str] | dict[str, bytes]) -> int:
         """One message; what it was answered."""

@@ -16,15 +16,15 @@ from starlette.testclient import TestClient
 import noarkit.connectors
 from noarkit.cli.show import to_json
 from noarkit.connectors.access.consent import code_of
-from noarkit.connectors.appsec import AppSec, carry_out, open_login, open_service, writing
+from noarkit.connectors.appsec import AppSec, open_login, open_service, run_command, writing
 from noarkit.connectors.appsec.sarif_rules import problems
-from noarkit.connectors.given import SECRET_KEYS, read_given, with_given
-from noarkit.connectors.inbox.agreed import agreed
-from noarkit.connectors.inbox.doors import doors
+from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.receiver import receiver
 from noarkit.connectors.inbox.signatures import Seal, prove
 from noarkit.connectors.inbox.store import Inbox
-from noarkit.connectors.mcp.opening import open_tools
+from noarkit.connectors.inbox.webhooks import read_webhooks
+from noarkit.connectors.mcp.connection_tools import open_tools
+from noarkit.connectors.overrides import SECRET_KEYS, apply_overrides, read_overrides
 from noarkit.connectors.settings import Connection
 from noarkit.errors import (
     ConfigFault,
@@ -38,7 +38,7 @@ from noarkit.errors import (
 )
 from noarkit.secrets import Secret
 from noarkit.standins.appsec.registration import MOST
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.appsec.there import all_of, connected, newest, papers, scripted
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
@@ -47,7 +47,7 @@ from tests.connectors.standing import Standing, standing
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service that nobody changes for good."""
-    with standing("appsec", tmp_path_factory.mktemp("interface"), Wish(60)) as found:
+    with standing("appsec", tmp_path_factory.mktemp("interface"), StandinSpec(60)) as found:
         yield found
 
 
@@ -59,7 +59,7 @@ def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
 
 def said(to: Connection, line: str, **arguments: object) -> list[Mapping[str, object]]:
     """The answers to a line of words."""
-    found = list(carry_out(to, line.split(), arguments))
+    found = list(run_command(to, line.split(), arguments))
     to_json(found)  # whoever shows it can
     return found
 
@@ -83,7 +83,7 @@ def test_bearer_token_from_an_api_key_by_exchange_and_anew_when_it_ends(held: St
 
 
 def test_an_api_key_dies_when_the_tenant_licence_is_renewed_and_that_is_said_with_no_key(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as mortal:
+    with standing("appsec", tmp_path, StandinSpec(6)) as mortal:
         key = next(tmp_path.glob("*api_key.secret")).read_text().strip()
         for service in connected(mortal, tmp_path):
             assert "key-dies" in [remark.word for remark in service.introduce().remarks]
@@ -145,7 +145,7 @@ def test_a_token_service_that_is_away_for_a_moment_is_asked_again() -> None:
 
 
 def test_an_oauth_client_gets_its_own_token(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6, options={"auth": "client"})) as other:
+    with standing("appsec", tmp_path, StandinSpec(6, options={"auth": "client"})) as other:
         for service in connected(other, tmp_path):
             assert len(list(service.calls.projects())) == 2
 
@@ -174,7 +174,7 @@ def test_interactive_browser_login(held: Standing, tmp_path: Path) -> None:
 def test_post_api_uploads_then_the_zip_without_our_token_post_api_scans_polled_and_get_api_results(
     tmp_path: Path,
 ) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
             project = str(writing.create(service.calls, "projects", {"name": "nytt"})["id"])
             other.control("trouble", path="/store/", status=503, times=1)
@@ -293,7 +293,7 @@ def test_projects_and_applications_are_created_read_set_listed_and_deleted(held:
 def test_scans_are_created_got_listed_waited_for_cancelled_and_deleted(tmp_path: Path) -> None:
     source = tmp_path / "source.zip"
     source.write_bytes(b"PK\x05\x06" + bytes(18))
-    with standing("appsec", tmp_path / "standin", Wish(60)) as held:
+    with standing("appsec", tmp_path / "standin", StandinSpec(60)) as held:
         to = held.connection({"scan_timeout_s": 0.05})
         project = newest(held)["projectId"]
         scan = str(said(to, f"scan create {project}", upload=str(source), branch="utvikling")[0]["id"])
@@ -353,11 +353,11 @@ def test_tenant_webhooks_of_all_four_kinds_are_created_signed_proven_listed_and_
             came.set()
         return told({})
 
-    with standing("appsec", tmp_path, Wish(6)) as other, serving(receive) as receiving:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other, serving(receive) as receiving:
         to = other.connection({"state": str(tmp_path / "state")})
         (hook,) = said(to, "webhook create", url=receiving.url)
         assert hook["path"] == "/appsec/standin"
-        (one,) = agreed(to)
+        (one,) = read_webhooks(to)
         assert one.secret.reveal() not in repr(said(to, "webhook list")) + repr(hook)
         for status in ("Completed", "Failed", "Partial"):
             other.control("finish", scan=newest(other)["id"], status=status)
@@ -365,13 +365,13 @@ def test_tenant_webhooks_of_all_four_kinds_are_created_signed_proven_listed_and_
         assert came.wait(10)
         events = [asked.headers["x-webhook-event"] for asked in heard]
         assert sorted(events) == sorted(writing.EVENTS)
-        (door,) = doors([to]).values()
+        (door,) = inbox_endpoints([to]).values()
         for asked in heard:
-            assert prove(door.seal, asked.headers, asked.body, 0.0).why == ""
-            assert prove(door.seal, asked.headers, asked.body + b" ", 0.0).why == "signature"
+            assert prove(door.seal, asked.headers, asked.body, 0.0).reason == ""
+            assert prove(door.seal, asked.headers, asked.body + b" ", 0.0).reason == "signature"
         said(to, f"webhook delete {hook['id']}")
         assert said(to, "webhook list") == []
-        assert agreed(to) == ()
+        assert read_webhooks(to) == ()
         with pytest.raises(UsageFault):
             said(to, "webhook create", url=receiving.url, events=["scan_eaten"])
         with pytest.raises(UsageFault):
@@ -387,27 +387,27 @@ def test_optional_secret_a_webhook_without_one_comes_in_at_a_path_that_nobody_gu
         came.set()
         return told({})
 
-    with standing("appsec", tmp_path, Wish(6)) as other, serving(receive) as receiving:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other, serving(receive) as receiving:
         to = other.connection({"state": str(tmp_path / "state")})
         (hook,) = said(to, "webhook create", url=receiving.url, signed=False, events=["scan_failed"])
         other.control("finish", scan=newest(other)["id"], status="Failed")
         assert came.wait(10)
         assert "x-webhook-signature" not in heard[0].headers
-        (door,) = doors([to]).values()
+        (door,) = inbox_endpoints([to]).values()
         assert door.path == hook["path"] == heard[0].path
         assert len(door.path.rpartition("/")[2]) == 48
         inbox = Inbox(tmp_path / "inbox.db")
-        client = TestClient(receiver(doors([to]), inbox))
+        client = TestClient(receiver(inbox_endpoints([to]), inbox))
         assert client.post(door.path, content=heard[0].body).status_code == 204
         assert client.post("/appsec/standin", content=heard[0].body).status_code == 404
         assert client.post(door.path[:-1] + "x", content=heard[0].body).status_code == 404
-        assert dict(inbox.counts()) == {to.where: 1}
+        assert dict(inbox.counts()) == {to.full_name: 1}
         inbox.close()
 
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_tls_verification_of_a_webhook_is_on_unless_it_is_asked_for_without(tmp_path: Path, verify: bool) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         to = other.connection({"state": str(tmp_path / "state")})
         more = {} if verify else {"verify_tls": False}
         said(to, "webhook create", url="https://hooks.example.org", **more)
@@ -427,7 +427,7 @@ def test_the_signature_of_the_reference_passes() -> None:
         "sha256=mvUjs6Co/raxy7nuCxToA6heZlGuFy9Ff1wL5cqLuwY=",
         "9af523b3a0a8feb6b1cbb9ee0b14e803a85e6651ae172f457f5c0be5ca8bbb06",
     ):
-        assert prove(seal, {"x-webhook-signature": shown}, body, 0.0).why == ""
+        assert prove(seal, {"x-webhook-signature": shown}, body, 0.0).reason == ""
 
 
 # -- MCP at {base_url}/api/security-mcp/mcp and under /mcp/{tenant_name} with API key, predefined client or dynamic
@@ -442,7 +442,7 @@ def tools_of(to: Connection) -> dict[str, bool]:
         assert len(found["projects"]) == 2
         with pytest.raises(UsageFault):
             tools.call("changeFindingState", {"project": "p", "similarity": "1", "state": "x"})
-        return {tool.name: tool.may for tool in tools.listed()}
+        return {tool.name: tool.is_allowed for tool in tools.list_tools()}
 
 
 READ = {"listProjects": True, "listFindings": True, "listScans": True, "getTriageHistory": True}
@@ -461,7 +461,7 @@ def test_a_scan_of_a_project_that_nobody_knows_is_refused_by_name(held: Standing
 
 @pytest.mark.parametrize("path", ["", "/mcp/tenant-one"])
 def test_mcp_under_the_tenant_name_with_an_oauth_client(tmp_path: Path, path: str) -> None:
-    with standing("appsec", tmp_path, Wish(6, options={"auth": "client"})) as other:
+    with standing("appsec", tmp_path, StandinSpec(6, options={"auth": "client"})) as other:
         assert tools_of(other.connection({"mcp_path": path} if path else {})) == TOOLS
 
 
@@ -472,10 +472,10 @@ def test_mcp_with_a_predefined_client_and_a_persons_consent(held: Standing, tmp_
 
 
 def test_mcp_with_dynamic_registration_which_is_done_once(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6, options={"clients": str(MOST - 1)})) as other:
+    with standing("appsec", tmp_path, StandinSpec(6, options={"clients": str(MOST - 1)})) as other:
         to = other.connection({"state": str(tmp_path / "state"), "auth": "register"})
         with pytest.raises(ConsentNeeded), open_tools(to) as tools:
-            tools.listed()
+            tools.list_tools()
         consented(to)
         assert tools_of(to) == TOOLS
         consented(to)  # a person agrees anew: the client is the one it was
@@ -483,7 +483,7 @@ def test_mcp_with_dynamic_registration_which_is_done_once(tmp_path: Path) -> Non
 
 
 def test_the_cap_of_500_clients_is_told_plainly(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6, options={"clients": str(MOST)})) as full:
+    with standing("appsec", tmp_path, StandinSpec(6, options={"clients": str(MOST)})) as full:
         to = full.connection({"state": str(tmp_path / "state"), "auth": "register"})
         with pytest.raises(ServiceDenied) as caught:
             open_login(to)
@@ -512,7 +512,7 @@ def test_settings_come_from_a_flag_then_the_environment_then_the_file(held: Stan
     to = held.connection()
     environment = {**to.environment, "NOARKIT_APPSEC_STANDIN_TENANT": "of-the-environment"}
     told_there = Connection(to.service, to.name, to.values, environment)
-    flagged = with_given(told_there, read_given(["tenant=of-the-flag"]))
+    flagged = apply_overrides(told_there, read_overrides(["tenant=of-the-flag"]))
     tenants = []
     for one in (flagged, told_there, to):
         with closing(open_service(one)) as service:
@@ -525,19 +525,19 @@ def test_a_setting_that_nobody_reads_is_refused_wherever_it_stands(held: Standin
     with pytest.raises(ConfigFault):
         open_service(held.connection({key: "x"}))
     with pytest.raises(ConfigFault):
-        open_service(with_given(held.connection(), read_given([f"{key}=x"])))
+        open_service(apply_overrides(held.connection(), read_overrides([f"{key}=x"])))
 
 
 @pytest.mark.parametrize("key", sorted(SECRET_KEYS))
 def test_a_secret_is_never_a_flag_only_where_it_lies_is(key: str, tmp_path: Path) -> None:
     with pytest.raises(SecretOnTheLine) as caught:
-        read_given([f"{key}=canary-0451"])
+        read_overrides([f"{key}=canary-0451"])
     assert "canary" not in repr(caught.value)
     file = tmp_path / "secret"
     file.write_text("of-the-file\n")
     file.chmod(0o600)
     to = Connection("appsec", "x", {}, {f"NOARKIT_APPSEC_X_{key.upper()}": "of-the-environment"})
-    found = with_given(to, read_given([f"{key}.file={file}"]))
+    found = apply_overrides(to, read_overrides([f"{key}.file={file}"]))
     shown = found.secrets(key)[0] if key == "mcp_urls" else found.secret(key)
     assert shown is not None and shown.reveal() == "of-the-file"
 
@@ -554,4 +554,4 @@ def test_every_secret_that_a_connector_reads_is_known_as_one() -> None:
 @pytest.mark.parametrize("wrong", ["tenant", "tenant=", "=x", "tenant.file=x", "api_key.somewhere=x", "api_key.file="])
 def test_what_is_no_setting_is_refused(wrong: str) -> None:
     with pytest.raises(UsageFault):
-        read_given([wrong])
+        read_overrides([wrong])

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator  # type: ignore[import-untyped]  # it has no types
 
-from noarkit.connectors.appsec.sarif import Scanned, written
+from noarkit.connectors.appsec.sarif import ScanOrigin, write_sarif
 from noarkit.connectors.appsec.sarif_rules import problems
 from noarkit.standins.appsec.data import Store
 
 REFERENCE = Path(os.environ.get("NOARKIT_REFERENCE", Path(__file__).resolve().parents[4] / "shared"))
-SCANNED = Scanned("11111111-2222-4333-8444-555555555555", True, "https://kode.example/a b.git", "main", "abc")
+SCANNED = ScanOrigin("11111111-2222-4333-8444-555555555555", True, "https://kode.example/a b.git", "main", "abc")
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=20)
 VALUES = st.one_of(TEXTS, st.integers(), st.none(), st.booleans(), st.lists(TEXTS, max_size=2))
 NODES = st.fixed_dictionaries({}, optional={"fileName": VALUES, "line": VALUES, "column": VALUES})
@@ -49,7 +49,7 @@ def sample() -> dict[str, Any]:
     store = Store(300, 1, {})
     findings = [one for scan in store.scans() for one in store.results(scan["id"])]
     assert len(findings) > 150
-    found: dict[str, Any] = json.loads(written(SCANNED, findings))
+    found: dict[str, Any] = json.loads(write_sarif(SCANNED, findings))
     return found
 
 
@@ -61,7 +61,7 @@ def test_all_that_a_service_holds_is_valid_sarif(official: Draft4Validator) -> N
 
 
 def test_a_scan_that_found_nothing_has_a_run_without_results(official: Draft4Validator) -> None:
-    found = json.loads(written(SCANNED, []))
+    found = json.loads(write_sarif(SCANNED, []))
     assert found["runs"][0]["results"] == []
     assert list(official.iter_errors(found)) == []
 
@@ -69,7 +69,7 @@ def test_a_scan_that_found_nothing_has_a_run_without_results(official: Draft4Val
 @settings(max_examples=60, deadline=None)
 @given(st.lists(FINDINGS, max_size=4))
 def test_hostile_findings_are_valid_sarif_too(findings: list[dict[str, object]]) -> None:
-    data = written(SCANNED, findings)
+    data = write_sarif(SCANNED, findings)
     assert list(problems(data)) == []
     path = REFERENCE / "reference/xsd/sarif/sarif-schema-2.1.0.json"
     if path.is_file():
@@ -94,7 +94,7 @@ def test_fingerprints_and_decisions_are_kept() -> None:
         "severity": "CRITICAL",
         "data": {"queryId": 1234567890123456789, "queryName": "X", "nodes": [{"fileName": "/a b.py", "line": 3}]},
     }
-    run = json.loads(written(SCANNED, [finding]))["runs"][0]
+    run = json.loads(write_sarif(SCANNED, [finding]))["runs"][0]
     (result,) = run["results"]
     assert result["partialFingerprints"]["similarityId/v1"] == "-17"
     assert result["suppressions"] == [{"kind": "external", "status": "accepted"}]
@@ -139,7 +139,7 @@ def test_what_the_official_schema_refuses_our_rules_refuse(
     official: Draft4Validator, place: tuple[str | int, ...], value: object
 ) -> None:
     findings = [{"type": "sast", "similarityId": "1", "data": {"nodes": [{"fileName": "a", "line": 1}]}}]
-    good = json.loads(written(SCANNED, findings))
+    good = json.loads(write_sarif(SCANNED, findings))
     broken = copy.deepcopy(good)
     inner: Any = broken
     for step in place[:-1]:

@@ -17,10 +17,10 @@ from noarkit.connectors.appsec.histories import Subject, decisions_about
 from noarkit.connectors.appsec.states import key_in
 from noarkit.connectors.appsec.trail import Audit
 from noarkit.connectors.paging import Page
-from noarkit.connectors.port import Item, NotFetched, ServiceItem, Window
+from noarkit.connectors.port import FetchFailure, Item, ServiceItem, Window
 from noarkit.events import Event
 from noarkit.standins.appsec.data import canary
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.appsec.there import all_of, connected, newest, papers, scripted
 from tests.connectors.scripted import Answering, Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
@@ -31,7 +31,7 @@ TODAY = datetime(2026, 1, 10, 12, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service in which every other finding was decided about."""
-    with standing("appsec", tmp_path_factory.mktemp("trail"), Wish(120, options={"decided": "50"})) as found:
+    with standing("appsec", tmp_path_factory.mktemp("trail"), StandinSpec(120, options={"decided": "50"})) as found:
         yield found
 
 
@@ -77,7 +77,7 @@ def test_decisions_are_the_same_whether_scans_were_read_before_or_not(held: Stan
 
 
 def test_a_decision_about_a_scan_before_the_window_is_taken_and_so_is_that_it_was_taken_back(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(120, options={"decided": "0"})) as other:
+    with standing("appsec", tmp_path, StandinSpec(120, options={"decided": "0"})) as other:
         for service in connected(other, tmp_path):
             until = datetime.now(UTC)
             assert all_of(service, "decisions", until=until) == []
@@ -114,8 +114,8 @@ def test_a_history_that_is_not_whole_is_set_aside() -> None:
     answer = _one_scan({"predicateHistoryPerProject": [history]})
     with serving(answer) as service, closing(scripted(service.url)) as asked:
         (left,) = all_of(asked, "decisions")
-        assert isinstance(left, NotFetched)
-        assert (left.why, left.key) == ("list-incomplete", "t:triage:sast:p:1")
+        assert isinstance(left, FetchFailure)
+        assert (left.reason, left.key) == ("list-incomplete", "t:triage:sast:p:1")
 
 
 def test_a_weakness_is_asked_about_in_each_package_by_its_own_names() -> None:
@@ -147,14 +147,14 @@ def test_a_history_of_the_supply_chain_that_is_not_whole_is_set_aside() -> None:
     answer = _one_scan({"predicateHistoryPerProject": [history]}, findings=[finding])
     with serving(answer) as service, closing(scripted(service.url)) as asked:
         (left,) = all_of(asked, "decisions")
-        assert isinstance(left, NotFetched)
-        assert (left.why, left.key) == ("list-incomplete", "t:triage:sscs-scorecard:p:1")
+        assert isinstance(left, FetchFailure)
+        assert (left.reason, left.key) == ("list-incomplete", "t:triage:sscs-scorecard:p:1")
 
 
 def test_histories_that_we_may_not_read_stop_nothing_else() -> None:
     with serving(_one_scan({"message": "no"}, 403)) as service, closing(scripted(service.url)) as asked:
         (left,) = all_of(asked, "decisions")
-        assert isinstance(left, NotFetched)
+        assert isinstance(left, FetchFailure)
         assert left.key == "t:triage"
 
 
@@ -192,7 +192,7 @@ def test_each_day_of_the_audit_trail_that_is_over_is_an_item(held: Standing, app
 
 
 def test_a_day_that_hears_of_more_later_is_told_again_with_other_bytes(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
             before = {one.key: papers(one) for one in items(all_of(service, "audit", until=datetime.now(UTC)))}
             day = max(before).rpartition(":")[2]
@@ -202,10 +202,10 @@ def test_a_day_that_hears_of_more_later_is_told_again_with_other_bytes(tmp_path:
 
 
 def test_an_audit_trail_that_we_may_not_read_is_listed_as_not_fetched(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6, options={"audit": "no"})) as other:
+    with standing("appsec", tmp_path, StandinSpec(6, options={"audit": "no"})) as other:
         for service in connected(other, tmp_path):
             (left,) = all_of(service, "audit")
-            assert isinstance(left, NotFetched)
+            assert isinstance(left, FetchFailure)
             assert left.key == "tenant-one:audit"
         for service in connected(other, tmp_path, audit=False, decisions=False):
             assert [stream.name for stream in service.streams()] == ["projects", "scans"]
@@ -257,8 +257,8 @@ def test_a_trail_that_never_stands_still_long_enough_is_set_aside_never_shortene
                 yield replace(page, total=(page.total or 0) + 1)
 
     (left,) = _days(Short(40, 7, 0))
-    assert isinstance(left, NotFetched)
-    assert left.why == "list-incomplete"
+    assert isinstance(left, FetchFailure)
+    assert left.reason == "list-incomplete"
 
 
 def test_equal_events_are_kept_as_often_as_they_were_told() -> None:
@@ -270,8 +270,8 @@ def test_equal_events_are_kept_as_often_as_they_were_told() -> None:
 def test_an_event_without_a_day_is_listed_as_not_fetched() -> None:
     moving = Moving(3, 100, 0)
     moving.rows.append({"eventDate": None, "actionType": "a"})
-    left = [one for one in _days(moving) if isinstance(one, NotFetched)]
-    assert [(one.why, one.data["found"]) for one in left] == [("undated", 1)]
+    left = [one for one in _days(moving) if isinstance(one, FetchFailure)]
+    assert [(one.reason, one.data["found"]) for one in left] == [("undated", 1)]
 
 
 def test_how_a_scan_stands_by_the_policies_is_a_document_of_it(appsec: AppSec) -> None:
@@ -286,7 +286,7 @@ def test_how_a_scan_stands_by_the_policies_is_a_document_of_it(appsec: AppSec) -
 def test_a_tenant_without_policies_lacks_nothing_and_one_that_hides_them_does(
     tmp_path: Path, status: int, lacks: bool
 ) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
             other.control("trouble", path="/evaluation", status=status, times=100)
             for one in items(all_of(service, "scans")):
@@ -298,7 +298,7 @@ def test_a_tenant_without_policies_lacks_nothing_and_one_that_hides_them_does(
 
 
 def test_a_401_for_the_policies_alone_says_that_they_are_not_for_us(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6, options={"policies": "no"})) as other:
+    with standing("appsec", tmp_path, StandinSpec(6, options={"policies": "no"})) as other:
         for service in connected(other, tmp_path):
             found = [one for one in items(all_of(service, "scans")) if one.fields["status"] == "Completed"]
             assert found, "the run goes on"
@@ -306,7 +306,7 @@ def test_a_401_for_the_policies_alone_says_that_they_are_not_for_us(tmp_path: Pa
 
 
 def test_decisions_of_more_than_one_page_are_all_read(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, Wish(6)) as other:
+    with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
             project = str(next(service.calls.projects())["id"])
             for number in range(205):

@@ -39,7 +39,7 @@ def all_of(
 def papers(item: ServiceItem) -> dict[str, bytes]:
     """The documents of an item, by name."""
     assert isinstance(item, Item)
-    return {made.name: made.data for made in item.made}
+    return {made.name: made.data for made in item.generated}
 
 
 def newest(to: Standing, place: int = 0) -> dict[str, str]:

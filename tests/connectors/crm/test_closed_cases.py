@@ -17,12 +17,12 @@ import pytest
 import noarkit
 from noarkit.cli.main import main
 from noarkit.connectors.crm import Crm, open_service
-from noarkit.connectors.crm.listing import everything
+from noarkit.connectors.crm.listing import records_by_page
 from noarkit.connectors.inbox.store import Inbox, inbox_place
 from noarkit.connectors.port import Item, Window
 from noarkit.errors import UsageFault
 from noarkit.events import Event, nobody
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import LATER, Standing, connected, standing
 
 CLOSED = "Closed Won"
@@ -63,9 +63,9 @@ def item_case(item: Item) -> str:
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
     """A closed deal to which something is added, and a window that begins after all there was."""
-    with standing("crm", tmp_path, Wish(12)) as held:
+    with standing("crm", tmp_path, StandinSpec(12)) as held:
         for crm in connected(open_service, held, tmp_path):
-            deals = everything(crm.calls, "Deals", crm.fields("Deals"), "test")
+            deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             deal = next(str(row["id"]) for row in deals if row["Stage"] == CLOSED)
             yield Scene(held, crm, deal, datetime.now(UTC) - timedelta(minutes=5))
 
@@ -114,11 +114,11 @@ def load(held: Standing, folder: Path, name: str) -> noarkit.IngestResult:
 
 
 def test_what_was_added_to_a_closed_deal_is_archived_at_the_latest_when_a_sweep_is_due(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(6)) as held:
+    with standing("crm", tmp_path, StandinSpec(6)) as held:
         load(held, tmp_path, "first")
         time.sleep(1.1)
         for crm in connected(open_service, held, tmp_path / "other"):
-            deals = everything(crm.calls, "Deals", crm.fields("Deals"), "test")
+            deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             deal = next(str(row["id"]) for row in deals if str(row["Stage"]).startswith("Closed"))
         held.control("attach", deal=deal, name="Etterslep.txt", content="kom senere")
         assert load(held, tmp_path, "second").numbers.archived == 0, "nothing tells of it"
@@ -137,15 +137,15 @@ def test_what_was_added_to_a_closed_deal_is_archived_at_the_latest_when_a_sweep_
 
 
 def test_a_message_in_the_inbox_brings_what_it_tells_of(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(6)) as held:
+    with standing("crm", tmp_path, StandinSpec(6)) as held:
         load(held, tmp_path, "first")
         time.sleep(1.1)
         for crm in connected(open_service, held, tmp_path / "other"):
-            deals = everything(crm.calls, "Deals", crm.fields("Deals"), "test")
+            deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             deal = next(str(row["id"]) for row in deals if str(row["Stage"]).startswith("Closed"))
         held.control("mail", deal=deal, subject="Etterspill", content="kom senere")
         inbox = Inbox(inbox_place(held.environment))
-        inbox.put("crm:standin", "1", "Deals.update", (deal,), datetime.now(UTC).timestamp())
+        inbox.add("crm:standin", "1", "Deals.update", (deal,), datetime.now(UTC).timestamp())
         inbox.close()
         assert load(held, tmp_path, "second").numbers.archived == 1
         proof = noarkit.verify(tmp_path / "second", settings=held.site(f"embedded:{tmp_path / 'archive'}"))
@@ -155,12 +155,12 @@ def test_a_message_in_the_inbox_brings_what_it_tells_of(tmp_path: Path) -> None:
 def test_what_no_plan_met_is_found_by_a_whole_listing_and_what_was_not_asked_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with standing("crm", tmp_path, Wish(6)) as held:
+    with standing("crm", tmp_path, StandinSpec(6)) as held:
         archive = f"embedded:{tmp_path / 'archive'}"
         load(held, tmp_path, "first")
         time.sleep(1.1)
         for crm in connected(open_service, held, tmp_path / "other"):
-            deals = everything(crm.calls, "Deals", crm.fields("Deals"), "test")
+            deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             deal = next(str(row["id"]) for row in deals if str(row["Stage"]).startswith("Closed"))
         held.control("attach", deal=deal, name="Etterslep.txt", content="kom senere")
         time.sleep(1.1)
@@ -184,7 +184,7 @@ def test_what_no_plan_met_is_found_by_a_whole_listing_and_what_was_not_asked_is_
 
 def test_what_a_rule_left_out_of_an_earlier_run_is_counted_apart_and_is_not_missing(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
-    with standing("crm", tmp_path, Wish(6)) as held:
+    with standing("crm", tmp_path, StandinSpec(6)) as held:
         archive = f"embedded:{tmp_path / 'archive'}"
         site = held.site(archive)
         noarkit.plan("crm:standin", tmp_path / "proposed", archive=archive, settings=site)
@@ -214,7 +214,7 @@ def test_a_whole_listing_of_what_is_no_connection_is_refused(tmp_path: Path) -> 
 
 
 def test_marks_are_of_the_very_archive_that_earned_them(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(4)) as held:
+    with standing("crm", tmp_path, StandinSpec(4)) as held:
         first = load(held, tmp_path, "first")
         assert load(held, tmp_path, "second").numbers.archived == 0, "nothing is new to this archive"
         shutil.rmtree(tmp_path / "archive")

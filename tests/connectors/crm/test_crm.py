@@ -13,10 +13,10 @@ import pytest
 
 from noarkit.connectors.crm import Crm, open_service
 from noarkit.connectors.crm import channels as watch
-from noarkit.connectors.crm.letters import letter
-from noarkit.connectors.crm.listing import changed, deleted, everything, in_bulk, keyset
+from noarkit.connectors.crm.letters import build_letter
+from noarkit.connectors.crm.listing import changed_records, deleted_records, keyset, records_by_page, records_in_bulk
 from noarkit.connectors.crm.writing import delete, insert, update, upsert
-from noarkit.connectors.port import Item, NotFetched
+from noarkit.connectors.port import FetchFailure, Item
 from noarkit.errors import (
     AllowanceSpent,
     ConsentNeeded,
@@ -28,7 +28,7 @@ from noarkit.errors import (
     ServiceRefused,
 )
 from noarkit.graph.entity import Content
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, all_of, connected, standing
 
@@ -45,7 +45,7 @@ def crm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def held(crm_folder: Path) -> Iterator[Standing]:
     """A CRM that nobody changes."""
-    with standing("crm", crm_folder, Wish(RECORDS)) as found:
+    with standing("crm", crm_folder, StandinSpec(RECORDS)) as found:
         yield found
 
 
@@ -56,8 +56,8 @@ def crm(held: Standing, tmp_path: Path) -> Iterator[Crm]:
 
 
 def test_a_token_is_shown_with_the_prefix_of_the_service_and_lives_an_hour(crm: Crm) -> None:
-    assert crm.key.headers()["Authorization"].startswith("Service-oauthtoken ")
-    grant = crm.key.grant()
+    assert crm.credential.headers()["Authorization"].startswith("Service-oauthtoken ")
+    grant = crm.credential.grant()
     assert grant.ends_at_s - grant.renew_at_s == 60
     assert crm.introduce().tenant == crm.tenant
 
@@ -83,7 +83,7 @@ def test_modules_are_listed_and_those_that_hold_cases_are_read(crm: Crm) -> None
 @pytest.mark.parametrize("module", ["Deals", "Accounts", "Inspections"])
 def test_records_of_standard_and_custom_modules_are_read_whole(crm: Crm, module: str) -> None:
     fields = crm.fields(module)
-    found = list(everything(crm.calls, module, fields, "test"))
+    found = list(records_by_page(crm.calls, module, fields, "test"))
     assert len(found) == crm.calls.count(module)
     assert len({row["id"] for row in found}) == len(found)
     times = [str(row["Modified_Time"]) for row in found]
@@ -94,7 +94,7 @@ def test_more_fields_than_a_call_takes_are_put_together(crm: Crm) -> None:
     fields = crm.fields("Deals")
     assert len(fields.names) > 50
     assert len(fields.batches()) == 2
-    row = next(everything(crm.calls, "Deals", fields, "test"))
+    row = next(records_by_page(crm.calls, "Deals", fields, "test"))
     assert {"Deal_Name", "Extra_50"} <= set(row)
 
 
@@ -105,15 +105,15 @@ def test_private_fields_are_told_by_the_service(crm: Crm) -> None:
 def test_a_module_that_may_not_be_read_is_told_and_the_rest_goes_on(held: Standing, tmp_path: Path) -> None:
     for service in connected(open_service, held, tmp_path, modules=["Locking_Information__s", "Cases"]):
         found = all_of(service, "Locking_Information__s")
-        assert [type(one) for one in found] == [NotFetched]
-        assert found[0].why == "NO_PERMISSION"  # type: ignore[union-attr]  # it is the one above
+        assert [type(one) for one in found] == [FetchFailure]
+        assert found[0].reason == "NO_PERMISSION"  # type: ignore[union-attr]  # it is the one above
         assert all_of(service, "Cases")
 
 
 def test_page_2001_needs_a_token_and_gets_one(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(2_300)) as large:
+    with standing("crm", tmp_path, StandinSpec(2_300)) as large:
         for service in connected(open_service, large, tmp_path):
-            found = list(everything(service.calls, "Deals", service.fields("Deals"), "test"))
+            found = list(records_by_page(service.calls, "Deals", service.fields("Deals"), "test"))
             assert len({row["id"] for row in found}) == 2_300
 
 
@@ -155,18 +155,18 @@ def test_an_email_is_put_together_and_says_so() -> None:
         "content": "Hei,\r\n\x0b" + "å" * 2_000,
         "mail_format": "text",
     }
-    made = message_from_bytes(letter(email), policy=default)
+    made = message_from_bytes(build_letter(email), policy=default)
     assert made["X-Reconstructed"]
     assert made["Subject"] == "Æres være Bcc: x@example.org"
     assert made["Bcc"] is None
     assert "å" * 2_000 in made.get_content()
-    assert letter(email) == letter(email)
+    assert build_letter(email) == build_letter(email)
 
 
 def test_bulk_reads_give_the_same_records(crm: Crm) -> None:
     fields = crm.fields("Accounts")
-    one_by_one = {row["id"]: row["Account_Name"] for row in everything(crm.calls, "Accounts", fields, "test")}
-    assert {row["id"]: row["Account_Name"] for row in in_bulk(crm.calls, "Accounts", fields)} == one_by_one
+    one_by_one = {row["id"]: row["Account_Name"] for row in records_by_page(crm.calls, "Accounts", fields, "test")}
+    assert {row["id"]: row["Account_Name"] for row in records_in_bulk(crm.calls, "Accounts", fields)} == one_by_one
 
 
 @pytest.mark.parametrize(
@@ -174,31 +174,31 @@ def test_bulk_reads_give_the_same_records(crm: Crm) -> None:
     [("fails", ServiceBroken), ("never", ServiceBusy), ("two", NoarkitError), ("climbs", NoarkitError)],
 )
 def test_bulk_jobs_that_go_wrong_end(tmp_path: Path, fate: str, fault: type[Exception]) -> None:
-    with standing("crm", tmp_path, Wish(20, options={"bulk": fate})) as odd:
+    with standing("crm", tmp_path, StandinSpec(20, options={"bulk": fate})) as odd:
         for service in connected(open_service, odd, tmp_path):
             with pytest.raises(fault):
-                list(in_bulk(service.calls, "Accounts", service.fields("Accounts")))
+                list(records_in_bulk(service.calls, "Accounts", service.fields("Accounts")))
 
 
 def test_bulk_tables_with_a_mark_and_several_pages_are_read(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(50, options={"bulk": "bom", "bulk-rows": "20"})) as odd:
+    with standing("crm", tmp_path, StandinSpec(50, options={"bulk": "bom", "bulk-rows": "20"})) as odd:
         for service in connected(open_service, odd, tmp_path):
-            assert len(list(in_bulk(service.calls, "Deals", service.fields("Deals")))) == 50
+            assert len(list(records_in_bulk(service.calls, "Deals", service.fields("Deals")))) == 50
 
 
 def test_changes_are_read_by_keyset_and_deletions_are_told(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(30)) as busy:
+    with standing("crm", tmp_path, StandinSpec(30)) as busy:
         for service in connected(open_service, busy, tmp_path):
-            ids = [str(row["id"]) for row in everything(service.calls, "Deals", service.fields("Deals"), "t")]
+            ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")]
             since = datetime.now(UTC) - timedelta(minutes=1)
             busy.control("change", module="Deals", put=[{"id": ids[3], "Stage": "Closed Won"}, {"Deal_Name": "Ny"}])
             busy.control("change", module="Deals", delete=[ids[5]])
             until = datetime.now(UTC) + timedelta(minutes=1)
-            found = list(changed(service.calls, "Deals", service.fields("Deals"), since, until))
+            found = list(changed_records(service.calls, "Deals", service.fields("Deals"), since, until))
             assert sorted(str(row["Deal_Name"]) for row in found if row["Deal_Name"] == "Ny") == ["Ny"]
             assert {str(row["id"]) for row in found} >= {ids[3]}
             assert len(found) == 2
-            assert [str(row["id"]) for row in deleted(service.calls, "Deals", since, "t")] == [ids[5]]
+            assert [str(row["id"]) for row in deleted_records(service.calls, "Deals", since, "t")] == [ids[5]]
 
 
 def test_a_query_is_joined_pairwise_and_names_nothing_it_was_not_given() -> None:
@@ -209,7 +209,7 @@ def test_a_query_is_joined_pairwise_and_names_nothing_it_was_not_given() -> None
 
 
 def test_writes_go_by_the_hundred_and_each_record_has_its_result(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(5)) as busy:
+    with standing("crm", tmp_path, StandinSpec(5)) as busy:
         for service in connected(open_service, busy, tmp_path):
             good = [{"Deal_Name": f"Avtale {number}", "Contract_Number": f"N-{number}"} for number in range(150)]
             done = list(insert(service.calls, "Deals", [*good, {"Stage": "no name"}], "Contract_Number"))
@@ -227,7 +227,7 @@ def test_writes_go_by_the_hundred_and_each_record_has_its_result(tmp_path: Path)
 
 
 def test_an_insert_whose_answer_is_lost_is_looked_for_and_not_doubled(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(5)) as busy:
+    with standing("crm", tmp_path, StandinSpec(5)) as busy:
         for service in connected(open_service, busy, tmp_path):
             record = {"Deal_Name": "En gang", "Contract_Number": "U-1"}
             assert [one.good for one in insert(service.calls, "Deals", [record], "Contract_Number")] == [True]
@@ -237,7 +237,9 @@ def test_an_insert_whose_answer_is_lost_is_looked_for_and_not_doubled(tmp_path: 
             busy.control("trouble", path="/Deals", status=500)
             (lost,) = insert(service.calls, "Deals", [{"Deal_Name": "x", "Contract_Number": "U-2"}], "Contract_Number")
             assert lost.doubtful
-            names = [row["Contract_Number"] for row in everything(service.calls, "Deals", service.fields("Deals"), "t")]
+            names = [
+                row["Contract_Number"] for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")
+            ]
             assert names.count("U-1") == 1
 
 
@@ -250,7 +252,7 @@ def test_a_channel_tells_of_changes_that_fit_its_conditions(tmp_path: Path) -> N
         came.set()
         return told({})
 
-    with standing("crm", tmp_path, Wish(5)) as busy, serving(receive) as receiver:
+    with standing("crm", tmp_path, StandinSpec(5)) as busy, serving(receive) as receiver:
         for service in connected(open_service, busy, tmp_path):
             now = datetime.now(UTC)
             conditions = {"Deals": ["Stage", "Amount"]}
@@ -259,7 +261,7 @@ def test_a_channel_tells_of_changes_that_fit_its_conditions(tmp_path: Path) -> N
             )
             assert len(channel.secret.reveal()) == 32
             assert [row["channel_id"] for row in watch.channels(service.calls)] == [channel.id]
-            ids = [str(row["id"]) for row in everything(service.calls, "Deals", service.fields("Deals"), "t")]
+            ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")]
             list(update(service.calls, "Deals", [{"id": ids[0], "Description": "ikke noe å melde"}]))
             list(update(service.calls, "Deals", [{"id": ids[1], "Stage": "Closed Won"}]))
             assert came.wait(10)
@@ -306,7 +308,7 @@ def test_a_wrong_token_says_that_the_region_may_be_wrong(held: Standing, tmp_pat
 
 
 def test_credits_are_counted_as_they_cost_and_left_to_others(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(60, options={"credits": "40"})) as poor:
+    with standing("crm", tmp_path, StandinSpec(60, options={"credits": "40"})) as poor:
         for service in connected(open_service, poor, tmp_path, credits_floor=15):
             with pytest.raises(AllowanceSpent):
                 for _ in range(60):
@@ -326,7 +328,7 @@ def test_a_passing_trouble_is_borne(held: Standing, tmp_path: Path, status: int)
 
 
 def test_limits_are_never_passed_and_nearly_used(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(5, limits=((20, 1.0),))) as strict:
+    with standing("crm", tmp_path, StandinSpec(5, limits=((20, 1.0),))) as strict:
         service = open_service(strict.connection({"state": str(tmp_path / "s"), "rates": ["20/1s"]}))
         service.calls.modules()
         for _ in range(60):

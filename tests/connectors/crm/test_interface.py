@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.connectors.crm import carry_out, open_service, renew_webhooks
+from noarkit.connectors.crm import open_service, renew_webhooks, run_command
 from noarkit.connectors.crm.channels import LONGEST
 from noarkit.connectors.crm.writing import insert
-from noarkit.connectors.inbox.agreed import agreed
-from noarkit.connectors.inbox.doors import doors
+from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.signatures import prove
+from noarkit.connectors.inbox.webhooks import read_webhooks
 from noarkit.errors import ConfigFault, SecretFault, ServiceRefused, UsageFault
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, connected, standing
 
@@ -29,13 +29,13 @@ INVENTORY = ["Products", "Vendors", "Quotes", "Sales_Orders", "Purchase_Orders",
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A CRM whose changes hurt nobody."""
-    with standing("crm", tmp_path_factory.mktemp("crm"), Wish(60)) as found:
+    with standing("crm", tmp_path_factory.mktemp("crm"), StandinSpec(60)) as found:
         yield found
 
 
 def said(held: Standing, *words: str, **more: object) -> list[dict[str, object]]:
     """What the CRM answers to words."""
-    return [dict(one) for one in carry_out(held.connection(), words, more)]
+    return [dict(one) for one in run_command(held.connection(), words, more)]
 
 
 def test_the_prefix_of_the_token_is_a_setting(tmp_path: Path, held: Standing) -> None:
@@ -127,11 +127,11 @@ def test_notifications_are_opened_kept_proven_renewed_and_closed(tmp_path: Path)
         came.set()
         return told({})
 
-    with standing("crm", tmp_path, Wish(5)) as busy, serving(receive) as receiver:
+    with standing("crm", tmp_path, StandinSpec(5)) as busy, serving(receive) as receiver:
         to = busy.connection()
         wanted: dict[str, object] = {"events": ["Deals.edit"], "fields": {"Deals": ["Stage"]}}
         (opened,) = said(busy, "notifications", "open", receiver.url, **wanted)
-        (kept,) = agreed(to)
+        (kept,) = read_webhooks(to)
         assert kept.secret.reveal() not in json.dumps(opened)
         assert stat.S_IMODE(to.state_file("webhooks.json").stat().st_mode) == 0o600
         assert kept.path.startswith("/crm/standin/") and len(kept.path) > 30, "nobody guesses it"
@@ -139,35 +139,35 @@ def test_notifications_are_opened_kept_proven_renewed_and_closed(tmp_path: Path)
         deals = said(busy, "records", "list", "Deals")
         said(busy, "records", "update", "Deals", records=[{"id": deals[0]["id"], "Stage": "Closed Lost"}])
         assert came.wait(10)
-        door = doors([to])[heard[0].path]
-        assert prove(door.seal, heard[0].headers, heard[0].body, 0).why == ""
+        door = inbox_endpoints([to])[heard[0].path]
+        assert prove(door.seal, heard[0].headers, heard[0].body, 0).reason == ""
 
         now = datetime.now(UTC)
         assert list(renew_webhooks(to, now)) == [], "not before half of its life"
         (renewed,) = renew_webhooks(to, now + LONGEST / 2 + timedelta(minutes=1))
-        assert renewed.secret != kept.secret and agreed(to) == (renewed,)
+        assert renewed.secret != kept.secret and read_webhooks(to) == (renewed,)
         assert (renewed.events, renewed.fields) == (kept.events, {"Deals": ("Stage",)}), "conditions outlive it"
-        door = doors([to])[kept.path]
-        assert prove(door.seal, heard[0].headers, heard[0].body, 0).why == "", "what was under way is good yet"
+        door = inbox_endpoints([to])[kept.path]
+        assert prove(door.seal, heard[0].headers, heard[0].body, 0).reason == "", "what was under way is good yet"
         (told_there,) = said(busy, "notifications", "list")
         assert told_there["channel_id"] == kept.id
         assert "Stage" in json.dumps(told_there["notification_condition"]), "and there"
         said(busy, "notifications", "close", kept.id)
-        assert agreed(to) == () and said(busy, "notifications", "list") == []
+        assert read_webhooks(to) == () and said(busy, "notifications", "list") == []
         with pytest.raises(ConfigFault):
-            doors([to])
+            inbox_endpoints([to])
 
 
 def test_a_file_of_webhooks_that_others_may_read_is_refused(tmp_path: Path, held: Standing) -> None:
     to = held.connection({"state": str(tmp_path)})
     to.state_file("webhooks.json").write_text("[]")
     with pytest.raises(SecretFault):
-        agreed(to)
+        read_webhooks(to)
     to.state_file("webhooks.json").chmod(0o600)
-    assert agreed(to) == ()
+    assert read_webhooks(to) == ()
     to.state_file("webhooks.json").write_text('[{"secret": "canary"')
     with pytest.raises(SecretFault) as caught:
-        agreed(to)
+        read_webhooks(to)
     assert "canary" not in str(caught.value) and caught.value.__cause__ is None
 
 

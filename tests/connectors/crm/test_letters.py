@@ -9,7 +9,7 @@ from email.policy import default
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noarkit.connectors.crm.letters import letter, plain
+from noarkit.connectors.crm.letters import build_letter, plain
 
 ADDRESSES = st.sampled_from(["a@x.example", "o'neil+b@x.example", "", "ø@x.example", "a b, c@d.e", "<a@x.example>"])
 people = st.fixed_dictionaries({"user_name": st.text(max_size=60), "email": ADDRESSES})
@@ -18,7 +18,7 @@ few = settings(max_examples=40, deadline=None)
 
 def read(email: dict[str, object]) -> EmailMessage:
     """The letter as the standard library reads it."""
-    found = message_from_bytes(letter(email), policy=default)
+    found = message_from_bytes(build_letter(email), policy=default)
     assert isinstance(found, EmailMessage)
     return found
 
@@ -35,7 +35,7 @@ def test_subjects_contents_and_names_of_files_come_back_as_they_were(subject: st
         "X-Reconstructed", "Subject", "Message-ID", "X-Attachment", "MIME-Version", "Content-Type",
         "Content-Transfer-Encoding",
     }  # fmt: skip
-    assert max(map(len, letter(email).splitlines())) <= 998
+    assert max(map(len, build_letter(email).splitlines())) <= 998
 
 
 def _close(text: str) -> str:

@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from noarkit.connectors.crm import Crm, open_service
-from noarkit.connectors.crm.fields import A_CALL, Fields, readable
-from noarkit.connectors.crm.listing import all_records, by_ids, changed, everything
+from noarkit.connectors.crm.fields import A_CALL, Fields, readable_fields
+from noarkit.connectors.crm.listing import all_records, changed_records, records_by_ids, records_by_page
 from noarkit.connectors.port import Item, Window
 from noarkit.events import nobody
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import LATER, Standing, connected, standing
 
 LONGEST = 1_024
@@ -24,7 +24,7 @@ LONGEST = 1_024
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A CRM that nobody changes."""
-    with standing("crm", tmp_path_factory.mktemp("crm"), Wish(130)) as found:
+    with standing("crm", tmp_path_factory.mktemp("crm"), StandinSpec(130)) as found:
         yield found
 
 
@@ -36,7 +36,7 @@ def crm(held: Standing, tmp_path: Path) -> Iterator[Crm]:
 
 def asked(held: Standing, crm: Crm, method: str, path: str, **query: str) -> httpx.Response:
     """What the stand-in answers to anybody who has a token."""
-    headers = {"Authorization": crm.key.headers()["Authorization"]}
+    headers = {"Authorization": crm.credential.headers()["Authorization"]}
     return httpx.request(method, f"{held.url}/crm/v8{path}", params=query, headers=headers, trust_env=False)
 
 
@@ -49,9 +49,9 @@ def test_batches_of_names_are_neither_too_many_nor_too_long() -> None:
 
 def test_records_are_asked_for_by_as_many_ids_as_a_call_takes(crm: Crm) -> None:
     fields = crm.fields("Deals")
-    whole = list(everything(crm.calls, "Deals", fields, "test"))
+    whole = list(records_by_page(crm.calls, "Deals", fields, "test"))
     ids = [str(row["id"]) for row in whole]
-    assert list(by_ids(crm.calls, "Deals", fields, iter([*ids, "1"]))) == whole
+    assert list(records_by_ids(crm.calls, "Deals", fields, iter([*ids, "1"]))) == whole
 
 
 def test_a_module_reads_the_same_by_pages_and_by_a_bulk_read(crm: Crm) -> None:
@@ -63,7 +63,7 @@ def test_a_module_reads_the_same_by_pages_and_by_a_bulk_read(crm: Crm) -> None:
 
 
 def test_a_module_that_may_not_be_counted_is_read_page_by_page(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(5)) as busy:
+    with standing("crm", tmp_path, StandinSpec(5)) as busy:
         for service in connected(open_service, busy, tmp_path):
             body = json.dumps({"code": "OAUTH_SCOPE_MISMATCH", "status": "error", "message": "no", "details": {}})
             busy.control("trouble", path="/actions/count", status=401, body=body, times=100)
@@ -73,14 +73,14 @@ def test_a_module_that_may_not_be_counted_is_read_page_by_page(tmp_path: Path) -
 
 
 def test_twelve_changed_deals_cost_a_few_credits_and_not_one_each(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(30)) as busy:
+    with standing("crm", tmp_path, StandinSpec(30)) as busy:
         for service in connected(open_service, busy, tmp_path):
             fields = service.fields("Deals")
-            ids = [str(row["id"]) for row in everything(service.calls, "Deals", fields, "test")]
+            ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", fields, "test")]
             since = datetime.now(UTC) - timedelta(minutes=1)
             busy.control("change", module="Deals", put=[{"id": one, "Stage": "Proposal"} for one in ids[:12]])
             before = int(str(busy.control("counts")["spent"]))
-            assert len(list(changed(service.calls, "Deals", fields, since, LATER))) == 12
+            assert len(list(changed_records(service.calls, "Deals", fields, since, LATER))) == 12
             assert int(str(busy.control("counts")["spent"])) - before == 1 + len(fields.batches())
 
 
@@ -89,8 +89,8 @@ def test_a_record_is_called_by_the_field_that_its_module_is_named_by(tmp_path: P
         {"api_name": "Account_Name", "data_type": "lookup"},
         {"api_name": "Tilsynsnavn", "data_type": "text", "display_field": True},
     ]
-    assert readable(rows).titles()[0] == "Tilsynsnavn"
-    with standing("crm", tmp_path, Wish(5)) as busy:
+    assert readable_fields(rows).titles()[0] == "Tilsynsnavn"
+    with standing("crm", tmp_path, StandinSpec(5)) as busy:
         for service in connected(open_service, busy, tmp_path):
             look_up = {"id": "77", "name": "Fjord AS"}
             busy.control(
@@ -127,7 +127,7 @@ def test_the_stand_in_refuses_what_the_published_service_refuses(
 
 
 def test_a_download_bears_its_name(held: Standing, crm: Crm) -> None:
-    for deal in everything(crm.calls, "Deals", crm.fields("Deals"), "test"):
+    for deal in records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test"):
         rows = asked(held, crm, "GET", f"/Deals/{deal['id']}/Attachments", fields="File_Name").json()["data"]
         for row in (one for one in rows if "Size" in one):
             got = asked(held, crm, "GET", f"/Deals/{deal['id']}/Attachments/{row['id']}")
@@ -156,7 +156,7 @@ def test_related_lists_leads_and_campaigns_are_told_of(held: Standing, crm: Crm)
 
 
 def test_a_refresh_token_gives_ten_access_tokens_in_ten_minutes(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(1)) as busy:
+    with standing("crm", tmp_path, StandinSpec(1)) as busy:
         connection = busy.connection()
         secret, token = connection.secret("client_secret"), connection.secret("refresh_token")
         assert secret is not None and token is not None

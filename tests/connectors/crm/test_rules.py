@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from noarkit.connectors.crm import Crm, open_service
-from noarkit.connectors.crm.listing import changed, everything, in_bulk
+from noarkit.connectors.crm.listing import changed_records, records_by_page, records_in_bulk
 from noarkit.connectors.wire import Request
 from noarkit.errors import ServiceBusy, ServiceDenied, ServiceRefused, ServiceStrange
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import Answering, Asked, Told, one_after_another, serving, told
 from tests.connectors.standing import Standing, all_of, connected, standing
 
@@ -24,7 +24,7 @@ from tests.connectors.standing import Standing, all_of, connected, standing
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A CRM that gives tokens; what it answers is scripted by the tests."""
-    with standing("crm", tmp_path_factory.mktemp("crm"), Wish(3)) as found:
+    with standing("crm", tmp_path_factory.mktemp("crm"), StandinSpec(3)) as found:
         yield found
 
 
@@ -54,7 +54,7 @@ def test_1_204_on_a_list_is_an_empty_list_and_304_is_nothing_new(held: Standing,
             since = datetime(2026, 1, 1, tzinfo=UTC)
             assert service.calls.page("/Deals", ("id",), None).rows == ()
             assert service.calls.deleted_page("Deals", None, since).rows == ()
-    with standing("crm", tmp_path / "there", Wish(2)) as there:
+    with standing("crm", tmp_path / "there", StandinSpec(2)) as there:
         for service in connected(open_service, there, tmp_path):
             later = datetime.now(UTC) + timedelta(days=1)
             asked = Request(
@@ -62,7 +62,7 @@ def test_1_204_on_a_list_is_an_empty_list_and_304_is_nothing_new(held: Standing,
                 {"If-Modified-Since": later.isoformat(timespec="seconds")},
             )  # fmt: skip
             assert service.calls.client.ask(asked).status == 304
-            assert list(changed(service.calls, "Deals", service.fields("Deals"), later, later)) == []
+            assert list(changed_records(service.calls, "Deals", service.fields("Deals"), later, later)) == []
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_2_a_list_that_does_not_get_on_is_a_fault(held: Standing, tmp_path: Path
     rows = [{"id": str(number), "Modified_Time": "2026-01-01T00:00:00+00:00"} for number in range(3)]
     for service in scripted(held, tmp_path, fielded(Deals=told({"data": rows, "info": info}))):
         with pytest.raises(ServiceStrange):
-            list(everything(service.calls, "Deals", service.fields("Deals"), name))
+            list(records_by_page(service.calls, "Deals", service.fields("Deals"), name))
 
 
 @pytest.mark.parametrize("rows", [[], [{"id": "1", "Modified_Time": "2026-01-01T00:00:00+00:00"}]])
@@ -95,12 +95,12 @@ def test_2_more_records_is_true_with_empty_or_known_data_and_a_new_token_each_ti
 
     for service in scripted(held, tmp_path, answer):
         with pytest.raises(ServiceStrange):
-            list(everything(service.calls, "Deals", service.fields("Deals"), "test"))
+            list(records_by_page(service.calls, "Deals", service.fields("Deals"), "test"))
     assert count <= 4, "it is not asked for ever"
 
 
 def test_3_a_token_service_that_is_throttled_with_400_is_waited_for(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(3)) as there:
+    with standing("crm", tmp_path, StandinSpec(3)) as there:
         body = json.dumps(
             {"error": "Access Denied", "error_description": "You have made too many requests continuously"}
         )
@@ -143,7 +143,7 @@ def test_5_bulk_cells_keep_quotes_commas_line_feeds_and_other_scripts(
     writer.writerow(["Id", "Name"])
     writer.writerows([[str(number), cell] for number, cell in enumerate(cells)])
     for service in scripted(held, tmp_path, tables("77", mark + text.getvalue().encode())):
-        found = list(in_bulk(service.calls, "Deals", service.fields("Deals")))
+        found = list(records_in_bulk(service.calls, "Deals", service.fields("Deals")))
         assert [row["Name"] for row in found] == [cell or None for cell in cells]
         assert [row["id"] for row in found] == ["0", "1", "2", "3", "4"]
 
@@ -151,7 +151,7 @@ def test_5_bulk_cells_keep_quotes_commas_line_feeds_and_other_scripts(
 @pytest.mark.parametrize("content", [b"Id,Name\r\n", b"", b"\xef\xbb\xbfId,Name\n"])
 def test_5_a_bulk_table_of_zero_rows_is_an_empty_module(held: Standing, tmp_path: Path, content: bytes) -> None:
     for service in scripted(held, tmp_path, tables("78", content)):
-        assert list(in_bulk(service.calls, "Deals", service.fields("Deals"))) == []
+        assert list(records_in_bulk(service.calls, "Deals", service.fields("Deals"))) == []
 
 
 def test_5_an_unknown_state_of_a_bulk_job_is_waited_for_and_then_given_up(held: Standing, tmp_path: Path) -> None:
@@ -164,11 +164,11 @@ def test_5_an_unknown_state_of_a_bulk_job_is_waited_for_and_then_given_up(held: 
 
     for service in scripted(held, tmp_path, answer):
         with pytest.raises(ServiceBusy):
-            list(in_bulk(service.calls, "Deals", service.fields("Deals")))
+            list(records_in_bulk(service.calls, "Deals", service.fields("Deals")))
 
 
 def test_8_a_record_without_owner_title_or_amount_is_a_case_all_the_same(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(2)) as there:
+    with standing("crm", tmp_path, StandinSpec(2)) as there:
         there.control("change", module="Cases", put=[{"id": None, "Subject": "x", "Owner": None, "Created_By": None}])
         for service in connected(open_service, there, tmp_path):
             found = all_of(service, "Cases")
@@ -178,7 +178,7 @@ def test_8_a_record_without_owner_title_or_amount_is_a_case_all_the_same(tmp_pat
 
 def test_a_secret_in_the_place_of_a_code_is_never_repeated(held: Standing, tmp_path: Path) -> None:
     for service in connected(open_service, held, tmp_path, org_id="1"):
-        token = service.key.grant().access_token
+        token = service.credential.grant().access_token
         for status in (400, 403):
             with serving(one_after_another(told({"code": token, "status": "error"}, status))) as other:
                 service.calls.client.base = other.url
@@ -188,7 +188,7 @@ def test_a_secret_in_the_place_of_a_code_is_never_repeated(held: Standing, tmp_p
 
 
 def test_a_refresh_that_is_refused_is_not_asked_again(held: Standing, tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(2)) as there:
+    with standing("crm", tmp_path, StandinSpec(2)) as there:
         for service in connected(open_service, there, tmp_path):
             service.calls.modules()
             body = json.dumps({"code": "INVALID_TOKEN", "status": "error"})

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import noarkit
 from noarkit.connectors.crm import open_service
-from noarkit.connectors.crm.listing import everything
-from noarkit.connectors.port import Item, NotFetched
+from noarkit.connectors.crm.listing import records_by_page
+from noarkit.connectors.port import FetchFailure, Item
 from noarkit.events import Event
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, all_of, connected, standing
 
 REFUSED = {"status": "error", "message": "no", "details": {}}
@@ -28,30 +28,30 @@ def quiet(event: Event, /) -> None:
 
 
 def test_an_expired_page_token_begins_the_list_anew_and_no_record_comes_twice(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(450)) as held:
+    with standing("crm", tmp_path, StandinSpec(450)) as held:
         for service in connected(open_service, held, tmp_path):
             fields = service.fields("Cases"), service.fields("Deals")
             body = json.dumps({**REFUSED, "code": "EXPIRED_VALUE"})
             held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=4)
-            ids = [str(row["id"]) for row in everything(service.calls, "Deals", fields[1], "test")]
+            ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", fields[1], "test")]
             assert held.control("counts")["troubles_met"] == 1
             assert len(ids) == len(set(ids)) == 450
 
 
 def test_a_module_that_is_turned_off_in_the_middle_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(450)) as held:
+    with standing("crm", tmp_path, StandinSpec(450)) as held:
         for service in connected(open_service, held, tmp_path):
             body = json.dumps({**REFUSED, "code": "INVALID_MODULE"})
             held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=12, times=1_000)
             found = all_of(service, "Deals")
-            assert isinstance(found[-1], NotFetched) and found[-1].why == "INVALID_MODULE"
+            assert isinstance(found[-1], FetchFailure) and found[-1].reason == "INVALID_MODULE"
             assert 0 < sum(isinstance(one, Item) for one in found) < 450
             assert len(all_of(service, "Cases")) == 90
 
 
 def test_a_module_that_was_turned_off_is_read_whole_once_it_is_on_again(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("crm", tmp_path, Wish(6)) as held:
+    with standing("crm", tmp_path, StandinSpec(6)) as held:
         body = json.dumps({**REFUSED, "code": "INVALID_MODULE"})
         held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=1, times=1)
         assert planned(held, tmp_path, "first", quiet)["set_aside"] == 1
@@ -65,7 +65,7 @@ def test_a_module_that_was_turned_off_is_read_whole_once_it_is_on_again(tmp_path
 
 
 def test_a_storm_of_429_in_a_plan_costs_time_and_nothing_else(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(5)) as held:
+    with standing("crm", tmp_path, StandinSpec(5)) as held:
         calm = planned(held, tmp_path, "calm", quiet)
         for path, after in (("/crm/v8/Deals", 1), ("/Emails", 2), ("/Attachments", 0), ("/crm/v8/Notes", 0)):
             held.control("trouble", path=path, status=429, times=2, after=after, retry_after="1")
@@ -74,7 +74,7 @@ def test_a_storm_of_429_in_a_plan_costs_time_and_nothing_else(tmp_path: Path) ->
 
 
 def test_tokens_that_end_in_the_middle_of_a_plan_are_renewed_once_each(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(5)) as held:
+    with standing("crm", tmp_path, StandinSpec(5)) as held:
         calm = planned(held, tmp_path, "calm", quiet)
         before = held.control("counts")["exchanges"]
         streams: list[str] = []

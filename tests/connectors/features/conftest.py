@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.connectors.features import Features
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import connected
 from tests.connectors.standing import Standing, standing
 
@@ -16,7 +16,7 @@ from tests.connectors.standing import Standing, standing
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service that nobody changes but by what they make themselves."""
-    wish = Wish(150, limits=(), options={"audit": "100"})
+    wish = StandinSpec(150, limits=(), options={"audit": "100"})
     with standing("features", tmp_path_factory.mktemp("features"), wish) as found:
         yield found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 
@@ -28,7 +28,7 @@ def asking(held: Standing, capsys: pytest.CaptureFixture[str]) -> Callable[..., 
 def test_gates_are_listed_made_changed_checked_and_deleted_by_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with standing("features", tmp_path, Wish(15, limits=(), options={"audit": "0"})) as held:
+    with standing("features", tmp_path, StandinSpec(15, limits=(), options={"audit": "0"})) as held:
         ask = asking(held, capsys)
         ended, gates = ask("gates", "list")
         assert (ended, len(gates)) == (0, 9)

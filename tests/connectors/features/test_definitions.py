@@ -29,7 +29,7 @@ def test_each_version_of_a_gate_is_an_item_with_a_key_of_the_services_own_ids(fe
 def test_every_kind_of_definition_is_read_and_the_same_twice(features: Features, kind: str) -> None:
     first, second = items_of(features, kind), items_of(features, kind)
     assert len({item.key for item in first}) == len(first) > 5
-    assert [(item.key, item.made) for item in first] == [(item.key, item.made) for item in second]
+    assert [(item.key, item.generated) for item in first] == [(item.key, item.generated) for item in second]
 
 
 def test_what_changes_by_itself_is_no_change(features: Features) -> None:
@@ -38,7 +38,7 @@ def test_what_changes_by_itself_is_no_change(features: Features) -> None:
     assert looks[0] is not None
     assert looks[1] is not None
     assert looks[0]["checksPerHour"] != looks[1]["checksPerHour"]
-    assert all(b"checksPerHour" not in item.made[1].data for item in items_of(features, "gates"))
+    assert all(b"checksPerHour" not in item.generated[1].data for item in items_of(features, "gates"))
 
 
 def test_a_parameter_store_without_times_is_known_by_its_bytes(held: Standing, features: Features) -> None:
@@ -56,8 +56,10 @@ def test_a_decision_of_an_experiment_stands_with_what_it_found_out(features: Fea
     assert decisions
     assert all(":decision:" in item.key and item.fields["reason"] for item in decisions)
     # the decision, the result it rests on, and the page that a person reads
-    assert all([b"absoluteChange" in made.data for made in item.made] == [False, False, True] for item in decisions)
-    assert all([made.name[-4:] for made in item.made] == [".txt", "json", "json"] for item in decisions)
+    assert all(
+        [b"absoluteChange" in made.data for made in item.generated] == [False, False, True] for item in decisions
+    )
+    assert all([made.name[-4:] for made in item.generated] == [".txt", "json", "json"] for item in decisions)
 
 
 def test_earlier_versions_are_walked_only_where_something_changed(held: Standing, features: Features) -> None:
@@ -101,12 +103,14 @@ def test_the_odd_times_of_the_audit_log_are_understood_in_any_language(
 
 def test_secrets_in_definitions_are_left_out_wherever_they_stand(features: Features) -> None:
     items = items_of(features, "dynamic_configs")
-    assert all(b"canary" not in item.made[1].data and b"[REMOVED]" in item.made[1].data for item in items)
+    assert all(b"canary" not in item.generated[1].data and b"[REMOVED]" in item.generated[1].data for item in items)
     assert all("canary" not in str(item.fields) for item in items)
-    assert all(b"properties" in item.made[1].data for item in items)  # what is no secret stays as it was written
+    assert all(b"properties" in item.generated[1].data for item in items)  # what is no secret stays as it was written
     logged = items_of(features, "audit")[-5:]
-    assert all(b"canary" not in item.made[1].data and b"kari@etaten.example" in item.made[1].data for item in logged)
-    assert all(b"12345678901234567890" in item.made[1].data for item in items)  # numbers are exact
+    assert all(
+        b"canary" not in item.generated[1].data and b"kari@etaten.example" in item.generated[1].data for item in logged
+    )
+    assert all(b"12345678901234567890" in item.generated[1].data for item in items)  # numbers are exact
 
 
 def test_people_in_rules_get_names_that_cannot_be_guessed_where_that_is_asked_for(
@@ -116,8 +120,8 @@ def test_people_in_rules_get_names_that_cannot_be_guessed_where_that_is_asked_fo
     secret.write_text("en-hemmelig-nokkel\n")
     secret.chmod(0o600)
     for service in connected(held, tmp_path, pseudonym_key={"file": str(secret)}):
-        items = [item for item in items_of(service, "gates") if b"conditions" in item.made[1].data]
+        items = [item for item in items_of(service, "gates") if b"conditions" in item.generated[1].data]
         assert items
         items += items_of(service, "audit")[-5:]
-        assert all(b"[REDACTED sha256:" in item.made[1].data for item in items)
-        assert all(b'@etaten.example"]' not in item.made[1].data for item in items)
+        assert all(b"[REDACTED sha256:" in item.generated[1].data for item in items)
+        assert all(b'@etaten.example"]' not in item.generated[1].data for item in items)

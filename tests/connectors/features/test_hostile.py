@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from noarkit.connectors.inbox.doors import doors
+from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.receiver import MAX_BODY_BYTES, receiver
 from noarkit.connectors.inbox.store import Inbox
 from noarkit.connectors.settings import Connection
@@ -37,7 +37,7 @@ class Listening:
             "NOARKIT_FEATURES_MAIN_WEBHOOK_SECRET": SECRET,
             "NOARKIT_FEATURES_MAIN_WEBHOOK_SECRET_OLD": OLD,
         }
-        found = doors([Connection("features", "main", settings, environment)])
+        found = inbox_endpoints([Connection("features", "main", settings, environment)])
         app = receiver(found, self.inbox, self.told.append, now_s=lambda: NOW)
         self.client = TestClient(app, raise_server_exceptions=True)
 

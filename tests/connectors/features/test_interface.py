@@ -11,7 +11,7 @@ import pytest
 from noarkit.connectors.features import Features, writing
 from noarkit.connectors.port import Item
 from noarkit.errors import ConfigFault, ServiceDenied, ServiceStrange
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import all_of, connected, items_of, scripted
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
@@ -22,14 +22,14 @@ from tests.connectors.standing import Standing, standing
 def test_gates_are_read_with_rules_status_and_permalink(features: Features) -> None:
     gates = list(features.calls.definitions("gates"))
     assert all({"rules", "status", "permalink"} <= set(gate) for gate in gates)
-    document = next(item.made[1].data for item in items_of(features, "gates"))
+    document = next(item.generated[1].data for item in items_of(features, "gates"))
     assert all(name in document for name in (b'"rules":', b'"status":', b'"permalink":'))
 
 
 def test_gates_are_paginated_and_next_page_is_believed_only_to_say_that_there_is_more(
     held: Standing, tmp_path: Path
 ) -> None:
-    with standing("features", tmp_path, Wish(570, limits=(), options={"audit": "0"})) as many:
+    with standing("features", tmp_path, StandinSpec(570, limits=(), options={"audit": "0"})) as many:
         for found in connected(many, tmp_path):
             gates = list(found.calls.definitions("gates"))  # its nextPage is spelt in ways that lead anywhere
     assert len({gate["id"] for gate in gates}) == len(gates) > 200
@@ -82,8 +82,8 @@ def test_an_experiment_is_made_with_groups_parameters_and_a_hypothesis_and_archi
     made = writing.create(features.calls, "experiments", body)
     assert (made["groups"], made["hypothesis"]) == (groups, body["hypothesis"])
     (item,) = [one for one in items_of(features, "experiments") if ":blaa_knapp:" in one.key]
-    assert str(body["hypothesis"]).encode() in item.made[1].data
-    assert b'"parameterValues":{"antall":12345678901234567890,"farge":"bl\xc3\xa5"}' in item.made[1].data
+    assert str(body["hypothesis"]).encode() in item.generated[1].data
+    assert b'"parameterValues":{"antall":12345678901234567890,"farge":"bl\xc3\xa5"}' in item.generated[1].data
     writing.delete(features.calls, "experiments", "blaa_knapp")
 
 
@@ -107,7 +107,7 @@ def test_each_kind_of_definition_is_read_with_what_it_has_of_its_own(
 ) -> None:
     items = items_of(features, kind)
     assert items
-    assert any(member in item.made[1].data for item in items)
+    assert any(member in item.generated[1].data for item in items)
     assert {item.kind for item in items} == {"version"}
 
 
@@ -121,7 +121,7 @@ def test_the_ids_of_people_in_segments_are_never_asked_for_or_kept(held: Standin
         for found in scripted(held, tmp_path, service.url):
             (item,) = items_of(found, "segments")
         assert not [asked.path for asked in service.asked if "id_list" in asked.path]
-    assert b"user-" not in item.made[1].data
+    assert b"user-" not in item.generated[1].data
     assert "user-" not in str(item.fields)
 
 
@@ -132,7 +132,7 @@ def test_reviews_are_read_of_gates_dynamic_configs_and_experiments(features: Fea
     reviews = items_of(features, "reviews")
     assert {item.fields["kind"] for item in reviews} == {"gate", "dynamic_config", "experiment"}
     assert all(item.kind == "review" and item.fields["state"] and item.fields["author"] for item in reviews)
-    known = list(writing.carry_out(features, "gates", "reviews", str(reviews[0].fields["definition"])))
+    known = list(writing.run_verb(features, "gates", "reviews", str(reviews[0].fields["definition"])))
     assert reviews[0].key.rsplit(":", 1)[1] in {review["review_id"] for review in known}
 
 
@@ -193,7 +193,7 @@ def test_a_key_that_is_told_back_in_a_refusal_is_not_told_on(held: Standing, tmp
 def test_a_key_that_only_reads_cannot_write_and_one_that_writes_is_shown_for_nothing_else(
     held: Standing, tmp_path: Path
 ) -> None:
-    with standing("features", tmp_path, Wish(15, limits=(), options={"key": "read", "audit": "0"})) as reading:
+    with standing("features", tmp_path, StandinSpec(15, limits=(), options={"key": "read", "audit": "0"})) as reading:
         for service in connected(reading, tmp_path):
             assert items_of(service, "gates")
             with pytest.raises(ServiceDenied):

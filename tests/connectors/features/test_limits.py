@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from noarkit.connectors.features import open_service
-from noarkit.connectors.features.settings import read
+from noarkit.connectors.features.settings import read_settings
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Window
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ServiceBusy
 from noarkit.events import Event
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import LATER, connected
 from tests.connectors.scripted import VirtualClock
 from tests.connectors.standing import Standing, standing
@@ -30,8 +30,9 @@ import sys, threading
 from pathlib import Path
 from noarkit.config import Sources, load
 from noarkit.connectors.features import open_service, writing
-from noarkit.connectors.settings import connection
-service = open_service(connection("features:standin", load(Sources(file=Path(sys.argv[1]))), {"HOME": sys.argv[2]}))
+from noarkit.connectors.settings import read_connection
+config = load(Sources(file=Path(sys.argv[1])))
+service = open_service(read_connection("features:standin", config, {"HOME": sys.argv[2]}))
 name, calls, mixed = sys.argv[3], int(sys.argv[4]), sys.argv[5] == "mixed"
 def work(number):
     for place in range(calls):
@@ -48,7 +49,7 @@ threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
 @pytest.mark.parametrize("counted", [False, True], ids=["changes", "reads too"])
 def test_both_windows_are_kept_over_all_threads_of_all_processes_in_real_time(tmp_path: Path, counted: bool) -> None:
     options = {"audit": "0", **({"reads": "counted"} if counted else {})}
-    with standing("features", tmp_path, Wish(15, limits=STRICT, options=options)) as strict:
+    with standing("features", tmp_path, StandinSpec(15, limits=STRICT, options=options)) as strict:
         mixed = "mixed" if counted else "changes"
         line = [sys.executable, "-c", WORK, str(strict.config), str(tmp_path)]
         working = [subprocess.Popen([*line, str(one), str(CALLS // 4), mixed]) for one in range(2)]
@@ -78,9 +79,9 @@ def test_a_long_wait_for_a_limit_is_told_and_a_longer_one_than_is_allowed_is_a_f
 
 def test_reads_share_the_windows_of_changes_unless_they_have_their_own(held: Standing, tmp_path: Path) -> None:
     for service in connected(held, tmp_path, read_rates=["shared"]):
-        assert service.calls.reading.pace is service.calls.writing.pace
+        assert service.calls.read_client.pace is service.calls.write_client.pace
     for service in connected(held, tmp_path, read_rates=["5/s"]):
-        assert service.calls.reading.pace is not service.calls.writing.pace
+        assert service.calls.read_client.pace is not service.calls.write_client.pace
 
 
 def test_two_thousand_five_hundred_changes_never_pass_either_window(held: Standing, tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_two_thousand_five_hundred_changes_never_pass_either_window(held: Standi
     service = open_service(held.connection(settings), Clock(clock.now_s, clock.sleep_s))
     sent = []
     for place in range(2_500):
-        client = service.calls.reading if place % 5 == 0 else service.calls.writing
+        client = service.calls.read_client if place % 5 == 0 else service.calls.write_client
         with client.pace.call("features:standin"):
             sent.append(clock.now_s())
     service.close()
@@ -101,7 +102,7 @@ def test_two_thousand_five_hundred_changes_never_pass_either_window(held: Standi
 
 
 def test_the_default_limits_leave_room_for_people_in_the_console(held: Standing) -> None:
-    found = read(Connection("features", "x", {"console_api_url": held.url}, {}))
+    found = read_settings(Connection("features", "x", {"console_api_url": held.url}, {}))
     assert [(rate.calls, rate.seconds) for rate in found.rates] == [(90, 10.0), (850, 900.0)]
     assert found.read_rates is None
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from noarkit.connectors.features import Features, writing
-from noarkit.connectors.features.known import Known
-from noarkit.connectors.port import Deleted, Item, NotFetched
-from noarkit.standins.serving import Wish
+from noarkit.connectors.features.known_definitions import KnownDefinitions
+from noarkit.connectors.port import Deletion, FetchFailure, Item
+from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import LATER, all_of, connected, items_of, scripted
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
@@ -23,7 +23,7 @@ REVIEW = {"review_id": "r-1", "status": "pending", "author": {"email": "kari@eta
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Standing]:
     """A service that this test alone changes."""
-    with standing("features", tmp_path, Wish(30, limits=(), options={"audit": "0"})) as found:
+    with standing("features", tmp_path, StandinSpec(30, limits=(), options={"audit": "0"})) as found:
         yield found
 
 
@@ -44,13 +44,13 @@ def open_ones(found: list[Item]) -> set[str]:
 
 def gone_of(found: list[object]) -> list[str]:
     """What is told to be deleted."""
-    return [one.key for one in found if isinstance(one, Deleted)]
+    return [one.key for one in found if isinstance(one, Deletion)]
 
 
 def test_reviews_are_read_and_a_changed_one_is_the_same_item_with_other_bytes(
     held: Standing, features: Features
 ) -> None:
-    before = {item.key: item.made[1].data for item in items_of(features, "reviews")}
+    before = {item.key: item.generated[1].data for item in items_of(features, "reviews")}
     assert len(before) > 20
     gate = next(
         str(one["id"])
@@ -60,7 +60,7 @@ def test_reviews_are_read_and_a_changed_one_is_the_same_item_with_other_bytes(
     reviews = [dict(one) for one in features.calls.reviews("gates", gate)]
     reviews[0]["status"] = "committed-later"
     held.control("change", reviews=[{"kind": "gates", "id": gate, "reviews": reviews}])
-    after = {item.key: item.made[1].data for item in items_of(features, "reviews")}
+    after = {item.key: item.generated[1].data for item in items_of(features, "reviews")}
     assert after.keys() == before.keys()
     changed = f"{features.tenant}:review:{reviews[0]['review_id']}"
     assert [key for key in after if after[key] != before[key]] == [changed]
@@ -138,7 +138,7 @@ def test_where_the_service_keeps_no_history_each_state_we_saw_is_a_record_of_its
     for text in ("Første", "Andre"):
         held.control("change", definitions=[{"kind": kind, "id": one, "members": {"description": text}}])
         (item,) = [each for each in items_of(features, kind) if f":{one}:" in each.key and each.kind == "version"]
-        assert text.encode() in item.made[1].data
+        assert text.encode() in item.generated[1].data
         seen.append(item.key)
     assert len(set(seen)) == 2
     with_history = items_of(features, "gates")
@@ -195,8 +195,8 @@ def test_one_that_is_listed_no_more_and_not_shown_either_is_set_aside_and_the_re
             del gates[1]
             first, left = all_of(service, "gates", datetime.now(UTC))
             assert isinstance(first, Item)
-            assert isinstance(left, NotFetched)
-            assert (left.key, left.why) == ("p1:gate:g2:listed-before", "g2 cannot be shown")
+            assert isinstance(left, FetchFailure)
+            assert (left.key, left.reason) == ("p1:gate:g2:listed-before", "g2 cannot be shown")
 
 
 def test_what_was_deleted_is_told_and_what_came_back_is_not(own: Standing, tmp_path: Path) -> None:
@@ -238,26 +238,26 @@ def test_one_that_came_back_under_its_name_is_not_told_to_be_deleted(held: Stand
 
 def test_what_is_known_is_known_by_project_and_may_be_deleted(tmp_path: Path) -> None:
     when = datetime(2026, 1, 1, tzinfo=UTC)
-    known = Known(tmp_path / "known.db", "p1")
-    with known.listing("gates", when) as listing:
+    known = KnownDefinitions(tmp_path / "known.db", "p1")
+    with known.begin_listing("gates", when) as listing:
         for number in range(1_200):  # more than one batch
-            listing.met(f"g{number}", f"G {number}")
+            listing.add(f"g{number}", f"G {number}")
         assert list(listing.missing()) == []
-        assert listing.fresh
-    with known.listing("gates", when) as listing:
-        assert not listing.fresh
-        listing.met("g5", "G 5")
+        assert listing.is_fresh
+    with known.begin_listing("gates", when) as listing:
+        assert not listing.is_fresh
+        listing.add("g5", "G 5")
         missing = [one.id for one in listing.missing()]
     assert len(missing) == len(set(missing)) == 1_199
-    assert list(Known(tmp_path / "known.db", "p2").all("gates")) == list(known.all("segments")) == []
-    known.gone("gates", "g7", when)
-    known.gone("gates", "g7", when + timedelta(days=1))
-    found = known.named("gates", "G 7")
+    assert list(KnownDefinitions(tmp_path / "known.db", "p2").all("gates")) == list(known.all("segments")) == []
+    known.note_deleted("gates", "g7", when)
+    known.note_deleted("gates", "g7", when + timedelta(days=1))
+    found = known.find("gates", "G 7")
     assert found is not None
-    assert (found.id, found.gone) == ("g7", when)
-    known.there("gates", [("g7", "G 7")])
-    again = known.named("gates", "g7")
+    assert (found.id, found.deleted_at) == ("g7", when)
+    known.note_present("gates", [("g7", "G 7")])
+    again = known.find("gates", "g7")
     assert again is not None
-    assert again.gone is None
+    assert again.deleted_at is None
     (tmp_path / "known.db").unlink()
-    assert list(Known(tmp_path / "known.db", "p1").all("gates")) == []
+    assert list(KnownDefinitions(tmp_path / "known.db", "p1").all("gates")) == []

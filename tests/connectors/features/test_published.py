@@ -67,7 +67,7 @@ def test_a_deletion_is_known_by_each_of_its_names(action: str, kinds: tuple[str,
 def test_a_decision_keeps_what_the_groups_were_measured_to_be(features: Features) -> None:
     decisions = [one for one in all_of(features, "experiments") if isinstance(one, Item) and one.kind == "decision"]
     assert decisions
-    assert all(any(made.name.startswith("resultat") for made in one.made) for one in decisions)
+    assert all(any(made.name.startswith("resultat") for made in one.generated) for one in decisions)
 
 
 def test_archived_gates_are_listed_only_where_they_are_asked_for(features: Features) -> None:

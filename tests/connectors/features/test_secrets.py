@@ -20,7 +20,7 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.connectors.features import writing
 from noarkit.errors import NoarkitError
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import scripted
 from tests.connectors.scripted import Asked, Told, serving
 from tests.connectors.standing import Standing, standing
@@ -102,7 +102,7 @@ def test_no_secret_is_told_where_all_goes_well(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     place = tmp_path / "standin"
-    with standing("features", place, Wish(8, limits=(), options={"audit": "4"})) as held:
+    with standing("features", place, StandinSpec(8, limits=(), options={"audit": "4"})) as held:
         heard = Heard(tmp_path, held.config, capsys, caplog)
         for words in (
             ("connect", "features:standin"),
@@ -181,7 +181,7 @@ def test_a_service_that_repeats_the_key_in_any_answer_is_not_repeated(
         for service in scripted(held, tmp_path, server.url):
             for group, verb, one in asked:
                 try:
-                    told = repr(list(writing.shown(service, group, verb, one, {})))
+                    told = repr(list(writing.run_and_scrub(service, group, verb, one, {})))
                 except NoarkitError as fault:
                     told = f"{fault} {fault!r} {fault.data}"
                 assert not [begin for begin in ("console-", "secret-") if begin in told], told
@@ -189,7 +189,7 @@ def test_a_service_that_repeats_the_key_in_any_answer_is_not_repeated(
 
 def test_no_secret_is_on_the_line_of_a_process_that_works_for_a_run(tmp_path: Path) -> None:
     place = tmp_path / "standin"
-    with standing("features", place, Wish(8, limits=(), options={"audit": "0"})) as held:
+    with standing("features", place, StandinSpec(8, limits=(), options={"audit": "0"})) as held:
         archive = f"embedded:{tmp_path / 'archive'}"
         line = [sys.executable, "-m", "noarkit", "ingest", "features:standin", "-o", str(tmp_path / "run")]
         line += ["--config", str(held.config), "--archive", archive, "--workers", "2"]

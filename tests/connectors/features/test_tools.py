@@ -12,10 +12,10 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.connectors.access.consent import code_of
 from noarkit.connectors.features import Features, open_login
-from noarkit.connectors.mcp.judging import Rules
-from noarkit.connectors.mcp.opening import open_tools
+from noarkit.connectors.mcp.connection_tools import open_tools
+from noarkit.connectors.mcp.rules import Rules
 from noarkit.errors import ConfigFault, ConsentNeeded, ServiceDenied, ServiceRefused, UsageFault
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import connected
 from tests.connectors.standing import Standing, standing
 
@@ -32,7 +32,7 @@ def consented(to: Standing, more: dict[str, object]) -> None:
 def test_tools_are_listed_by_the_key_and_only_those_that_read_are_called(held: Standing, features: Features) -> None:
     gate = str(next(features.calls.definitions("gates"))["id"])
     with open_tools(held.connection()) as tools:
-        may = {tool.name: tool.may for tool in tools.listed()}
+        may = {tool.name: tool.is_allowed for tool in tools.list_tools()}
         assert may["Get_List_of_Gates"] and may["Get_Experiment_Details_by_ID"] and may["Get_Audit_Logs"]
         assert not may["Create_Gate"]
         assert not may["api_read"]  # the server says that it reads: it reads keys, too
@@ -69,7 +69,7 @@ def test_the_list_of_tools_that_read_is_explicit_and_names_are_compared_whole(na
 def test_a_tool_that_writes_takes_the_key_that_writes_and_the_leave_to(held: Standing, tmp_path: Path) -> None:
     options = {"key": "read", "audit": "0"}
     with (
-        standing("features", tmp_path, Wish(15, limits=(), options=options)) as reading,
+        standing("features", tmp_path, StandinSpec(15, limits=(), options=options)) as reading,
         open_tools(reading.connection({"mcp_write": True})) as tools,
         pytest.raises(ServiceRefused) as refused,
     ):
@@ -86,22 +86,22 @@ def test_a_tool_that_writes_takes_the_key_that_writes_and_the_leave_to(held: Sta
 def test_the_key_that_reads_is_shown_until_writing_is_switched_on(held: Standing, tmp_path: Path) -> None:
     for more, begin in (({}, "console-read"), ({"mcp_write": True}, "console-write")):
         for service in connected(held, tmp_path, **more):
-            key = service.tools_client().key
+            key = service.tools_client().credential
             assert key is not None
             assert [shown.startswith(begin) for shown in key.headers().values()] == [True]
             # what a tool changes counts with all changes
-            assert service.tools_client().pace is service.calls.writing.pace
+            assert service.tools_client().pace is service.calls.write_client.pace
 
 
 def test_a_person_consents_to_the_tools_where_the_owner_lets_them(held: Standing, tmp_path: Path) -> None:
     more: dict[str, object] = {"state": str(tmp_path / "state"), "mcp_auth": "oauth"}
     with open_tools(held.connection(more)) as tools, pytest.raises(ConsentNeeded):
-        tools.listed()
+        tools.list_tools()
     consented(held, more)
     with open_tools(held.connection(more)) as tools:
-        assert "Get_List_of_Gates" in {tool.name for tool in tools.listed()}
+        assert "Get_List_of_Gates" in {tool.name for tool in tools.list_tools()}
         held.control("expire")
-        assert tools.listed()  # the token is renewed
+        assert tools.list_tools()  # the token is renewed
     for service in connected(held, tmp_path, mcp_auth="oauth"):
         assert service.introduce().tenant  # and the console goes by its key
     with pytest.raises(UsageFault):  # a key is all there is
@@ -111,7 +111,7 @@ def test_a_person_consents_to_the_tools_where_the_owner_lets_them(held: Standing
 def test_an_owner_who_lets_nobody_have_a_key_is_told_plainly(tmp_path: Path) -> None:
     options = {"personal": "refused", "audit": "0"}
     with (
-        standing("features", tmp_path, Wish(15, limits=(), options=options)) as strict,
+        standing("features", tmp_path, StandinSpec(15, limits=(), options=options)) as strict,
         pytest.raises(ConsentNeeded) as refused,
     ):
         consented(strict, {"state": str(tmp_path / "s"), "mcp_auth": "oauth"})
@@ -127,7 +127,7 @@ def test_the_address_is_that_of_the_service_unless_the_connection_names_another(
     place.chmod(0o600)
     named = {"http_api_url": "", "mcp_url": {"file": str(place)}}
     with open_tools(held.connection(named)) as tools:
-        assert tools.listed()
+        assert tools.list_tools()
 
 
 def test_the_command_lists_tools_calls_one_and_tells_no_key(
@@ -146,7 +146,7 @@ def test_the_command_lists_tools_calls_one_and_tells_no_key(
     canary.write_text("console-canary-0123456789")
     canary.chmod(0o600)
     with open_tools(held.connection({"api_key": {"file": str(canary)}})) as tools, pytest.raises(ServiceDenied) as bad:
-        tools.listed()
+        tools.list_tools()
     told = "".join([*listed, *called, *capsys.readouterr(), repr(bad.value.data)])
     secrets = [path.read_text().strip() for path in held.home.glob("*.secret")]
     assert len(secrets) == 5

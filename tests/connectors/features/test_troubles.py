@@ -8,12 +8,12 @@ from urllib.parse import quote
 import pytest
 
 from noarkit.connectors.features import Features
-from noarkit.connectors.port import Item, NotFetched
+from noarkit.connectors.port import FetchFailure, Item
 from noarkit.errors import (
     ServiceBroken,
     ServiceStrange,
 )
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import all_of, connected, items_of, scripted
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
@@ -71,13 +71,13 @@ def test_what_is_deleted_while_a_list_is_read_hides_nothing_of_it(held: Standing
 
 
 def test_versions_that_cannot_be_had_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
-    with standing("features", tmp_path, Wish(15, limits=(), options={"audit": "0"})) as troubled:
+    with standing("features", tmp_path, StandinSpec(15, limits=(), options={"audit": "0"})) as troubled:
         for service in connected(troubled, tmp_path):
             whole = len(items_of(service, "gates"))
             first = next(service.calls.definitions("gates"))
             troubled.control("trouble", path=f"/gates/{quote(str(first['id']))}", status=404, times=2)
             found = all_of(service, "gates")
-            (lost,) = [one for one in found if isinstance(one, NotFetched)]
+            (lost,) = [one for one in found if isinstance(one, FetchFailure)]
             assert lost.key == f"{service.tenant}:gate:{quote(str(first['id']))}:versions"
             assert len(found) - 1 == whole - (int(str(first["version"])) - 1)
 
@@ -87,7 +87,7 @@ def test_a_definition_that_is_deleted_while_reviews_are_read_stops_nothing(held:
     one = next(features.calls.definitions("gates"))
     held.control("trouble", path=f"/gates/{quote(str(one['id']))}", status=404, times=2)
     found = all_of(features, "reviews")
-    assert sum(isinstance(one, NotFetched) and one.key.endswith(":reviews") for one in found) == 1
+    assert sum(isinstance(one, FetchFailure) and one.key.endswith(":reviews") for one in found) == 1
     assert whole - 2 <= sum(isinstance(one, Item) for one in found) <= whole
 
 
@@ -99,7 +99,7 @@ def test_not_there_is_believed_of_a_definition_that_stands_only_when_said_twice(
     held.control("trouble", path=path, status=404, times=1)
     assert len(items_of(features, kind)) == whole
     held.control("trouble", path=path, status=404, times=2)
-    assert not [one for one in all_of(features, kind) if isinstance(one, NotFetched)]
+    assert not [one for one in all_of(features, kind) if isinstance(one, FetchFailure)]
 
 
 def test_a_service_that_stumbles_is_asked_again_and_one_that_breaks_is_told(held: Standing, features: Features) -> None:

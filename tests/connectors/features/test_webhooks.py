@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from noarkit.connectors.features import Features, writing
-from noarkit.connectors.inbox.doors import doors
+from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.hints import read as read_hint
 from noarkit.connectors.inbox.receiver import receiver
 from noarkit.connectors.inbox.signatures import Seal, prove
@@ -40,16 +40,16 @@ def test_messages_of_the_reference_are_proven_and_others_are_not(reference: Path
     )
     for body, signature in known:
         headers = {"x-service-signature": signature, "x-service-request-timestamp": "1709660061500"}
-        assert prove(seal, headers, body, 1_709_660_061.5).why == ""
-        assert prove(seal, headers, body, 1_709_660_061.5 + 301).why == "stale"
+        assert prove(seal, headers, body, 1_709_660_061.5).reason == ""
+        assert prove(seal, headers, body, 1_709_660_061.5 + 301).reason == "stale"
         again = json.dumps(json.loads(body)).encode()
-        assert prove(seal, headers, again, 1_709_660_061.5).why == "signature"
+        assert prove(seal, headers, again, 1_709_660_061.5).reason == "signature"
 
 
 def test_a_webhook_is_set_up_and_changes_are_told_signed_and_kept_once(held: Standing, tmp_path: Path) -> None:
     kept = Inbox(tmp_path / "inbox.db")
     to = held.connection()
-    (door,) = doors([to]).values()
+    (door,) = inbox_endpoints([to]).values()
     came = threading.Event()
 
     with TestClient(receiver({door.path: door}, kept)) as listening:
@@ -66,7 +66,7 @@ def test_a_webhook_is_set_up_and_changes_are_told_signed_and_kept_once(held: Sta
                 writing.create(made.calls, "gates", {"name": "blaabaer_gate"})
                 assert came.wait(10)
                 writing.delete(made.calls, "gates", "blaabaer_gate")
-        hints = list(kept.hints(to.where))
+        hints = list(kept.hints(to.full_name))
         assert hints[0].event.endswith("::config_change")
         assert hints[0].ids == ("Gate:blaabaer_gate",)
         assert len({hint.number for hint in hints}) == len(hints) <= 2
@@ -92,11 +92,11 @@ def test_exposures_come_as_a_bare_list_and_only_what_they_are_about_is_kept(held
         held.control("webhook", url=service.url)
         user = {"userID": "u1", "email": "kari@etaten.example"}
         writing.check(features, "g1", user)  # leaves none behind
-        writing.check(features, "g2", user, exposed=True)
+        writing.check(features, "g2", user, with_exposure=True)
         assert came.wait(10)
     assert b'"g2"' in heard[0].body
     assert json.loads(heard[0].body)[0]["user"] == user
-    (door,) = doors([held.connection()]).values()
-    assert prove(door.seal, heard[0].headers, heard[0].body, time.time()).why == ""
+    (door,) = inbox_endpoints([held.connection()]).values()
+    assert prove(door.seal, heard[0].headers, heard[0].body, time.time()).reason == ""
     event, ids = read_hint("features", heard[0].headers, heard[0].body)
     assert (event, ids) == ("service::gate_exposure", ())

@@ -60,7 +60,7 @@ def test_of_a_segment_its_rules_or_its_people_are_changed_and_nothing_else(featu
 
 def test_what_is_asked_for_in_words_is_carried_out(features: Features) -> None:
     def done(verb: str, one: str = "", told_: dict[str, object] | None = None, group: str = "gates") -> list[str]:
-        return [str(row.get("id") or row.get("name")) for row in writing.carry_out(features, group, verb, one, told_)]
+        return [str(row.get("id") or row.get("name")) for row in writing.run_verb(features, group, verb, one, told_)]
 
     assert done("create", "i_ord", {"description": "Ny"}) == ["i_ord"]
     assert done("update", "i_ord", {"isEnabled": False}) == done("get", "i_ord") == ["i_ord"]
@@ -108,7 +108,7 @@ def test_a_gate_is_checked_on_request_without_an_exposure(held: Standing, featur
     assert set(writing.check(features, names, {"userID": "u1"})) == set(names)
     after = held.control("counts")
     assert (int(str(after["checks"])) - int(str(before["checks"])), after["exposures"]) == (2, before["exposures"])
-    writing.check(features, names, {"userID": "u1"}, exposed=True)
+    writing.check(features, names, {"userID": "u1"}, with_exposure=True)
     assert int(str(held.control("counts")["exposures"])) == int(str(before["exposures"])) + 2
     for wrong in ([], [f"g{number}" for number in range(101)]):
         with pytest.raises(UsageFault):

@@ -16,7 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from noarkit.connectors.inbox.hints import read, verification
-from noarkit.connectors.inbox.receiver import MAX_BODY_BYTES, Door, receiver
+from noarkit.connectors.inbox.receiver import MAX_BODY_BYTES, InboxEndpoint, receiver
 from noarkit.connectors.inbox.signatures import Seal, prove
 from noarkit.connectors.inbox.store import Inbox
 from noarkit.secrets import Secret
@@ -50,14 +50,14 @@ CHANGE = '{"data":[{"eventName":"%s::config_change","metadata":{"name":"blåbær
 def test_the_standard_vectors_are_proven() -> None:
     assert hashlib.sha256(JOB).hexdigest() == "8f037b689db7e24e8181302c5b444eec92193488fc83f8835c155ce227d359b5"
     proof = prove(STANDARD, JOB_HEADERS, JOB, NOW)
-    assert (proof.why, proof.id) == ("", JOB_HEADERS["webhook-id"])
+    assert (proof.reason, proof.id) == ("", JOB_HEADERS["webhook-id"])
     public = Seal("standard", (Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),))
     headers = {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
         "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
     }
-    assert prove(public, headers, b'{"test": 2432232314}', 1_614_265_330).why == ""
+    assert prove(public, headers, b'{"test": 2432232314}', 1_614_265_330).reason == ""
 
 
 def test_the_vector_of_a_signed_body_is_proven_in_base64_and_hex() -> None:
@@ -67,8 +67,8 @@ def test_the_vector_of_a_signed_body_is_proven_in_base64_and_hex() -> None:
         "9af523b3a0a8feb6b1cbb9ee0b14e803a85e6651ae172f457f5c0be5ca8bbb06",
         "sha256=9AF523B3A0A8FEB6B1CBB9EE0B14E803A85E6651AE172F457F5C0BE5CA8BBB06",
     ):
-        assert prove(BODY, {"x-webhook-signature": shown}, SCAN, NOW).why == ""
-    assert prove(BODY, {"x-webhook-signature": shown}, SCAN + b" ", NOW).why == "signature"
+        assert prove(BODY, {"x-webhook-signature": shown}, SCAN, NOW).reason == ""
+    assert prove(BODY, {"x-webhook-signature": shown}, SCAN + b" ", NOW).reason == "signature"
 
 
 def test_a_stamped_signature_is_over_the_raw_bytes() -> None:
@@ -76,22 +76,22 @@ def test_a_stamped_signature_is_over_the_raw_bytes() -> None:
     stamp = "1709660061500"
     digest = hmac.new(SHORT.reveal().encode(), b"v0:" + stamp.encode() + b":" + body, hashlib.sha256).hexdigest()
     headers = {"x-service-signature": "v0=" + digest, "x-service-request-timestamp": stamp}
-    assert prove(STAMPED, headers, body, 1_709_660_061).why == ""
+    assert prove(STAMPED, headers, body, 1_709_660_061).reason == ""
     again = json.dumps(json.loads(body)).encode()
-    assert prove(STAMPED, headers, again, 1_709_660_061).why == "signature"
-    assert prove(STAMPED, headers, body, 1_709_660_061 + 301).why == "stale"
+    assert prove(STAMPED, headers, again, 1_709_660_061).reason == "signature"
+    assert prove(STAMPED, headers, body, 1_709_660_061 + 301).reason == "stale"
 
 
 @pytest.mark.parametrize("shift", [-299, 299])
 def test_a_clock_may_differ_by_five_minutes(shift: int) -> None:
-    assert prove(STANDARD, JOB_HEADERS, JOB, NOW + shift).why == ""
-    assert prove(STANDARD, JOB_HEADERS, JOB, NOW + shift * 301 / 299).why == "stale"
+    assert prove(STANDARD, JOB_HEADERS, JOB, NOW + shift).reason == ""
+    assert prove(STANDARD, JOB_HEADERS, JOB, NOW + shift * 301 / 299).reason == "stale"
 
 
 def test_several_signatures_and_several_secrets_are_good_while_one_replaces_another() -> None:
     two = JOB_HEADERS | {"webhook-signature": "v1,AAAA v1a,BBBB " + JOB_HEADERS["webhook-signature"]}
-    assert prove(Seal("standard", (Secret("whsec_AAAA"), SPEND)), two, JOB, NOW).why == ""
-    assert prove(Seal("standard", (Secret("whsec_AAAA"),)), two, JOB, NOW).why == "signature"
+    assert prove(Seal("standard", (Secret("whsec_AAAA"), SPEND)), two, JOB, NOW).reason == ""
+    assert prove(Seal("standard", (Secret("whsec_AAAA"),)), two, JOB, NOW).reason == "signature"
 
 
 @pytest.mark.parametrize(
@@ -111,28 +111,28 @@ def test_several_signatures_and_several_secrets_are_good_while_one_replaces_anot
     ],
 )
 def test_malformed_headers_are_refused_and_never_fail(change: dict[str, str]) -> None:
-    assert prove(STANDARD, JOB_HEADERS | change, JOB, NOW).why
+    assert prove(STANDARD, JOB_HEADERS | change, JOB, NOW).reason
 
 
 def test_6_a_body_that_was_written_anew_is_another_and_bytes_that_are_no_text_are_proven_and_tell_nothing() -> None:
     again = json.dumps(json.loads(JOB), sort_keys=True).encode()
-    assert prove(STANDARD, JOB_HEADERS, again, NOW).why == "signature"
+    assert prove(STANDARD, JOB_HEADERS, again, NOW).reason == "signature"
     key = base64.b64decode(SPEND.reveal().removeprefix("whsec_"))
     for body in (b"\xff\xfe\x00", b"", b"[" * 100_000, b'{"eventType": 7, "data": [1, {"id": null}]}'):
         signed = f"{JOB_HEADERS['webhook-id']}.{JOB_HEADERS['webhook-timestamp']}.".encode() + body
         shown = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-        assert prove(STANDARD, JOB_HEADERS | {"webhook-signature": shown}, body, NOW).why == ""
+        assert prove(STANDARD, JOB_HEADERS | {"webhook-signature": shown}, body, NOW).reason == ""
         assert read("spend", {}, body) == ("", ())
 
 
 def test_a_channel_is_known_by_its_token() -> None:
     message = {"module": "Deals", "ids": ["1", "2"], "operation": "update", "server_time": 1, "token": "t" * 32}
     first = prove(TOKEN, {}, json.dumps(message).encode(), NOW)
-    assert first.why == ""
+    assert first.reason == ""
     assert prove(TOKEN, {}, json.dumps(message, indent=1).encode(), NOW).id == first.id
     wrong: tuple[object, ...] = ({**message, "token": "x"}, {**message, "token": None}, [], "x", {"token": ["t" * 32]})
     for bad in wrong:
-        assert prove(TOKEN, {}, json.dumps(bad).encode(), NOW).why == "signature"
+        assert prove(TOKEN, {}, json.dumps(bad).encode(), NOW).reason == "signature"
     assert read("crm", {}, json.dumps(message).encode()) == ("Deals.update", ("1", "2"))
 
 
@@ -146,10 +146,10 @@ def test_what_a_message_tells_is_read_from_every_shape() -> None:
     assert verification(b'{"data":{"event":"url_verification","verification_code":"' + b"a" * 200 + b'"}}') == ""
 
 
-def doors() -> dict[str, Door]:
+def doors() -> dict[str, InboxEndpoint]:
     """One door for each scheme."""
     seals = {"/spend": STANDARD, "/appsec": BODY, "/features": STAMPED, "/crm": TOKEN}
-    return {path: Door(f"{path[1:]}:main", path, seal) for path, seal in seals.items()}
+    return {path: InboxEndpoint(f"{path[1:]}:main", path, seal) for path, seal in seals.items()}
 
 
 def test_hostile_messages_raise_nothing_and_one_good_one_is_kept(tmp_path: Path) -> None:
@@ -187,15 +187,15 @@ def test_a_service_that_sets_up_a_webhook_gets_its_code_back(tmp_path: Path) -> 
 def test_hints_wait_until_they_are_taken(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path / "inbox.db")
     for number in range(3):
-        assert inbox.put("crm:main", f"m{number}", "Deals.update", (str(number),), NOW)
-    assert not inbox.put("crm:main", "m1", "Deals.update", ("1",), NOW)
+        assert inbox.add("crm:main", f"m{number}", "Deals.update", (str(number),), NOW)
+    assert not inbox.add("crm:main", "m1", "Deals.update", ("1",), NOW)
     found = list(inbox.hints("crm:main"))
     assert [hint.ids for hint in found] == [("0",), ("1",), ("2",)]
     assert inbox.take("crm:main", found[1].number, NOW) == 2
     assert [hint.ids for hint in inbox.hints("crm:main")] == [("2",)]
-    assert not inbox.put("crm:main", "m0", "Deals.update", ("0",), NOW)  # a replay of what was taken
+    assert not inbox.add("crm:main", "m0", "Deals.update", ("0",), NOW)  # a replay of what was taken
     inbox.take("crm:main", found[2].number, NOW + 8 * 86_400)
-    assert inbox.put("crm:main", "m0", "Deals.update", ("0",), NOW + 8 * 86_400)
+    assert inbox.add("crm:main", "m0", "Deals.update", ("0",), NOW + 8 * 86_400)
     inbox.close()
 
 
@@ -205,7 +205,7 @@ from pathlib import Path
 from noarkit.connectors.inbox.store import Inbox
 inbox = Inbox(Path(sys.argv[1]))
 for number in range(10_000):
-    inbox.put("crm:main", f"m{number}", "e", (str(number),), 0.0)
+    inbox.add("crm:main", f"m{number}", "e", (str(number),), 0.0)
     print(number, flush=True)
 """
 

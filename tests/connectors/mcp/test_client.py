@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.connectors.mcp.opening import open_tools
+from noarkit.connectors.mcp.connection_tools import open_tools
 from noarkit.errors import (
     AllowanceSpent,
     ConfigFault,
@@ -24,7 +24,7 @@ from noarkit.errors import (
     ServiceRefused,
     UsageFault,
 )
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 DEAL = {"path_variables": {"module": "Deals"}, "query_params": {"fields": "Deal_Name", "per_page": 2}}
@@ -32,20 +32,20 @@ DEAL = {"path_variables": {"module": "Deals"}, "query_params": {"fields": "Deal_
 
 @pytest.fixture(scope="module")
 def crm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
-    with standing("crm", tmp_path_factory.mktemp("crm"), Wish(20, limits=())) as found:
+    with standing("crm", tmp_path_factory.mktemp("crm"), StandinSpec(20, limits=())) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def spend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
-    with standing("spend", tmp_path_factory.mktemp("spend"), Wish(20, limits=())) as found:
+    with standing("spend", tmp_path_factory.mktemp("spend"), StandinSpec(20, limits=())) as found:
         yield found
 
 
 def fault_of(there: Standing, more: Mapping[str, object] | None = None) -> NoarkitError:
     """What listing the tools ends with."""
     with open_tools(there.connection(more)) as tools, pytest.raises(NoarkitError) as caught:
-        tools.listed()
+        tools.list_tools()
     return caught.value
 
 
@@ -57,9 +57,9 @@ def secrets_of(there: Standing) -> list[str]:
 
 def test_the_four_servers_of_a_crm_list_their_tools_and_those_that_read_may_be_called(crm: Standing) -> None:
     with open_tools(crm.connection()) as tools:
-        listed = tools.listed()
-    assert {tool.door.where for tool in listed} == {f"crm:standin mcp {number}" for number in (1, 2, 3, 4)}
-    may = {tool.name for tool in listed if tool.may}
+        listed = tools.list_tools()
+    assert {tool.server.label for tool in listed} == {f"crm:standin mcp {number}" for number in (1, 2, 3, 4)}
+    may = {tool.name for tool in listed if tool.is_allowed}
     assert {"Crm_getRecords", "Crm_executeCOQLQuery", "Crm_getLayouts", "Crm_getWorkflowRules"} <= may
     refused = {"Crm_createRecords", "Crm_deleteRecords", "Crm_createCustomField", "Crm_createWorkflowRule"}
     assert refused.isdisjoint(may)
@@ -90,7 +90,7 @@ def test_a_tool_costs_the_credits_that_its_call_would(crm: Standing, tool: str, 
         before = int(str(crm.control("counts")["spent"]))
         tools.call(tool, arguments)
         spent = int(str(crm.control("counts")["spent"])) - before
-        assert tools.spent == spent > 0
+        assert tools.spent_credits == spent > 0
     with open_tools(crm.connection({"credits_most": 2 * spent - 1})) as tools:
         tools.call(tool, arguments)
         with pytest.raises(AllowanceSpent):
@@ -159,9 +159,9 @@ def test_what_the_line_answers_is_told_as_faults_of_the_service(crm: Standing) -
 
 def test_a_token_that_died_is_renewed_once_and_nobody_notices(crm: Standing) -> None:
     with open_tools(crm.connection()) as tools:
-        assert tools.listed()
+        assert tools.list_tools()
         before = crm.control("expire")["exchanges"]
-        assert tools.listed()
+        assert tools.list_tools()
     assert isinstance(before, int)
     assert crm.control("counts")["exchanges"] == before + 1
 

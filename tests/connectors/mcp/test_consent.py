@@ -19,10 +19,10 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.connectors.access.consent import code_of
-from noarkit.connectors.mcp.opening import open_tools, open_tools_login, tools_keep
+from noarkit.connectors.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
 from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault, ConsentNeeded, NoarkitError, ServiceStrange, UnsafeUrl
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.cli.elsewhere import environment
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import Standing, standing
@@ -34,7 +34,7 @@ CANARY = "canary-0123456789abcdef"
 def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A spend service that is reached by an API key: there are no credentials of a client."""
     options = {"auth": "key"}
-    with standing("spend", tmp_path_factory.mktemp("keyed"), Wish(10, limits=(), options=options)) as found:
+    with standing("spend", tmp_path_factory.mktemp("keyed"), StandinSpec(10, limits=(), options=options)) as found:
         yield found
 
 
@@ -63,9 +63,9 @@ def test_expenses_are_searched_by_a_consent_without_client_credentials(keyed: St
     assert "secret" not in known and known["client_id"].startswith("client-")
     for name in ("mcp-client.json", "mcp-grant.json"):
         assert stat.S_IMODE((tmp_path / f"spend-standin.{name}").stat().st_mode) == 0o600
-    assert tools_keep(to).forget()
+    assert tools_grant_store(to).forget()
     with open_tools(to) as tools, pytest.raises(ConsentNeeded):
-        tools.listed()
+        tools.list_tools()
 
 
 def test_the_api_key_never_goes_to_the_tools(keyed: Standing) -> None:
@@ -76,7 +76,7 @@ def test_the_api_key_never_goes_to_the_tools(keyed: Standing) -> None:
 
 
 def test_the_first_use_of_a_tool_starts_the_consent_of_a_person_at_a_terminal(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(3, limits=())) as there:
+    with standing("crm", tmp_path, StandinSpec(3, limits=())) as there:
         config = re.sub(r"(?m)^refresh_token.*\n", "", there.config.read_text())
         there.config.write_text(config)
         line = ["connect", "crm:standin", "--mcp", "--config", str(there.config), "--lang", "en"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noarkit.connectors.mcp.judging import Hints, Rules, words_of
+from noarkit.connectors.mcp.rules import Hints, Rules, words_of
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_a_tool_reads_only_where_its_name_is_known_to(service: str, name: str, j
 def test_what_may_change_something_is_called_only_where_writing_is_switched_on_and_money_never_moves() -> None:
     for may_write in (False, True):
         rules = Rules("spend", may_write=may_write)
-        assert rules.may(rules.judge("search_expenses"))
-        assert rules.may(rules.judge("complete_expense")) is may_write
-        assert not rules.may(rules.judge("create_payout"))
+        assert rules.allows(rules.judge("search_expenses"))
+        assert rules.allows(rules.judge("complete_expense")) is may_write
+        assert not rules.allows(rules.judge("create_payout"))
 
 
 def test_a_server_can_make_us_more_careful_and_never_less() -> None:

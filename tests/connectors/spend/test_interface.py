@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.connectors.inbox.agreed import agreed
-from noarkit.connectors.inbox.doors import doors
+from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.signatures import prove
+from noarkit.connectors.inbox.webhooks import read_webhooks
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Item
-from noarkit.connectors.spend import Spend, carry_out, open_service
+from noarkit.connectors.spend import Spend, open_service, run_command
 from noarkit.connectors.spend.jobs import wait_for
 from noarkit.errors import ServiceBusy, ServiceDenied, ServiceRefused, UsageFault
 from noarkit.events import Event
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import Asked, Told, VirtualClock, serving, told
 from tests.connectors.standing import LATER, Standing, all_of, connected, standing
 
@@ -38,13 +38,15 @@ NEW: dict[str, dict[str, object]] = {
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service whose changes hurt nobody."""
-    with standing("spend", tmp_path_factory.mktemp("spend"), Wish(150, limits=FREE, options={"auth": "key"})) as found:
+    with standing(
+        "spend", tmp_path_factory.mktemp("spend"), StandinSpec(150, limits=FREE, options={"auth": "key"})
+    ) as found:
         yield found
 
 
 def said(held: Standing, *words: str, **more: object) -> list[dict[str, object]]:
     """What the service answers to words."""
-    return [dict(one) for one in carry_out(held.connection(), words, more)]
+    return [dict(one) for one in run_command(held.connection(), words, more)]
 
 
 @pytest.mark.parametrize("register", sorted(NEW))
@@ -92,10 +94,10 @@ def test_employees_are_read_at_version_two_and_tag_groups_posted_at_version_zero
     with serving(answer) as other:
         to = held.connection({"api_url": other.url, "auth": "key", "api_key": {"env": "KEY"}})
         to = type(to)(to.service, to.name, _without_oauth(to.values), {**to.environment, "KEY": "k" * 20})
-        assert [dict(one) for one in carry_out(to, ("employees", "list"), {})] == [{"id": "e1"}]
+        assert [dict(one) for one in run_command(to, ("employees", "list"), {})] == [{"id": "e1"}]
         new = {"archived": False, "code": "PRO", "name": "Prosjekt"}
-        assert [dict(one) for one in carry_out(to, ("tag-groups", "create"), new)] == [{"id": "g1"}]
-        list(carry_out(to, ("tag-groups", "update", "a/../b"), new))
+        assert [dict(one) for one in run_command(to, ("tag-groups", "create"), new)] == [{"id": "g1"}]
+        list(run_command(to, ("tag-groups", "update", "a/../b"), new))
     reading, making, _, changing = other.asked
     assert (reading.method, reading.path) == ("GET", "/v2/employees")
     assert (making.method, making.path, json.loads(making.body)) == ("POST", "/v0/tag-groups", new)
@@ -111,11 +113,11 @@ def _without_oauth(values: object) -> dict[str, object]:
 
 @pytest.mark.parametrize("options", [{"tokens": "jwt"}, {"auth": "key"}], ids=["jwt-bearer", "basic"])
 def test_tag_groups_take_a_jwt_bearer_or_basic(tmp_path: Path, options: dict[str, str]) -> None:
-    with standing("spend", tmp_path, Wish(5, limits=FREE, options=options)) as there:
+    with standing("spend", tmp_path, StandinSpec(5, limits=FREE, options=options)) as there:
         (made,) = said(there, "tag-groups", "create", name="Gruppe", code="G", archived=True)
         assert (made["name"], made["code"], made["archived"]) == ("Gruppe", "G", True)
         service = open_service(there.connection())
-        shown = service.calls.client.key.headers()["Authorization"]  # type: ignore[union-attr]  # it has one
+        shown = service.calls.client.credential.headers()["Authorization"]  # type: ignore[union-attr]  # it has one
         service.close()
     kind, _, value = shown.partition(" ")
     if "auth" in options:
@@ -125,7 +127,7 @@ def test_tag_groups_take_a_jwt_bearer_or_basic(tmp_path: Path, options: dict[str
 
 
 def test_an_integrated_key_is_activated_and_is_basic_as_a_standalone_one_is(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(5, limits=FREE, options={"auth": "integrated"})) as there:
+    with standing("spend", tmp_path, StandinSpec(5, limits=FREE, options={"auth": "integrated"})) as there:
         with pytest.raises(ServiceDenied):
             said(there, "employees", "list")
         assert said(there, "installation", "show")[0]["status"] == "PENDING_INTEGRATION"
@@ -136,7 +138,7 @@ def test_an_integrated_key_is_activated_and_is_basic_as_a_standalone_one_is(tmp_
 
 @pytest.mark.parametrize("ends", ["completed", "completed_with_errors", "failed"])
 def test_export_jobs_are_polled_through_all_their_states(tmp_path: Path, ends: str) -> None:
-    with standing("spend", tmp_path, Wish(60, limits=FREE), odd=True) as there:
+    with standing("spend", tmp_path, StandinSpec(60, limits=FREE), odd=True) as there:
         there.control("job", number=0, status="pending")
         states = ["in_progress", "a-state-nobody-knows", ends]
         time = VirtualClock()
@@ -156,7 +158,7 @@ def test_export_jobs_are_polled_through_all_their_states(tmp_path: Path, ends: s
 
 
 def test_a_job_that_never_ends_is_given_up(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(60, limits=FREE)) as there:
+    with standing("spend", tmp_path, StandinSpec(60, limits=FREE)) as there:
         there.control("job", number=0, status="pending")
         for service in connected(open_service, there, tmp_path):
             with pytest.raises(ServiceBusy):
@@ -194,7 +196,7 @@ def _manifests(service: Spend, heard: list[Event]) -> list[dict[str, object]]:
 
     stream = next(stream for stream in service.streams() if stream.name == "jobs")
     found = service.items(stream, Window(None, LATER), heard.append)
-    return [json.loads(item.made[1].data) for item in found if isinstance(item, Item)]
+    return [json.loads(item.generated[1].data) for item in found if isinstance(item, Item)]
 
 
 def test_subscriptions_are_made_kept_proven_and_taken_away(tmp_path: Path) -> None:
@@ -209,25 +211,28 @@ def test_subscriptions_are_made_kept_proven_and_taken_away(tmp_path: Path) -> No
         return told({})
 
     options = {"retries": "0,0.05,0.1,0.2"}
-    with standing("spend", tmp_path, Wish(30, limits=FREE, options=options)) as there, serving(receive) as receiver:
+    with (
+        standing("spend", tmp_path, StandinSpec(30, limits=FREE, options=options)) as there,
+        serving(receive) as receiver,
+    ):
         to = there.connection()
         (made,) = said(there, "subscriptions", "create", url=receiver.url)
-        (kept,) = agreed(to)
+        (kept,) = read_webhooks(to)
         assert kept.secret.reveal().startswith("whsec_") and "whsec_" not in json.dumps(made)
         assert stat.S_IMODE(to.state_file("webhooks.json").stat().st_mode) == 0o600
         there.control("job")
         assert came.wait(10), "it is sent again, later each time, until somebody takes it"
-        door = doors([to])[heard[0].path]
+        door = inbox_endpoints([to])[heard[0].path]
         for asked in heard:
             stamp = int(asked.headers["webhook-timestamp"])
-            assert prove(door.seal, asked.headers, asked.body, stamp).why == ""
+            assert prove(door.seal, asked.headers, asked.body, stamp).reason == ""
             assert json.loads(asked.body)["eventType"] == "v1.export-job.created"
         assert len({asked.headers["webhook-id"] for asked in heard}) == 1
         (listed,) = said(there, "subscriptions", "list")
         assert said(there, "subscriptions", "update", kept.id, status="INACTIVE")[0]["status"] == "INACTIVE"
         assert said(there, "subscriptions", "get", kept.id)[0]["endpointUrl"] == listed["endpointUrl"]
         said(there, "subscriptions", "delete", kept.id)
-        assert agreed(to) == () and said(there, "subscriptions", "list") == []
+        assert read_webhooks(to) == () and said(there, "subscriptions", "list") == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from noarkit.connectors.port import Item
 from noarkit.connectors.spend import open_service
 from noarkit.errors import ServiceDenied, ServiceRefused, ServiceStrange
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import one_after_another, serving, told
 from tests.connectors.standing import Standing, all_of, connected, standing
 
@@ -27,7 +27,7 @@ SETTLED = {"status": "COMPLETED", "exportStatus": "EXPORTED", "settledAt": "2026
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service with one entry of each odd kind."""
     # its odd entries are what nobody published, and what a client must bear all the same
-    with standing("spend", tmp_path_factory.mktemp("spend"), Wish(3, limits=FREE), odd=True) as found:
+    with standing("spend", tmp_path_factory.mktemp("spend"), StandinSpec(3, limits=FREE), odd=True) as found:
         values = {
             "jpy": {"currency": "JPY", "minors": 1500},
             "isk": {"currency": "ISK", "minors": 1500},
@@ -71,7 +71,7 @@ def test_8_amounts_have_the_exponent_of_their_currency_and_a_refund_is_negative(
     found = item(held, tmp_path, one)
     assert found.fields["amount"] == amount
     assert amount in str(found.fields["title"])
-    kept = json.loads(found.made[1].data).get("transactionValue")
+    kept = json.loads(found.generated[1].data).get("transactionValue")
     assert kept is None or isinstance(kept["minors"], int)
 
 
@@ -84,7 +84,7 @@ def test_8_an_entry_without_a_user_or_supplier_is_archived(held: Standing, tmp_p
 def test_8_an_entry_of_a_family_nobody_knows_is_archived_as_it_is(held: Standing, tmp_path: Path) -> None:
     found = item(held, tmp_path, "unknown")
     assert (found.kind, found.fields["family"]) == ("entry", "A_NEW_FAMILY")
-    assert json.loads(found.made[1].data)["family"] == "A_NEW_FAMILY"
+    assert json.loads(found.generated[1].data)["family"] == "A_NEW_FAMILY"
 
 
 def test_7_an_address_that_expired_is_asked_for_once_more_and_no_oftener(held: Standing, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_7_an_address_that_expired_is_asked_for_once_more_and_no_oftener(held: S
 
 @pytest.mark.parametrize("life", ["-1", "86400"])
 def test_7_signed_addresses_really_end(tmp_path: Path, life: str) -> None:
-    with standing("spend", tmp_path, Wish(8, limits=FREE, options={"url-life": life})) as there:
+    with standing("spend", tmp_path, StandinSpec(8, limits=FREE, options={"url-life": life})) as there:
         for service in connected(open_service, there, tmp_path):
             found = (one.contents[0] for one in all_of(service, "entries") if isinstance(one, Item) and one.contents)
             content = next(found)

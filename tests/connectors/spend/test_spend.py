@@ -13,12 +13,12 @@ import httpx
 import pytest
 
 from noarkit.connectors.access.consent import code_of
-from noarkit.connectors.port import Deleted, Item, LeftOut, NotFetched, ServiceItem, Window
+from noarkit.connectors.port import Deletion, FetchFailure, Item, Omission, ServiceItem, Window
 from noarkit.connectors.spend import Spend, open_login, open_service, writing
-from noarkit.connectors.spend.money import shown
+from noarkit.connectors.spend.money import format_amount
 from noarkit.errors import ConsentNeeded, ServiceRefused, UsageFault
 from noarkit.events import Event, nobody
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import LATER, Standing, all_of, connected, standing
 
@@ -28,7 +28,7 @@ FREE = ((1_000_000, 60.0),)
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service that nobody changes."""
-    with standing("spend", tmp_path_factory.mktemp("spend"), Wish(150, limits=FREE)) as found:
+    with standing("spend", tmp_path_factory.mktemp("spend"), StandinSpec(150, limits=FREE)) as found:
         yield found
 
 
@@ -48,8 +48,8 @@ def test_entries_that_are_final_come_once_with_their_receipts(spend: Spend) -> N
         assert isinstance(data, dict)
         assert data["status"] == "COMPLETED"
         assert len(item.contents) == len(data["receiptIds"])
-        assert [made.media_type for made in item.made] == ["text/plain", "application/json"]
-        assert not item.made_first
+        assert [made.media_type for made in item.generated] == ["text/plain", "application/json"]
+        assert not item.generated_first
 
 
 def test_receipts_are_originals_of_the_size_they_promise_and_our_token_does_not_go_there(
@@ -96,7 +96,7 @@ def test_items_tell_what_became_of_them_and_the_oldest_versions_keep_three_membe
     for version, kept in ((1, {"accountingEntryId", "status", "failureReason"}), (3, None)):
         for service in connected(open_service, held, tmp_path / str(version), export_version=version):
             (*_, item) = (one for one in all_of(service, "jobs") if isinstance(one, Item))
-            for one in json.loads(item.made[1].data)["items"]:
+            for one in json.loads(item.generated[1].data)["items"]:
                 assert kept is None or set(one) == kept
                 assert one["accountingEntryId"]
 
@@ -105,8 +105,8 @@ def test_registers_are_snapshots_of_a_year_and_employees_are_codes_alone(spend: 
     items = [one for one in all_of(spend, "registers") if isinstance(one, Item)]
     assert {str(item.fields["name"]) for item in items} >= {"employees", "vendors", "accounts", "tax-codes", "tags"}
     (employees,) = (item for item in items if item.fields["name"] == "employees")
-    assert b"@" not in employees.made[1].data
-    assert b"E001" in employees.made[1].data
+    assert b"@" not in employees.generated[1].data
+    assert b"E001" in employees.generated[1].data
 
 
 def test_accounts_are_archived_and_tag_groups_take_their_three_members(held: Standing, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_accounts_are_archived_and_tag_groups_take_their_three_members(held: Sta
         assert (account["archived"], account["externalId"]) == (False, "9999")
         assert writing.archive(service.calls, "accounts", str(account["id"]))["archived"] is True
         writing.delete(service.calls, "accounts", str(account["id"]))
-        group = writing.create_tag_group(service.calls, "Prosjekt", "PRO", archived=True)
+        group = writing.create_tag_group(service.calls, "Prosjekt", "PRO", is_archived=True)
         assert (group["name"], group["code"], group["archived"]) == ("Prosjekt", "PRO", True)
         writing.delete(service.calls, "tag-groups", str(group["id"]))
         with pytest.raises(UsageFault):
@@ -123,9 +123,9 @@ def test_accounts_are_archived_and_tag_groups_take_their_three_members(held: Sta
 
 
 def test_an_api_key_is_a_user_name_without_a_password(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(30, limits=FREE, options={"auth": "key"})) as keyed:
+    with standing("spend", tmp_path, StandinSpec(30, limits=FREE, options={"auth": "key"})) as keyed:
         service = open_service(keyed.connection({"state": str(tmp_path / "s")}))
-        shown_key = service.calls.client.key
+        shown_key = service.calls.client.credential
         assert shown_key is not None
         kind, _, pair = shown_key.headers()["Authorization"].partition(" ")
         assert kind == "Basic"
@@ -167,7 +167,7 @@ def test_what_was_granted_in_one_environment_never_reaches_another(held: Standin
 
     for service in connected(open_service, held, tmp_path):
         service.introduce()
-        token = service.calls.client.key.headers()["Authorization"]  # type: ignore[union-attr]  # it has one
+        token = service.calls.client.credential.headers()["Authorization"]  # type: ignore[union-attr]  # it has one
         with serving(other) as production:
             state = {"state": str(tmp_path / "state"), "api_url": production.url, "auth_url": production.url}
             moved = open_service(held.connection(state))
@@ -195,7 +195,7 @@ def test_a_token_in_the_query_is_not_taken(held: Standing) -> None:
 
 
 def test_six_hundred_a_minute_is_shared_and_never_passed(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(40, limits=((15, 1.0),))) as strict:
+    with standing("spend", tmp_path, StandinSpec(40, limits=((15, 1.0),))) as strict:
         service = open_service(strict.connection({"state": str(tmp_path / "s")}))
         threads = [threading.Thread(target=lambda: [service.calls.introspect() for _ in range(10)]) for _ in range(4)]
         for thread in threads:
@@ -209,7 +209,7 @@ def test_six_hundred_a_minute_is_shared_and_never_passed(tmp_path: Path) -> None
 
 
 def test_deleted_entries_are_told_and_late_receipts_are_new_versions(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(40, limits=FREE)) as held:
+    with standing("spend", tmp_path, StandinSpec(40, limits=FREE)) as held:
         service = open_service(held.connection({"state": str(tmp_path / "s")}))
         before = [one for one in all_of(service, "entries") if isinstance(one, Item)]
         late = str(before[0].key.rsplit(":", 1)[1])
@@ -218,18 +218,18 @@ def test_deleted_entries_are_told_and_late_receipts_are_new_versions(tmp_path: P
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         held.control("change", entries=[{"id": gone, "deletedAt": now}])
         after = all_of(service, "entries")
-        assert [one.key for one in after if isinstance(one, Deleted)] == [before[1].key + ":deleted"]
+        assert [one.key for one in after if isinstance(one, Deletion)] == [before[1].key + ":deleted"]
         found = next(one for one in after if isinstance(one, Item) and one.key == before[0].key)
         assert len(found.contents) == len(before[0].contents) + 1
         service.close()
 
 
 def test_amounts_are_exact_in_every_currency() -> None:
-    assert shown({"currency": "NOK", "minors": 123450}) == "1234.50 NOK"
-    assert shown({"currency": "JPY", "minors": -7}) == "-7 JPY"
-    assert shown({"currency": "KWD", "minors": 5}) == "0.005 KWD"
-    assert shown({"currency": "NOK", "minors": 99999999999999999}) == "999999999999999.99 NOK"
-    assert shown(None) == ""
+    assert format_amount({"currency": "NOK", "minors": 123450}) == "1234.50 NOK"
+    assert format_amount({"currency": "JPY", "minors": -7}) == "-7 JPY"
+    assert format_amount({"currency": "KWD", "minors": 5}) == "0.005 KWD"
+    assert format_amount({"currency": "NOK", "minors": 99999999999999999}) == "999999999999999.99 NOK"
+    assert format_amount(None) == ""
 
 
 def test_a_window_takes_what_was_settled_in_it(spend: Spend) -> None:
@@ -258,7 +258,7 @@ def taken(items: list[ServiceItem]) -> set[str]:
 
 
 def test_an_entry_settled_long_ago_is_taken_once_an_export_took_it(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(5, limits=FREE)) as there:
+    with standing("spend", tmp_path, StandinSpec(5, limits=FREE)) as there:
         there.control("change", entries=[{"id": LATE, **LONG_AGO}, {"id": OTHER, **LONG_AGO}])
         for service in connected(open_service, there, tmp_path):
             first = read(service, None)
@@ -277,7 +277,7 @@ def test_an_entry_settled_long_ago_is_taken_once_an_export_took_it(tmp_path: Pat
 
 def test_a_long_shelf_is_compared_with_what_is_not_exported_yet(tmp_path: Path) -> None:
     ids = [f"00000000-0000-4000-9000-{number:012d}" for number in range(130)]
-    with standing("spend", tmp_path, Wish(5, limits=FREE)) as there:
+    with standing("spend", tmp_path, StandinSpec(5, limits=FREE)) as there:
         there.control("change", entries=[{"id": one, **LONG_AGO} for one in ids])
         for service in connected(open_service, there, tmp_path):
             read(service, None)
@@ -291,25 +291,25 @@ def test_a_long_shelf_is_compared_with_what_is_not_exported_yet(tmp_path: Path) 
 
 
 def test_an_entry_that_is_gone_leaves_the_shelf(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(5, limits=FREE)) as there:
+    with standing("spend", tmp_path, StandinSpec(5, limits=FREE)) as there:
         for service in connected(open_service, there, tmp_path):
             assert read(service, datetime.now(UTC), (LATE,)) == []
             assert service.again()["entries"] == ()
 
 
 def test_what_is_left_out_is_told_with_its_reason(spend: Spend) -> None:
-    left = [one for one in all_of(spend, "entries") if isinstance(one, LeftOut)]
-    assert {one.why for one in left} == {"wallet", "cashback"}, "what is not settled is in no window of settled ones"
+    left = [one for one in all_of(spend, "entries") if isinstance(one, Omission)]
+    assert {one.reason for one in left} == {"wallet", "cashback"}, "what is not settled is in no window of settled ones"
 
 
 def test_a_register_that_we_are_not_let_into_is_set_aside_and_the_rest_is_read(tmp_path: Path) -> None:
     scopes = "accounting-entries:read companies:read users:read tax-codes:read tag-groups:read export-jobs:read"
     heard: list[Event] = []
-    with standing("spend", tmp_path, Wish(12, limits=FREE, options={"scopes": scopes})) as there:
+    with standing("spend", tmp_path, StandinSpec(12, limits=FREE, options={"scopes": scopes})) as there:
         for service in connected(open_service, there, tmp_path):
             assert service.introduce().account
             found = all_of(service, "registers")
-            assert [one.key.split(":")[2] for one in found if isinstance(one, NotFetched)] == ["vendors", "accounts"]
+            assert [one.key.split(":")[2] for one in found if isinstance(one, FetchFailure)] == ["vendors", "accounts"]
             assert len([one for one in found if isinstance(one, Item)]) == 5
             stream = next(one for one in service.streams() if one.name == "entries")
             entries = list(service.items(stream, Window(None, LATER), heard.append))
@@ -330,12 +330,12 @@ def test_a_shop_is_named_before_a_vendor_and_a_bill_by_the_vendor_in_the_books(s
 
 def test_archived_tags_keep_their_codes_on_old_entries(spend: Spend) -> None:
     (tags,) = (one for one in all_of(spend, "registers") if isinstance(one, Item) and one.fields["name"] == "tags")
-    assert sum(row["archived"] for row in json.loads(tags.made[1].data)) == 3
+    assert sum(row["archived"] for row in json.loads(tags.generated[1].data)) == 3
 
 
 def test_an_entry_has_a_page_that_a_person_reads_and_its_documents_have_titles(spend: Spend) -> None:
     item = next(one for one in all_of(spend, "entries") if isinstance(one, Item) and one.contents)
-    page = next(one for one in item.made if one.media_type == "text/plain")
+    page = next(one for one in item.generated if one.media_type == "text/plain")
     text = page.data.decode()
     assert f"Leverandør: {item.fields['supplier']}" in text
     assert f"Beløp: {item.fields['amount']}" in text

@@ -12,7 +12,7 @@ import pytest
 import noarkit
 from noarkit.errors import ServiceDenied
 from noarkit.standins.appsec.data import Store, canary
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 DECIDED = {"decided": "30"}
@@ -41,7 +41,7 @@ def decide(held: Standing, scan: dict[str, str], state: str) -> None:
 
 def test_scans_are_archived_once_they_have_ended_and_then_only_what_changes(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("appsec", tmp_path / "standin", Wish(60, options=DECIDED)) as held:
+    with standing("appsec", tmp_path / "standin", StandinSpec(60, options=DECIDED)) as held:
         secrets = [path.read_text().strip() for path in (tmp_path / "standin").glob("*.secret")]
         first = load(held, tmp_path, "first", archive)
         kinds = kinds_of(tmp_path / "first")
@@ -80,7 +80,7 @@ def test_scans_are_archived_once_they_have_ended_and_then_only_what_changes(tmp_
 
 def test_a_plan_that_the_service_broke_off_is_made_again_and_nothing_is_lost(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("appsec", tmp_path, Wish(30, options=QUIET)) as held:
+    with standing("appsec", tmp_path, StandinSpec(30, options=QUIET)) as held:
         held.control("trouble", path="/api/results", status=403, after=2)
         with pytest.raises(ServiceDenied):
             load(held, tmp_path, "broken", archive)
@@ -90,7 +90,7 @@ def test_a_plan_that_the_service_broke_off_is_made_again_and_nothing_is_lost(tmp
 
 def test_findings_that_are_decided_about_become_new_versions_and_what_is_not_whole_is_set_aside(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("appsec", tmp_path, Wish(30, options=QUIET)) as held:
+    with standing("appsec", tmp_path, StandinSpec(30, options=QUIET)) as held:
         held.control("set", failing=1)
         first = load(held, tmp_path, "first", archive)
         assert (first.exit_code, first.numbers.set_aside, first.numbers.archived) == (3, 1, 2 + 3)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from noarkit.standins.appsec.data import Store
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import standing
 from tests.sources.connector.test_features_scale import Road
 
@@ -43,7 +43,9 @@ if os.environ.get("NOARKIT_DEEP"):
         for name, results in (("small", RESULTS // 10), ("large", RESULTS)):
             folder = tmp_path / name
             folder.mkdir()
-            with standing("appsec", tmp_path / f"standin-{name}", Wish(results, limits=(), options=OPTIONS)) as held:
+            with standing(
+                "appsec", tmp_path / f"standin-{name}", StandinSpec(results, limits=(), options=OPTIONS)
+            ) as held:
                 road = Road(held, folder)
                 first = load(road, "first")
                 took[name] = road.took

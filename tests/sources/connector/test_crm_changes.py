@@ -10,10 +10,10 @@ import pytest
 
 import noarkit
 from noarkit.connectors.crm import open_service
-from noarkit.connectors.crm.listing import everything
+from noarkit.connectors.crm.listing import records_by_page
 from noarkit.events import Event
 from noarkit.origins import source_at
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, connected, standing
 
 CHANGED = {
@@ -32,7 +32,7 @@ class Loaded:
         self.told: list[Event] = []
         self.load("first")
         for crm in connected(open_service, held, folder / "other"):
-            deals = everything(crm.calls, "Deals", crm.fields("Deals"), "test")
+            deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             self.deal = next(row for row in deals if not str(row["Stage"]).startswith("Closed"))
         self.held.control("change", module="Deals", put=[{"id": self.deal["id"], **CHANGED}])
         time.sleep(1.1)
@@ -70,7 +70,7 @@ class Loaded:
 @pytest.fixture
 def loaded(tmp_path: Path) -> Iterator[Loaded]:
     """A CRM that was archived before one of its deals got another name, another customer, and was won."""
-    with standing("crm", tmp_path, Wish(4)) as held:
+    with standing("crm", tmp_path, StandinSpec(4)) as held:
         yield Loaded(held, tmp_path)
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.connectors.crm.listing import everything
+from noarkit.connectors.crm.listing import records_by_page
 from noarkit.errors import OtherArchive
 from noarkit.events import Event
 from noarkit.origins import source_at
 from noarkit.sources.connector import ConnectorSource
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 
@@ -27,7 +27,7 @@ def load(held: Standing, folder: Path, name: str, archive: str) -> noarkit.Inges
 
 def test_all_of_a_crm_is_archived_once_and_then_only_what_changes(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("crm", tmp_path, Wish(12)) as held:
+    with standing("crm", tmp_path, StandinSpec(12)) as held:
         first = load(held, tmp_path, "first", archive)
         assert (first.exit_code, first.numbers.set_aside, first.numbers.read) == (0, 0, first.numbers.archived)
         proof = noarkit.verify(tmp_path / "first", depth="bytes", settings=held.site(archive))
@@ -39,7 +39,7 @@ def test_all_of_a_crm_is_archived_once_and_then_only_what_changes(tmp_path: Path
         source = source_at("crm:standin", held.site())
         assert isinstance(source, ConnectorSource)
         calls, fields = source.service.calls, source.service.fields("Deals")  # type: ignore[attr-defined]  # a Crm
-        deals = [str(row["id"]) for row in everything(calls, "Deals", fields, "test")]
+        deals = [str(row["id"]) for row in records_by_page(calls, "Deals", fields, "test")]
         source.release()
         held.control("change", module="Deals", put=[{"id": deals[0], "Description": "endret"}])
         held.control("change", module="Deals", put=[{"Deal_Name": "Ny avtale", "Stage": "Proposal"}])
@@ -64,7 +64,7 @@ def test_all_of_a_crm_is_archived_once_and_then_only_what_changes(tmp_path: Path
 
 def test_marks_count_for_the_archive_they_were_earned_in_alone(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
-    with standing("crm", tmp_path, Wish(5)) as held:
+    with standing("crm", tmp_path, StandinSpec(5)) as held:
         first = load(held, tmp_path, "first", f"embedded:{archive}")
         noarkit.plan("crm:standin", tmp_path / "next", archive=f"embedded:{archive}", settings=held.site())
         archive.rename(tmp_path / "elsewhere")
@@ -76,7 +76,7 @@ def test_marks_count_for_the_archive_they_were_earned_in_alone(tmp_path: Path) -
 
 def test_without_its_marks_nothing_doubles(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("crm", tmp_path, Wish(8)) as held:
+    with standing("crm", tmp_path, StandinSpec(8)) as held:
         first = load(held, tmp_path, "first", archive)
         for marks in (tmp_path / ".local/state/noarkit/connections").glob("*.marks-*.json"):
             marks.unlink()
@@ -86,7 +86,7 @@ def test_without_its_marks_nothing_doubles(tmp_path: Path) -> None:
 
 def test_a_document_that_cannot_be_fetched_is_set_aside_and_taken_by_the_next_run(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("crm", tmp_path, Wish(20)) as held:
+    with standing("crm", tmp_path, StandinSpec(20)) as held:
         noarkit.plan("crm:standin", tmp_path / "first", archive=archive, settings=held.site(archive))
         held.control("trouble", path="/Attachments/", status=403, times=1)
         first = noarkit.ingest(tmp_path / "first", archive=archive, workers=1, settings=held.site(archive))
@@ -98,7 +98,7 @@ def test_a_document_that_cannot_be_fetched_is_set_aside_and_taken_by_the_next_ru
 def test_no_secret_is_left_anywhere(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
     heard: list[Event] = []
-    with standing("crm", tmp_path / "standin", Wish(8)) as held:
+    with standing("crm", tmp_path / "standin", StandinSpec(8)) as held:
         secrets = [path.read_text().strip() for path in (tmp_path / "standin").glob("*.secret")]
         noarkit.plan("crm:standin", tmp_path / "run", archive=archive, settings=held.site(archive), tell=heard.append)
         noarkit.ingest(tmp_path / "run", archive=archive, workers=2, settings=held.site(archive), tell=heard.append)
@@ -114,7 +114,7 @@ def test_no_secret_is_left_anywhere(tmp_path: Path) -> None:
 
 
 def test_a_source_goes_to_another_process_without_its_connection(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(5)) as held:
+    with standing("crm", tmp_path, StandinSpec(5)) as held:
         source = source_at("crm:standin", held.site())
         assert isinstance(source, ConnectorSource)
         assert source.service.tenant

@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 import noarkit
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import standing
 
 SPACE = {"n": "http://www.arkivverket.no/standarder/noark5/arkivstruktur"}
@@ -25,7 +25,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A CRM that was planned, loaded, closed and extracted."""
     folder = tmp_path_factory.mktemp("crm")
     archive = f"embedded:{folder / 'archive'}"
-    with standing("crm", folder, Wish(12)) as held:
+    with standing("crm", folder, StandinSpec(12)) as held:
         noarkit.plan("crm:standin", folder / "run", archive=archive, settings=held.site(archive))
         noarkit.ingest(folder / "run", archive=archive, workers=1, settings=held.site(archive))
     noarkit.close(folder / "run", archive=archive)

@@ -9,14 +9,14 @@ from contextlib import closing
 from pathlib import Path
 
 import noarkit
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import standing
 
 FREE = ((1_000_000, 60.0),)
 
 
 def planned(
-    folder: Path, kind: str, wish: Wish
+    folder: Path, kind: str, wish: StandinSpec
 ) -> tuple[Counter[tuple[str, str]], list[tuple[str, str, dict[str, object]]]]:
     """The pairs of types that lie in each other, and all entities: type, key, fields."""
     with standing(kind, folder, wish) as held:
@@ -33,7 +33,7 @@ def planned(
 
 
 def test_a_deal_is_a_case_file_with_its_customer_and_a_note_an_archive_note(tmp_path: Path) -> None:
-    pairs, whole = planned(tmp_path, "crm", Wish(30))
+    pairs, whole = planned(tmp_path, "crm", StandinSpec(30))
     for inner in ("Sakspart", "Journalpost", "Arkivnotat"):
         assert pairs["Saksmappe", inner] > 0, inner
     assert pairs["Saksmappe", "Basisregistrering"] == 0, "a case file holds none of them"
@@ -43,7 +43,7 @@ def test_a_deal_is_a_case_file_with_its_customer_and_a_note_an_archive_note(tmp_
 
 
 def test_what_the_service_calls_private_is_screened_and_nothing_else(tmp_path: Path) -> None:
-    _, whole = planned(tmp_path, "crm", Wish(30))
+    _, whole = planned(tmp_path, "crm", StandinSpec(30))
     snapshots = {
         (key.split(":")[1], told.get("skjerming"))
         for kind, key, told in whole
@@ -53,7 +53,7 @@ def test_what_the_service_calls_private_is_screened_and_nothing_else(tmp_path: P
 
 
 def test_vouchers_lie_in_a_folder_a_month_and_bills_in_a_case_file(tmp_path: Path) -> None:
-    pairs, whole = planned(tmp_path, "spend", Wish(60, limits=FREE))
+    pairs, whole = planned(tmp_path, "spend", StandinSpec(60, limits=FREE))
     assert pairs["Mappe", "Basisregistrering"] > 0
     assert pairs["Saksmappe", "Journalpost"] > 0
     assert pairs["Saksmappe", "Basisregistrering"] == 0
@@ -62,7 +62,7 @@ def test_vouchers_lie_in_a_folder_a_month_and_bills_in_a_case_file(tmp_path: Pat
 
 
 def test_journeys_and_guests_are_screened(tmp_path: Path) -> None:
-    _, whole = planned(tmp_path, "spend", Wish(60, limits=FREE))
+    _, whole = planned(tmp_path, "spend", StandinSpec(60, limits=FREE))
     told = Counter(fields.get("skjerming") for kind, _, fields in whole if kind == "Basisregistrering")
     assert told["UO13"] > 0
     assert told[None] > 0

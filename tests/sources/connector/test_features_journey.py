@@ -7,10 +7,10 @@ from pathlib import Path
 
 import noarkit
 from noarkit.connectors.features import open_service
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
-WISH = Wish(15, limits=(), options={"audit": "40"})
+WISH = StandinSpec(15, limits=(), options={"audit": "40"})
 
 
 def load(held: Standing, folder: Path, name: str, archive: str) -> noarkit.IngestResult:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 DEFINITIONS, ENTRIES = 2_000, 20_000
@@ -130,7 +130,9 @@ if os.environ.get("NOARKIT_DEEP") == "1":
         for name, definitions, entries in (("small", 200, 2_000), ("large", DEFINITIONS, ENTRIES)):
             folder = tmp_path / name
             folder.mkdir()
-            with standing("features", folder, Wish(definitions, limits=(), options={"audit": str(entries)})) as held:
+            with standing(
+                "features", folder, StandinSpec(definitions, limits=(), options={"audit": str(entries)})
+            ) as held:
                 road = Road(held, folder)
                 first = road.load("first")
                 assert first["archived"] == first["read"] > definitions + entries

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import standing
 
 NAMES = re.compile(r"\.(json|eml|pdf|png|xml|txt|sarif)$|[0-9a-f]{8}-[0-9a-f]{4}-")
@@ -22,7 +22,7 @@ SERVICES = ("spend", "features", "appsec")
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A plan by the default recipe."""
     folder = tmp_path_factory.mktemp(request.param)
-    with standing(request.param, folder, Wish(20, limits=((1_000_000, 60.0),))) as held:
+    with standing(request.param, folder, StandinSpec(20, limits=((1_000_000, 60.0),))) as held:
         noarkit.plan(f"{request.param}:standin", folder / "run", settings=held.site())
     return request.param, folder / "run"
 

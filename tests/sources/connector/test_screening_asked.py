@@ -11,7 +11,7 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.sources.recipe import read_recipe
 from noarkit.sources.recipe.screening import undecided
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 Captured = pytest.CaptureFixture[str]
@@ -22,7 +22,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Standing]:
     """A small CRM, asked from a folder of its own."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    with standing("crm", tmp_path, Wish(8)) as found:
+    with standing("crm", tmp_path, StandinSpec(8)) as found:
         yield found
 
 

@@ -12,16 +12,16 @@ import pytest
 from lxml import etree
 
 import noarkit
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import standing
 
 TYPE = "{http://www.w3.org/2001/XMLSchema-instance}type"
 SPACE = {"n": "http://www.arkivverket.no/standarder/noark5/arkivstruktur"}
 NO_TITLE = re.compile(r"[0-9a-f]{30}|\.(json|eml|txt|pdf|xml|csv|png|docx)$|[{}]", re.IGNORECASE)
 WISHES = {
-    "spend": Wish(20),
-    "appsec": Wish(20, options={"decided": "50"}),
-    "features": Wish(12, limits=(), options={"audit": "12"}),
+    "spend": StandinSpec(20),
+    "appsec": StandinSpec(20, options={"decided": "50"}),
+    "features": StandinSpec(12, limits=(), options={"audit": "12"}),
 }
 
 

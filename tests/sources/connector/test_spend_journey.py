@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import noarkit
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 FREE = ((1_000_000, 60.0),)
@@ -22,7 +22,7 @@ def load(held: Standing, folder: Path, name: str, archive: str) -> noarkit.Inges
 
 def test_all_vouchers_are_archived_once_and_then_only_what_is_new(tmp_path: Path) -> None:
     archive = f"embedded:{tmp_path / 'archive'}"
-    with standing("spend", tmp_path, Wish(30, limits=FREE)) as held:
+    with standing("spend", tmp_path, StandinSpec(30, limits=FREE)) as held:
         first = load(held, tmp_path, "first", archive)
         assert (first.exit_code, first.numbers.read) == (0, first.numbers.archived + first.numbers.skipped)
         assert noarkit.verify(tmp_path / "first", depth="bytes", settings=held.site(archive)).good
@@ -47,7 +47,7 @@ def test_an_entry_settled_long_ago_and_exported_later_is_archived_and_what_is_le
     tmp_path: Path,
 ) -> None:
     archive, old = f"embedded:{tmp_path / 'archive'}", "2024-02-01T10:00:00.000Z"
-    with standing("spend", tmp_path, Wish(12, limits=FREE)) as held:
+    with standing("spend", tmp_path, StandinSpec(12, limits=FREE)) as held:
         late = {"id": LATE, "status": "COMPLETED", "exportStatus": "NOT_EXPORTED", "settledAt": old}
         held.control("change", entries=[late])
         first = load(held, tmp_path, "first", archive)

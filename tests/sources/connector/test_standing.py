@@ -13,12 +13,12 @@ import pytest
 import noarkit
 from noarkit.connectors.drift import Change, drift
 from noarkit.connectors.inbox.store import Inbox, inbox_place
-from noarkit.connectors.marks import Mark, Marks, read_marks, write_marks
+from noarkit.connectors.watermarks import Watermark, Watermarks, read_watermarks, write_watermarks
 from noarkit.errors import JournalFault
 from noarkit.events import Event
 from noarkit.origins import source_at
 from noarkit.sources.connector import ConnectorSource, standing
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing
 from tests.connectors.standing import standing as answering
 
@@ -26,7 +26,7 @@ from tests.connectors.standing import standing as answering
 def put(held: Standing, number: int, at_s: float, event: str = "Deals.edit") -> None:
     """A message came in."""
     with closing(Inbox(inbox_place(held.environment))) as inbox:
-        assert inbox.put("crm:standin", f"m-{number}", event, ("1",), at_s)
+        assert inbox.add("crm:standin", f"m-{number}", event, ("1",), at_s)
 
 
 def waiting(held: Standing) -> int:
@@ -37,7 +37,7 @@ def waiting(held: Standing) -> int:
 
 def test_hints_are_noted_by_the_plan_and_taken_once_it_is_archived(tmp_path: Path) -> None:
     archive, told = f"embedded:{tmp_path / 'archive'}", list[Event]()
-    with answering("crm", tmp_path, Wish(4)) as held:
+    with answering("crm", tmp_path, StandinSpec(4)) as held:
         site = held.site(archive)
         put(held, 1, time.time())
         put(held, 2, time.time(), "Deals.delete")
@@ -55,14 +55,15 @@ def test_hints_are_noted_by_the_plan_and_taken_once_it_is_archived(tmp_path: Pat
 
 
 def test_a_plan_reads_at_least_from_the_first_hint_on(tmp_path: Path) -> None:
-    with answering("crm", tmp_path, Wish(4)) as held:
+    with answering("crm", tmp_path, StandinSpec(4)) as held:
         source = source_at("crm:standin", held.site())
         assert isinstance(source, ConnectorSource)
         now = datetime(2026, 5, 2, tzinfo=UTC)
         standing.keep(source, tmp_path, "here", "id", (), now_s=0)  # nothing was proposed: nothing is kept
         assert standing.marks_for(source.to, "here") is None
-        write_marks(
-            tmp_path / "marks.json", Marks("t", "", {"Deals": Mark(now), "Old": Mark(datetime(2020, 1, 1, tzinfo=UTC))})
+        write_watermarks(
+            tmp_path / "marks.json",
+            Watermarks("t", "", {"Deals": Watermark(now), "Old": Watermark(datetime(2020, 1, 1, tzinfo=UTC))}),
         )
         standing.keep(source, tmp_path, "here", "id", (), now_s=0)
         put(held, 1, now.timestamp() - 3_600)
@@ -78,7 +79,7 @@ def test_a_plan_reads_at_least_from_the_first_hint_on(tmp_path: Path) -> None:
 
 
 def test_a_broken_inbox_is_told_and_no_plan_goes_by_it(tmp_path: Path) -> None:
-    with answering("crm", tmp_path, Wish(2)) as held:
+    with answering("crm", tmp_path, StandinSpec(2)) as held:
         place = inbox_place(held.environment)
         place.parent.mkdir(parents=True)
         place.write_bytes(b"no database at all, but longer than its head" * 20)
@@ -88,7 +89,7 @@ def test_a_broken_inbox_is_told_and_no_plan_goes_by_it(tmp_path: Path) -> None:
 
 def test_fields_that_change_between_runs_are_kept_and_told(tmp_path: Path) -> None:
     archive, told = f"embedded:{tmp_path / 'archive'}", list[Event]()
-    with answering("crm", tmp_path, Wish(4)) as held:
+    with answering("crm", tmp_path, StandinSpec(4)) as held:
         site = held.site(archive)
         noarkit.plan("crm:standin", tmp_path / "first", archive=archive, settings=site, tell=told.append)
         noarkit.ingest(tmp_path / "first", archive=archive, workers=1, settings=site)
@@ -121,4 +122,4 @@ def test_a_stream_that_was_not_read_keeps_the_fields_it_had() -> None:
 def test_marks_of_before_fields_were_kept_are_read(tmp_path: Path) -> None:
     place = tmp_path / "marks.json"
     place.write_text('{"version": 1, "tenant": "t", "archive": "a", "streams": {}}')
-    assert read_marks(place) == Marks("t", "a", {})
+    assert read_watermarks(place) == Watermarks("t", "a", {})

@@ -11,12 +11,12 @@ import pytest
 import noarkit
 from noarkit import journeys, origins
 from noarkit.cli.main import main
-from noarkit.connectors.crm.listing import everything
+from noarkit.connectors.crm.listing import records_by_page
 from noarkit.errors import UsageFault
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import placed
 from noarkit.sources.connector import ConnectorSource
-from noarkit.standins.serving import Wish
+from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
 
@@ -32,13 +32,13 @@ def deals(held: Standing) -> Mapping[str, object]:
     source = origins.source_at("crm:standin", held.site())
     assert isinstance(source, ConnectorSource)
     calls, fields = source.service.calls, source.service.fields("Deals")  # type: ignore[attr-defined]  # a Crm
-    found = {str(row["id"]): row["Archive_Id"] for row in everything(calls, "Deals", fields, "test")}
+    found = {str(row["id"]): row["Archive_Id"] for row in records_by_page(calls, "Deals", fields, "test")}
     source.release()
     return found
 
 
 def test_each_record_gets_the_id_of_its_case_file_and_the_runs_come_to_rest(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(105)) as held:
+    with standing("crm", tmp_path, StandinSpec(105)) as held:
         loaded(held, tmp_path, "first")
         done = journeys.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
         # inspections have no such field
@@ -57,7 +57,7 @@ def test_each_record_gets_the_id_of_its_case_file_and_the_runs_come_to_rest(tmp_
 
 
 def test_a_fault_there_undoes_nothing_and_the_rest_is_written_by_the_same_call(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, Wish(3)) as held:
+    with standing("crm", tmp_path, StandinSpec(3)) as held:
         environment = {**held.environment, "PATH": os.environ["PATH"]}
         told = ["--config", str(held.config), "--progress", "none", "--archive", f"embedded:{tmp_path / 'archive'}"]
         skipped = ["skip_modules = ['Inspections']"]
@@ -72,7 +72,7 @@ def test_a_fault_there_undoes_nothing_and_the_rest_is_written_by_the_same_call(t
 
 
 def test_only_a_crm_takes_ids(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, Wish(2, limits=((100_000, 60.0),))) as held:
+    with standing("spend", tmp_path, StandinSpec(2, limits=((100_000, 60.0),))) as held:
         archive = f"embedded:{tmp_path / 'archive'}"
         noarkit.plan("spend:standin", tmp_path / "run", archive=archive, settings=held.site(archive))
         with pytest.raises(UsageFault):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from noarkit.connectors.ahead import ahead, in_order
+from noarkit.connectors.prefetch import in_order, prefetch
 
 
 class Desk:
@@ -61,11 +61,11 @@ def test_things_are_fetched_ahead_but_no_further_than_was_said() -> None:
             fetched.append(number)
             yield number
 
-    found = ahead(things(), 3)
+    found = prefetch(things(), 3)
     assert next(found) == 0
     found.close()
     assert len(fetched) <= 4
-    assert list(ahead(iter(range(10)))) == list(range(10))
+    assert list(prefetch(iter(range(10)))) == list(range(10))
 
 
 def test_what_fetching_raises_is_raised_where_it_would_have_been() -> None:
@@ -74,7 +74,7 @@ def test_what_fetching_raises_is_raised_where_it_would_have_been() -> None:
         yield 2
         raise KeyError("gone")
 
-    found = ahead(things())
+    found = prefetch(things())
     assert [next(found), next(found)] == [1, 2]
     with pytest.raises(KeyError):
         next(found)

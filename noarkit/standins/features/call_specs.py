@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from noarkit.standins.published import Door, Doors
+from noarkit.standins.published_calls import CallSpec, CallSpecs
 
-DOORS = Doors(
+DOORS = CallSpecs(
     [
-        Door(
+        CallSpec(
             "GET",
             "/audit_logs",
             "id sortKey sortOrder latestID tags actionType actionTypes* startDate endDate limit page",
         ),
-        Door("GET", "/autotunes", "limit page"),
-        Door(
+        CallSpec("GET", "/autotunes", "limit page"),
+        CallSpec(
             "POST",
             "/autotunes",
             body="attributionWindow! explorationWindow! name! successEvent! variants! winnerThreshold!"
@@ -20,9 +20,9 @@ DOORS = Doors(
             " higherIsBetter idType isContextual linkedExperimentName longtermExplorationAllocation"
             " metadataField metricSourceID optimizationParameter successEventValue valueColumn",
         ),
-        Door("DELETE", "/autotunes/{id}"),
-        Door("GET", "/autotunes/{id}"),
-        Door(
+        CallSpec("DELETE", "/autotunes/{id}"),
+        CallSpec("GET", "/autotunes/{id}"),
+        CallSpec(
             "PATCH",
             "/autotunes/{id}",
             body="attributionWindow attributionWindowUnit description explorationWindow"
@@ -31,7 +31,7 @@ DOORS = Doors(
             " optimizationParameter successEvent successEventValue valueColumn variants"
             " winnerThreshold",
         ),
-        Door(
+        CallSpec(
             "POST",
             "/autotunes/{id}",
             body="attributionWindow! explorationWindow! successEvent! variants! winnerThreshold!"
@@ -39,47 +39,47 @@ DOORS = Doors(
             " higherIsBetter isContextual linkedExperimentName longtermExplorationAllocation"
             " metadataField metricSourceID optimizationParameter successEventValue valueColumn",
         ),
-        Door("PUT", "/autotunes/{id}/make_decision", body="decisionReason! id! removeTargeting"),
-        Door("PUT", "/autotunes/{id}/reset"),
-        Door("PUT", "/autotunes/{id}/start"),
-        Door("GET", "/company"),
-        Door("GET", "/dynamic_configs", "releasePipelineID creatorName creatorID tags limit page"),
-        Door(
+        CallSpec("PUT", "/autotunes/{id}/make_decision", body="decisionReason! id! removeTargeting"),
+        CallSpec("PUT", "/autotunes/{id}/reset"),
+        CallSpec("PUT", "/autotunes/{id}/start"),
+        CallSpec("GET", "/company"),
+        CallSpec("GET", "/dynamic_configs", "releasePipelineID creatorName creatorID tags limit page"),
+        CallSpec(
             "POST",
             "/dynamic_configs",
             body="name! creatorEmail creatorID defaultValue defaultValueJson5 description id idType"
             " isEnabled isTemplate owner releasePipelineID rules schema schemaJson5 tags targetApps"
             " team teamID",
         ),
-        Door("DELETE", "/dynamic_configs/{id}"),
-        Door("GET", "/dynamic_configs/{id}"),
-        Door(
+        CallSpec("DELETE", "/dynamic_configs/{id}"),
+        CallSpec("GET", "/dynamic_configs/{id}"),
+        CallSpec(
             "PATCH",
             "/dynamic_configs/{id}",
             body="creatorEmail creatorID defaultValue defaultValueJson5 description idType isEnabled name"
             " owner releasePipelineID rules schema schemaJson5 tags targetApps team teamID",
         ),
-        Door(
+        CallSpec(
             "POST",
             "/dynamic_configs/{id}",
             body="description! isEnabled! rules! creatorEmail creatorID defaultValue defaultValueJson5"
             " idType name owner releasePipelineID schema schemaJson5 tags targetApps team teamID",
         ),
-        Door("PUT", "/dynamic_configs/{id}/archive", body="archiveReason forceArchive"),
-        Door("PUT", "/dynamic_configs/{id}/disable"),
-        Door("PUT", "/dynamic_configs/{id}/enable"),
-        Door("GET", "/dynamic_configs/{id}/reviews", "limit page"),
-        Door("GET", "/dynamic_configs/{id}/reviews/{id}"),
-        Door("GET", "/dynamic_configs/{id}/rules"),
-        Door("PUT", "/dynamic_configs/{id}/unarchive", body="unarchiveReason"),
-        Door("GET", "/dynamic_configs/{id}/versions", "limit page"),
-        Door(
+        CallSpec("PUT", "/dynamic_configs/{id}/archive", body="archiveReason forceArchive"),
+        CallSpec("PUT", "/dynamic_configs/{id}/disable"),
+        CallSpec("PUT", "/dynamic_configs/{id}/enable"),
+        CallSpec("GET", "/dynamic_configs/{id}/reviews", "limit page"),
+        CallSpec("GET", "/dynamic_configs/{id}/reviews/{id}"),
+        CallSpec("GET", "/dynamic_configs/{id}/rules"),
+        CallSpec("PUT", "/dynamic_configs/{id}/unarchive", body="unarchiveReason"),
+        CallSpec("GET", "/dynamic_configs/{id}/versions", "limit page"),
+        CallSpec(
             "GET",
             "/experiments",
             "layerID idType teamID status targetAppID createdStartDate createdEndDate creatorName"
             " creatorID tags limit page",
         ),
-        Door(
+        CallSpec(
             "POST",
             "/experiments",
             body="name! allocation allocationDuration analysisEndTime analyticsType"
@@ -95,9 +95,9 @@ DOORS = Doors(
             " sequentialTesting status stratifiedSampling tags targetApps targetExposures"
             " targetingGateID team teamID",
         ),
-        Door("DELETE", "/experiments/{id}"),
-        Door("GET", "/experiments/{id}"),
-        Door(
+        CallSpec("DELETE", "/experiments/{id}"),
+        CallSpec("GET", "/experiments/{id}"),
+        CallSpec(
             "PATCH",
             "/experiments/{id}",
             body="allocation allocationDuration analysisEndTime analyticsType"
@@ -113,7 +113,7 @@ DOORS = Doors(
             " secondaryMetrics sequentialTesting status stratifiedSampling tags targetApps"
             " targetExposures targetingGateID team teamID",
         ),
-        Door(
+        CallSpec(
             "POST",
             "/experiments/{id}",
             body="allocation! bonferroniCorrection! defaultConfidenceInterval! description! groups!"
@@ -129,29 +129,29 @@ DOORS = Doors(
             " secondaryMetrics sequentialTesting stratifiedSampling tags targetApps targetExposures"
             " team teamID",
         ),
-        Door("PUT", "/experiments/{id}/abandon", body="decisionReason!"),
-        Door("PUT", "/experiments/{id}/archive", body="archiveReason"),
-        Door("PUT", "/experiments/{id}/make_decision", body="decisionReason! id! removeTargeting"),
-        Door(
+        CallSpec("PUT", "/experiments/{id}/abandon", body="decisionReason!"),
+        CallSpec("PUT", "/experiments/{id}/archive", body="archiveReason"),
+        CallSpec("PUT", "/experiments/{id}/make_decision", body="decisionReason! id! removeTargeting"),
+        CallSpec(
             "GET",
             "/experiments/{id}/pulse_results",
             "control! test! cuped confidence applyBonferroniPerVariant applyBonferroniPerMetric"
             " bonferroniPrimaryMetricWeight applyBenjaminiHochbergPerMetric"
             " applyBenjaminiHochbergPerVariant date",
         ),
-        Door("PUT", "/experiments/{id}/reset"),
-        Door("GET", "/experiments/{id}/reviews", "limit page"),
-        Door("GET", "/experiments/{id}/reviews/{id}"),
-        Door("PUT", "/experiments/{id}/start", body="analysisEndTime analysisStartTime"),
-        Door("PUT", "/experiments/{id}/unarchive"),
-        Door("GET", "/experiments/{id}/versions", "limit page"),
-        Door(
+        CallSpec("PUT", "/experiments/{id}/reset"),
+        CallSpec("GET", "/experiments/{id}/reviews", "limit page"),
+        CallSpec("GET", "/experiments/{id}/reviews/{id}"),
+        CallSpec("PUT", "/experiments/{id}/start", body="analysisEndTime analysisStartTime"),
+        CallSpec("PUT", "/experiments/{id}/unarchive"),
+        CallSpec("GET", "/experiments/{id}/versions", "limit page"),
+        CallSpec(
             "GET",
             "/gates",
             "idType type typeReason passRate rolloutRate releasePipelineID creatorName creatorID tags"
             " limit page includeArchiveMetadata includeArchived teamID targetAppID",
         ),
-        Door(
+        CallSpec(
             "POST",
             "/gates",
             "includeArchiveMetadata",
@@ -159,72 +159,72 @@ DOORS = Doors(
             " monitoringMetrics name releasePipelineID reviewSettings rules tags targetApps team"
             " teamID type",
         ),
-        Door("DELETE", "/gates/{id}", "includeArchiveMetadata"),
-        Door("GET", "/gates/{id}", "includeArchiveMetadata"),
-        Door(
+        CallSpec("DELETE", "/gates/{id}", "includeArchiveMetadata"),
+        CallSpec("GET", "/gates/{id}", "includeArchiveMetadata"),
+        CallSpec(
             "PATCH",
             "/gates/{id}",
             "includeArchiveMetadata",
             "creatorEmail creatorID description idType isEnabled measureMetricLifts monitoringMetrics"
             " name releasePipelineID reviewSettings rules tags targetApps team teamID type",
         ),
-        Door(
+        CallSpec(
             "POST",
             "/gates/{id}",
             "includeArchiveMetadata",
             "description! isEnabled! rules! creatorEmail creatorID idType measureMetricLifts"
             " monitoringMetrics name releasePipelineID reviewSettings tags targetApps team teamID type",
         ),
-        Door("PUT", "/gates/{id}/archive", "includeArchiveMetadata", "archiveReason forceArchive"),
-        Door("PUT", "/gates/{id}/disable", "includeArchiveMetadata"),
-        Door("PUT", "/gates/{id}/enable", "includeArchiveMetadata"),
-        Door("PUT", "/gates/{id}/launch", "includeArchiveMetadata"),
-        Door("GET", "/gates/{id}/reviews", "limit page"),
-        Door("GET", "/gates/{id}/reviews/{id}"),
-        Door("GET", "/gates/{id}/rules"),
-        Door("PUT", "/gates/{id}/unarchive", "includeArchiveMetadata", "unarchiveReason"),
-        Door("GET", "/gates/{id}/versions", "limit page"),
-        Door("GET", "/holdouts", "creatorName creatorID tags limit page"),
-        Door("POST", "/holdouts", body="name! description idType teamID"),
-        Door("DELETE", "/holdouts/{id}"),
-        Door("GET", "/holdouts/{id}"),
-        Door(
+        CallSpec("PUT", "/gates/{id}/archive", "includeArchiveMetadata", "archiveReason forceArchive"),
+        CallSpec("PUT", "/gates/{id}/disable", "includeArchiveMetadata"),
+        CallSpec("PUT", "/gates/{id}/enable", "includeArchiveMetadata"),
+        CallSpec("PUT", "/gates/{id}/launch", "includeArchiveMetadata"),
+        CallSpec("GET", "/gates/{id}/reviews", "limit page"),
+        CallSpec("GET", "/gates/{id}/reviews/{id}"),
+        CallSpec("GET", "/gates/{id}/rules"),
+        CallSpec("PUT", "/gates/{id}/unarchive", "includeArchiveMetadata", "unarchiveReason"),
+        CallSpec("GET", "/gates/{id}/versions", "limit page"),
+        CallSpec("GET", "/holdouts", "creatorName creatorID tags limit page"),
+        CallSpec("POST", "/holdouts", body="name! description idType teamID"),
+        CallSpec("DELETE", "/holdouts/{id}"),
+        CallSpec("GET", "/holdouts/{id}"),
+        CallSpec(
             "PATCH",
             "/holdouts/{id}",
             body="description experimentIDs gateIDs isEnabled isGlobal layerIDs monitoringMetrics"
             " passPercentage targetingGateID",
         ),
-        Door(
+        CallSpec(
             "POST",
             "/holdouts/{id}",
             body="description! experimentIDs! gateIDs! isEnabled! isGlobal! layerIDs! passPercentage!"
             " targetingGateID! monitoringMetrics",
         ),
-        Door("GET", "/holdouts/{id}/pulse_results", "cuped confidence"),
-        Door("GET", "/keys"),
-        Door("GET", "/layers", "limit page"),
-        Door("POST", "/layers", body="idType! name! description targetApps team"),
-        Door("DELETE", "/layers/{id}"),
-        Door("GET", "/layers/{id}"),
-        Door("PATCH", "/layers/{id}", body="description parameters targetApps"),
-        Door("POST", "/layers/{id}", body="description! parameters! targetApps"),
-        Door("GET", "/logs", "query source columns* start_ts end_ts limit after"),
-        Door("GET", "/metrics/list", "showHiddenMetrics tags filters limit page"),
-        Door("GET", "/param_stores", "limit page"),
-        Door("POST", "/param_stores", body="description! displayName! name! tags targetAppIDs team"),
-        Door("DELETE", "/param_stores/{id}"),
-        Door("GET", "/param_stores/{id}"),
-        Door("POST", "/param_stores/{id}", body="description parameters"),
-        Door("GET", "/project"),
-        Door("GET", "/segments", "limit page"),
-        Door(
+        CallSpec("GET", "/holdouts/{id}/pulse_results", "cuped confidence"),
+        CallSpec("GET", "/keys"),
+        CallSpec("GET", "/layers", "limit page"),
+        CallSpec("POST", "/layers", body="idType! name! description targetApps team"),
+        CallSpec("DELETE", "/layers/{id}"),
+        CallSpec("GET", "/layers/{id}"),
+        CallSpec("PATCH", "/layers/{id}", body="description parameters targetApps"),
+        CallSpec("POST", "/layers/{id}", body="description! parameters! targetApps"),
+        CallSpec("GET", "/logs", "query source columns* start_ts end_ts limit after"),
+        CallSpec("GET", "/metrics/list", "showHiddenMetrics tags filters limit page"),
+        CallSpec("GET", "/param_stores", "limit page"),
+        CallSpec("POST", "/param_stores", body="description! displayName! name! tags targetAppIDs team"),
+        CallSpec("DELETE", "/param_stores/{id}"),
+        CallSpec("GET", "/param_stores/{id}"),
+        CallSpec("POST", "/param_stores/{id}", body="description parameters"),
+        CallSpec("GET", "/project"),
+        CallSpec("GET", "/segments", "limit page"),
+        CallSpec(
             "POST", "/segments", body="name! type! creatorEmail creatorID description id idType rules tags team teamID"
         ),
-        Door("DELETE", "/segments/{id}"),
-        Door("GET", "/segments/{id}"),
-        Door("PUT", "/segments/{id}/archive"),
-        Door("POST", "/segments/{id}/conditional", body="[]"),
-        Door("PATCH", "/segments/{id}/id_list", body="ids!"),
-        Door("GET", "/segments/{id}/id_list", "limit page"),
+        CallSpec("DELETE", "/segments/{id}"),
+        CallSpec("GET", "/segments/{id}"),
+        CallSpec("PUT", "/segments/{id}/archive"),
+        CallSpec("POST", "/segments/{id}/conditional", body="[]"),
+        CallSpec("PATCH", "/segments/{id}/id_list", body="ids!"),
+        CallSpec("GET", "/segments/{id}/id_list", "limit page"),
     ]
 )

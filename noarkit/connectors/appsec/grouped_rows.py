@@ -1,4 +1,4 @@
-"""Rows that must all be there before the first is used: gathered in a file of the system's own, given in our order."""
+"""Collects rows in a temporary SQLite file, for lists that must be complete before the first row is used."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from noarkit.safe.scratch import scratch
 _FETCHED = 200
 
 
-class Gathered:
-    """Rows by group and key. The last one of a key counts; within a group they come by their order, then their key."""
+class GroupedRows:
+    """Rows by group and key. The last row of a key counts; within a group they are ordered by place, then by key."""
 
     def __init__(self) -> None:
         self._db = scratch(8 * 1_024)
@@ -22,29 +22,29 @@ class Gathered:
         self._db.execute("CREATE INDEX ordered ON row (grp, place, key)")
         self._db.execute("BEGIN")
 
-    def put(self, group: str, key: str, place: str, row: Row) -> None:
-        """One row; `place` is what its group is ordered by."""
+    def add(self, group: str, key: str, place: str, row: Row) -> None:
+        """Adds a row; `place` is what its group is ordered by."""
         self._db.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)", (group, key, place, canonical(row)))
 
     def has(self, group: str, key: str) -> bool:
-        """True where a row of that key was put."""
+        """True if a row with that key was added."""
         return self._db.execute("SELECT 1 FROM row WHERE grp = ? AND key = ?", (group, key)).fetchone() is not None
 
     def groups(self) -> Iterator[str]:
-        """The groups there are, in their order."""
+        """Yields the groups in their order."""
         yield from [str(group) for (group,) in self._db.execute("SELECT DISTINCT grp FROM row ORDER BY grp")]
 
     def rows(self, group: str = "") -> Iterator[Row]:
-        """The rows of a group, in their order."""
-        found = self._db.execute("SELECT told FROM row WHERE grp = ? ORDER BY place, key", (group,))
-        while batch := found.fetchmany(_FETCHED):
-            for (told,) in batch:
-                row = parse(told, "gathered")
+        """Yields the rows of a group in their order."""
+        cursor = self._db.execute("SELECT told FROM row WHERE grp = ? ORDER BY place, key", (group,))
+        while batch := cursor.fetchmany(_FETCHED):
+            for (text,) in batch:
+                row = parse(text, "gathered")
                 assert isinstance(row, dict)  # noqa: S101  # it was one when it was put
                 yield row
 
     def clear(self) -> None:
-        """Forgets all of it."""
+        """Deletes all rows."""
         self._db.execute("DELETE FROM row")
 
     def __enter__(self) -> Self:

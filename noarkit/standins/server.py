@@ -1,6 +1,6 @@
-"""Serves one stand-in on a port of loopback until a signal ends it. Its config file stands before the port opens.
+"""Serves one stand-in on a loopback port until a signal ends it. Its config file exists before the port opens.
 
-Nothing is printed here; who starts it is told through `ready`.
+Nothing is printed here; the caller is notified through `ready`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a stand-in shall be. `limits` are windows (calls, seconds) that it keeps; none where the tuple is empty.
+class StandinSpec:
+    """The specification of a stand-in. `limits` are the rate windows (calls, seconds) that it enforces; none if the
+    tuple is empty.
 
-    With `archivable`, at least `records` of what it holds can be archived; else they are what it is mostly made of,
-    such as the findings of scans.
+    With `archivable`, at least `records` archivable records; otherwise so many of its main kind, such as the findings
+    of scans.
     """
 
     records: int = 1_000
@@ -45,7 +46,7 @@ class Wish:
     archivable: bool = False
 
     def rates(self) -> list[str]:
-        """The limits as a connection's `rates` tell them."""
+        """Formats the limits as the `rates` of a connection."""
         return [f"{calls}/{span:g}s" for calls, span in self.limits or ()] or ["1000000/s"]
 
 
@@ -56,29 +57,29 @@ class Standin(Protocol):
     def app(self) -> ASGIApp: ...
 
     def settings(self) -> Mapping[str, object]:
-        """What a connection to it is configured with."""
+        """The settings of a connection to it."""
         ...
 
     def secrets(self) -> Mapping[str, str | tuple[str, ...]]:
-        """Secrets of the connection by key; several where the key names a list of them."""
+        """Secrets of the connection by key; several if the key names a list of them."""
         ...
 
     def close(self) -> None:
-        """Ends what runs beside the app."""
+        """Stops what runs beside the app."""
         ...
 
 
-class Kind(Protocol):
-    """What the package of a stand-in brings."""
+class StandinPackage(Protocol):
+    """The package of a stand-in."""
 
-    def standin(self, url: str, wish: Wish) -> Standin:
-        """The stand-in at an address."""
+    def standin(self, url: str, spec: StandinSpec) -> Standin:
+        """Builds the stand-in for an address."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """A stand-in that is about to answer."""
+class ReadyStandin:
+    """A stand-in that is ready to answer."""
 
     service: str
     url: str
@@ -87,45 +88,47 @@ class Ready:
 
 def serve(
     service: str,
-    wish: Wish,
+    spec: StandinSpec,
     *,
     port: int = 0,
     config_out: Path | None = None,
-    ready: Callable[[Ready], None] = lambda ready: None,
-    stopping: threading.Event | None = None,
+    ready: Callable[[ReadyStandin], None] = lambda ready: None,
+    stop_event: threading.Event | None = None,
     around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
 ) -> None:
-    """Serves until SIGTERM, SIGINT or `stopping`; `around` may listen to what is asked and answered.
+    """Serves until SIGTERM, SIGINT or `stop_event`; `around` may wrap the application to record calls.
 
-    Raises `UsageFault` for a service nobody knows, `ConfigFault`.
+    Raises `UsageFault` for an unknown service, `ConfigFault`.
     """
     if service not in SERVICES:
         raise UsageFault(what="bad-value", where=service)
-    kind = cast(Kind, importlib.import_module(f"noarkit.standins.{service}"))  # each of these packages has one
-    with _bound(port) as listener:
+    kind = cast(
+        StandinPackage, importlib.import_module(f"noarkit.standins.{service}")
+    )  # each of these packages has one
+    with _listen(port) as listener:
         url = f"http://{HOST}:{listener.getsockname()[1]}"
-        made = kind.standin(url, wish)
+        standin = kind.standin(url, spec)
         try:
             if config_out is not None:
-                write_config(config_out, service, made)
+                write_config(config_out, service, standin)
             listener.listen(256)
-            ready(Ready(service, url, config_out))
-            _run(around(made.app), listener, stopping)
+            ready(ReadyStandin(service, url, config_out))
+            _run(around(standin.app), listener, stop_event)
         finally:
-            made.close()
+            standin.close()
 
 
-def write_config(path: Path, service: str, made: Standin) -> None:
-    """A config with a connection named `standin`; its secrets lie beside it, for their owner alone."""
+def write_config(path: Path, service: str, standin: Standin) -> None:
+    """Writes a config with a connection named `standin`; its secrets lie beside it, readable by their owner alone."""
     folder = path.absolute().parent
     folder.mkdir(parents=True, exist_ok=True)
     lines = [f"[connections.{service}.standin]"]
-    lines += [f"{key} = {_toml(value)}" for key, value in made.settings().items()]
-    for key, secret in made.secrets().items():
+    lines += [f"{key} = {_toml(value)}" for key, value in standin.settings().items()]
+    for key, secret in standin.secrets().items():
         entries = []
-        for number, one in enumerate((secret,) if isinstance(secret, str) else secret):
+        for number, secret_text in enumerate((secret,) if isinstance(secret, str) else secret):
             place = folder / f"{path.stem}-{service}-{key}{number or ''}.secret"
-            write_text(place, one + "\n", mode=0o600)
+            write_text(place, secret_text + "\n", mode=0o600)
             entries.append(f"{{ file = {_toml(str(place))} }}")
         lines.append(f"{key} = " + (entries[0] if isinstance(secret, str) else f"[{', '.join(entries)}]"))
     write_text(path, "\n".join(lines) + "\n", mode=0o600)
@@ -137,12 +140,12 @@ def _toml(value: object) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
     return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 @contextlib.contextmanager
-def _bound(port: int) -> Iterator[socket.socket]:
+def _listen(port: int) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -152,7 +155,7 @@ def _bound(port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None) -> None:
+def _run(app: ASGIApp, listener: socket.socket, stop_event: threading.Event | None) -> None:
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="auto", timeout_keep_alive=5, http=StrictConnection, ws="none"
     )
@@ -164,8 +167,8 @@ def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None
 
     on_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)} if on_main else {}
-    if stopping is not None:
-        threading.Thread(target=_until, args=(stopping, server), daemon=True).start()
+    if stop_event is not None:
+        threading.Thread(target=_wait_until, args=(stop_event, server), daemon=True).start()
     try:
         with contextlib.ExitStack() as stack:
             server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # older ones install their own
@@ -176,6 +179,6 @@ def _run(app: ASGIApp, listener: socket.socket, stopping: threading.Event | None
             signal.signal(number, handler)
 
 
-def _until(stopping: threading.Event, server: uvicorn.Server) -> None:
-    stopping.wait()
+def _wait_until(stop_event: threading.Event, server: uvicorn.Server) -> None:
+    stop_event.wait()
     server.should_exit = True

@@ -1,7 +1,7 @@
-"""Which tools of a service may be called: those that are known to read; all others count as changing something.
+"""Which tools of a service may be called: those known to read; all others count as changing something.
 
-A name is judged by its words, whatever stands before them: `Any_getRecords`, `any.get_records` and `getRecords` are the
-same tool. `forgetRecords` is not. Where a service puts nothing before its names, they are compared whole.
+A name is judged by its words, whatever the prefix: `Any_getRecords`, `any.get_records` and `getRecords` are the same
+tool. `forgetRecords` is not. For services without prefixes, names are compared whole.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Judgement = Literal["reads", "writes", "never"]
 Words = tuple[str, ...]
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
-READING: dict[str, tuple[str, ...]] = {
+READ_WORDS: dict[str, tuple[str, ...]] = {
     "crm": (
         "getModules", "getModule", "getFields", "getField", "getCustomFields", "getLayouts", "getLayout", "getUsers",
         "getUser", "getOrganization", "getRecords", "getRecord", "getRelatedRecords", "getRelatedLists",
@@ -41,10 +41,10 @@ READING: dict[str, tuple[str, ...]] = {
         "experiment_read", "dynamic_config_read", "metric_read", "get_context", "discover_tools",
     ),
 }  # fmt: skip
-# services whose tools bear nothing before their names: there a name is compared whole
+# services whose tool names have no prefix: names are compared whole
 _WHOLE = frozenset({"features"})
-# a word of change anywhere in a name outweighs how the name ends
-CHANGING = frozenset(
+# a changing word anywhere in a name outweighs its ending
+CHANGE_WORDS = frozenset(
     {"add", "approve", "archive", "assign", "associate", "bulk", "cancel", "clear", "complete", "convert", "copy",
      "create", "delete", "disable", "edit", "enable", "execute", "forget", "import", "insert", "invite", "mass",
      "merge", "modify", "move", "patch", "post", "publish", "purge", "put", "queue", "reject", "remove", "rename",
@@ -62,40 +62,40 @@ _TOP_UP = (("top", "up"), ("top", "ups"), ("pay", "out"), ("pay", "outs"))
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a server says of a tool itself. It can make us more careful, never less."""
+    """The hints of a server about a tool. They can make us more careful, never less."""
 
     read_only: bool | None = None
     destructive: bool | None = None
 
 
 def words_of(name: str) -> Words:
-    """The words of a tool's name, in small letters."""
+    """Splits a tool's name into words, in small letters."""
     return tuple(word.casefold() for word in _WORD.findall(name))
 
 
 class Rules:
-    """What a connection may call. `more` are tools that its owner knows to read."""
+    """The tools that a connection may call. `more` are tools that its owner knows to read only."""
 
     def __init__(self, service: str, more: Iterable[str] = (), *, may_write: bool = False) -> None:
-        self._reading = {words_of(name) for name in (*READING.get(service, ()), *more)} - {()}
+        self._read_names = {words_of(name) for name in (*READ_WORDS.get(service, ()), *more)} - {()}
         self._may_write = may_write
         self._guards_money = service == "spend"
         self._whole = service in _WHOLE
 
     def judge(self, name: str, hints: Hints | None = None) -> Judgement:
-        """Whether a tool reads, changes something (or may), or is one that is never called."""
-        words, told = words_of(name), hints or Hints()
+        """Judges whether a tool reads, (possibly) changes something, or is never called."""
+        words, known_hints = words_of(name), hints or Hints()
         if self._guards_money and _moves_money(words):
             return "never"
-        if told.read_only is False or told.destructive is True:
+        if known_hints.read_only is False or known_hints.destructive is True:
             return "writes"
         for length in range(len(words), len(words) - 1 if self._whole else 0, -1):
-            if words[-length:] in self._reading:
-                return "writes" if CHANGING.intersection(words[:-length]) else "reads"
+            if words[-length:] in self._read_names:
+                return "writes" if CHANGE_WORDS.intersection(words[:-length]) else "reads"
         return "writes"
 
-    def may(self, judgement: Judgement) -> bool:
-        """Whether a tool so judged may be called."""
+    def allows(self, judgement: Judgement) -> bool:
+        """True if a tool with that judgement may be called."""
         return judgement == "reads" or (judgement == "writes" and self._may_write)
 
 

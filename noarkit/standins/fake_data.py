@@ -1,4 +1,4 @@
-"""Believable data without storage: the same seed and the same place give the same value, in any order of asking."""
+"""Realistic fake data without storage: the same seed and place give the same value, in any order of calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-GIVEN = [
+GIVEN_NAMES = [
     "Anne",
     "Ola",
     "Kari",
@@ -137,7 +137,8 @@ BEGIN = datetime(2023, 1, 2, 7, 0, tzinfo=UTC)
 
 
 class Dice:
-    """Rolls for one place: `Dice(seed, "deal", 17)`. Each roll has a name, so that new ones change no others."""
+    """Random values for one place: `Dice(seed, "deal", 17)`. Each value has a name, so that new ones change no
+    others."""
 
     __slots__ = ("_key",)
 
@@ -145,54 +146,55 @@ class Dice:
         self._key = "\x1f".join(map(str, place)).encode()
 
     def number(self, name: str, below: int) -> int:
-        """A whole number from 0 to below `below`."""
-        found = hashlib.blake2b(self._key + b"\x1e" + name.encode(), digest_size=8).digest()
-        return int.from_bytes(found, "big") % below
+        """Returns a whole number from 0 to below `below`."""
+        digest = hashlib.blake2b(self._key + b"\x1e" + name.encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big") % below
 
     def among(self, name: str, choices: Sequence[T]) -> T:
-        """One of several."""
+        """Returns one of several values."""
         return choices[self.number(name, len(choices))]
 
     def chance(self, name: str, percent: int) -> bool:
-        """True in so many of a hundred."""
+        """True in so many of a hundred cases."""
         return self.number(name, 100) < percent
 
     def uuid(self, name: str) -> str:
-        """A uuid."""
+        """Returns a UUID."""
         return str(uuid.UUID(bytes=hashlib.blake2b(self._key + name.encode(), digest_size=16).digest(), version=4))
 
     def person(self, name: str) -> tuple[str, str]:
-        """Given and family name."""
-        return self.among(f"{name}.given", GIVEN), self.among(f"{name}.family", FAMILY)
+        """Returns a given and a family name."""
+        return self.among(f"{name}.given", GIVEN_NAMES), self.among(f"{name}.family", FAMILY)
 
     def company(self, name: str) -> str:
-        """A company."""
+        """Returns a company name."""
         place, trade = self.among(f"{name}.place", PLACES), self.among(f"{name}.trade", TRADES)
         return f"{place} {trade} {self.among(f'{name}.form', FORMS)}"
 
     def organisation_number(self, name: str) -> str:
-        """Nine digits whose check digit is right."""
+        """Returns nine digits with a valid check digit."""
         for attempt in range(100):
             digits = f"{9:d}{self.number(f'{name}{attempt}', 10**7):07d}"
-            rest = (
-                11 - sum(int(one) * weight for one, weight in zip(digits, (3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
+            remainder = (
+                11
+                - sum(int(digit) * weight for digit, weight in zip(digits, (3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
             )
-            if rest < 10 or rest == 11:
-                return f"{digits}{0 if rest == 11 else rest}"
+            if remainder < 10 or remainder == 11:
+                return f"{digits}{0 if remainder == 11 else remainder}"
         return "999999999"
 
     def text(self, name: str, sentences: int) -> str:
-        """Some sentences."""
+        """Returns some sentences."""
         return " ".join(self.among(f"{name}.{place}", SENTENCES) for place in range(sentences))
 
     def moment(self, name: str, within_days: int, after: datetime = BEGIN) -> datetime:
-        """A moment of a working day."""
+        """Returns a moment of a working day."""
         return after + timedelta(
             days=self.number(f"{name}.day", within_days), seconds=self.number(f"{name}.second", 9 * 3_600)
         )
 
 
-def mail_of(given: str, family: str, company: str) -> str:
-    """An address that fits a person and a company."""
+def mail_of(given_name: str, family: str, company: str) -> str:
+    """Builds an email address for a person and a company."""
     plain = str.maketrans({"æ": "ae", "ø": "o", "å": "a", "á": "a", " ": "-"})
-    return f"{given}.{family}@{company.rsplit(' ', 1)[0]}.example".casefold().translate(plain)
+    return f"{given_name}.{family}@{company.rsplit(' ', 1)[0]}.example".casefold().translate(plain)

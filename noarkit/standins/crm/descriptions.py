@@ -1,9 +1,8 @@
-"""What the CRM tells of itself: its organisation, modules, fields and related lists, with the members published for
-each."""
+"""Metadata of the CRM: organisation, modules, fields and related lists, with the published members of each."""
 
 from __future__ import annotations
 
-from noarkit.standins.crm.shapes import HANGING, Module
+from noarkit.standins.crm.shapes import RELATED_SHAPES, Module
 
 Json = dict[str, object]
 _BASE = 4_150_868_000_000_000_000
@@ -11,21 +10,21 @@ _PROFILE = str(_BASE + 1_000)
 _DOCUMENTS = ("Notes", "Attachments", "Emails")
 
 
-def module(one: Module) -> Json:
-    """A module."""
+def describe_module(shape: Module) -> Json:
+    """Describes a module."""
     return {
-        "id": str(_BASE + one.place),
-        "api_name": one.name,
-        "module_name": one.name,
-        "singular_label": one.name.rstrip("s"),
-        "plural_label": one.name,
-        "generated_type": one.generated,
-        "api_supported": one.api_supported,
+        "id": str(_BASE + shape.place),
+        "api_name": shape.name,
+        "module_name": shape.name,
+        "singular_label": shape.name.rstrip("s"),
+        "plural_label": shape.name,
+        "generated_type": shape.generated_type,
+        "api_supported": shape.api_supported,
         "viewable": True,
         "creatable": True,
         "editable": True,
         "deletable": True,
-        "sequence_number": one.place,
+        "sequence_number": shape.place,
         "description": None,
         "global_search_supported": True,
         "has_more_profiles": False,
@@ -38,8 +37,8 @@ def module(one: Module) -> Json:
     }
 
 
-def field(of: Module, name: str, kind: str) -> Json:
-    """A field of a module."""
+def describe_field(of: Module, name: str, kind: str) -> Json:
+    """Describes a field of a module."""
     is_list = kind == "picklist"
     return {
         "id": str(_BASE + 100_000 + of.place * 1_000 + len(name)),
@@ -60,26 +59,26 @@ def field(of: Module, name: str, kind: str) -> Json:
         "profiles": [{"id": _PROFILE, "name": "Administrator", "permission_type": "read_write"}],
         "operation_type": {"web_update": True, "api_create": True, "web_create": True, "api_update": True},
         "email_parser": {"fields_update_supported": True, "record_operations_supported": True},
-        **_NOTHING_OF_IT,
+        **_EMPTY_FIELD,
     }
 
 
 def related_lists(of: Module) -> list[Json]:
-    """What can hang on a module's records."""
-    names = [*_DOCUMENTS, *(one.name for one in HANGING)] if of.has_papers else list(_DOCUMENTS)
+    """Describes the related lists of a module."""
+    names = [*_DOCUMENTS, *(shape.name for shape in RELATED_SHAPES)] if of.has_papers else list(_DOCUMENTS)
     names += ["Contact_Roles"] if of.name == "Deals" else []
     return [_related_list(place, name) for place, name in enumerate(names, start=1)]
 
 
 def _related_list(place: int, name: str) -> Json:
-    known = next((one for one in HANGING if one.name == name), None)
+    shape = next((candidate for candidate in RELATED_SHAPES if candidate.name == name), None)
     return {
         "id": str(_BASE + 500_000 + place),
         "sequence_number": str(place),
         "display_label": name.replace("_", " "),
         "api_name": name,
         "name": name.replace("_", " "),
-        "module": None if known is None else {"api_name": name, "id": str(_BASE + known.place)},
+        "module": None if shape is None else {"api_name": name, "id": str(_BASE + shape.place)},
         "action": None,
         "href": f"{name}/{{ENTITYID}}",
         "type": "default",
@@ -90,8 +89,8 @@ def _related_list(place: int, name: str) -> Json:
     }
 
 
-# members that every field has and that say nothing of ours
-_NOTHING_OF_IT: Json = {
+# members that every field has, with constant values
+_EMPTY_FIELD: Json = {
     **dict.fromkeys(
         ("webhook", "colour_code_enabled_by_system", "field_read_only", "read_only", "businesscard_supported",
          "separator", "history_tracking_enabled", "enable_colour_code", "public", "system_mandatory",

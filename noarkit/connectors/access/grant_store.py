@@ -1,7 +1,8 @@
-"""What was granted, kept between runs: a file that only its owner may read, replaced whole, locked while it is renewed.
+"""Stores OAuth grants between runs: a file only its owner may read, replaced atomically, locked while a token is
+renewed.
 
-A refresh token that is used up by each renewal is lost for good where the machine stops between the service's answer
-and our disk; so the new pair is on disk before anybody uses it, and one process at a time renews.
+A refresh token that is used up by each renewal would be lost if the machine stopped between the service's answer and
+our disk. So the new pair is on disk before it is used, and one process at a time renews.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _MOST_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Grant:
-    """A token, when it ends and from when it should be renewed by the wall's clock, and what came with it.
+    """An access token with its end, the time from when it should be renewed, and what came with it.
 
-    `origin` says what consent or configuration it goes back to.
+    `origin` identifies the configuration that the grant belongs to.
     """
 
     access_token: str
@@ -41,14 +42,15 @@ class Grant:
         return f"Grant(ends_at_s={self.ends_at_s})"
 
 
-class Keep:
-    """The grant of one connection on disk."""
+class GrantStore:
+    """Stores the grant of one connection on disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> Grant | None:
-        """What is kept; None where nothing is. Raises `SecretFault` where others could read it, or it is no grant."""
+        """Reads the stored grant; None if there is none. Raises `SecretFault` if others could read it, or it is no
+        grant."""
         try:
             with self.path.open("rb") as file:
                 mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -59,11 +61,11 @@ class Keep:
             return None
         except OSError as error:
             raise SecretFault(where=str(self.path), why="unreadable") from error
-        return _grant(content, str(self.path))
+        return _read_grant(content, str(self.path))
 
     def save(self, grant: Grant) -> None:
-        """Replaces what is kept; it is on disk when this returns."""
-        told = {
+        """Replaces the stored grant; it is on disk when this returns."""
+        entry = {
             "access_token": grant.access_token,
             "ends_at": grant.ends_at_s,
             "renew_at": grant.renew_at_s,
@@ -73,17 +75,17 @@ class Keep:
             "origin": grant.origin,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_bytes(self.path, json.dumps(told).encode(), mode=_MODE)
+        write_bytes(self.path, json.dumps(entry).encode(), mode=_MODE)
 
     def forget(self) -> bool:
-        """Takes away what is kept; False where nothing was."""
+        """Deletes the stored grant; False if there was none."""
         was = self.path.exists()
         self.path.unlink(missing_ok=True)
         return was
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """While the block runs no other process renews."""
+    def locked(self) -> Iterator[None]:
+        """Holds the file lock, so that no other process renews meanwhile."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
         try:
@@ -93,20 +95,20 @@ class Keep:
             os.close(lock)
 
 
-def _grant(content: bytes, where: str) -> Grant:
+def _read_grant(content: bytes, location: str) -> Grant:
     try:
-        told = json.loads(content)
-        if not isinstance(told, Mapping):
+        entry = json.loads(content)
+        if not isinstance(entry, Mapping):
             raise ValueError
         return Grant(
-            str(told["access_token"]),
-            float(told["ends_at"]),
-            float(told["renew_at"]),
-            str(told.get("refresh_token", "")),
-            str(told.get("api_domain", "")),
-            str(told.get("scope", "")),
-            str(told.get("origin", "")),
+            str(entry["access_token"]),
+            float(entry["ends_at"]),
+            float(entry["renew_at"]),
+            str(entry.get("refresh_token", "")),
+            str(entry.get("api_domain", "")),
+            str(entry.get("scope", "")),
+            str(entry.get("origin", "")),
         )
     except (ValueError, KeyError, TypeError):
-        # not chained: the fault would repeat what stands there
-        raise SecretFault(where=where, why="not-a-grant") from None
+        # not chained: the fault would repeat the content
+        raise SecretFault(where=location, why="not-a-grant") from None
