@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from noarkit.graph.entity import Content, SetAside, Skipped
     from noarkit.journeys import Site, close, ingest, plan, read_settings, scan, verify
     from noarkit.load.close import Closed
-    from noarkit.load.coordinator import Stopping
+    from noarkit.load.coordinator import StopRequest as Stopping
     from noarkit.load.numbers import Numbers
     from noarkit.load.plan import PlanResult
     from noarkit.load.verification import Verified
@@ -86,7 +86,8 @@ __all__ = [
     "verify",
 ]
 
-# Imported when first asked for, so that `import noarkit` is quick and a command loads only what it needs.
+# Imported when first asked for, so that `import noarkit` is quick and a command loads only what it needs. Where the
+# public name is another than the one in its module, that one stands behind the colon.
 _HOMES = {
     "Archive": "noarkit.asking",
     "Closed": "noarkit.load.close",
@@ -110,7 +111,7 @@ _HOMES = {
     "Site": "noarkit.journeys",
     "Skipped": "noarkit.graph.entity",
     "Source": "noarkit.sources.port",
-    "Stopping": "noarkit.load.coordinator",
+    "Stopping": "noarkit.load.coordinator:StopRequest",
     "Verified": "noarkit.load.verification",
     "Wish": "noarkit.deliveries",
     "close": "noarkit.journeys",
@@ -133,7 +134,8 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'noarkit' has no attribute {name!r}")
-    found: object = getattr(importlib.import_module(home), name)
+    module, _, attribute = home.partition(":")
+    found: object = getattr(importlib.import_module(module), attribute or name)
     globals()[name] = found
     return found
 

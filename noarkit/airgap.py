@@ -13,16 +13,16 @@ from functools import partial
 from pathlib import Path
 
 from noarkit.engine import continuity
-from noarkit.engine.assembly import who
-from noarkit.engine.runlog import logged
+from noarkit.engine.assembly import describe_caller
+from noarkit.engine.runlog import log_run
 from noarkit.errors import ConfigFault, UsageFault
 from noarkit.events import Listener
 from noarkit.load import receiving, sealing
-from noarkit.load.delivery import deliveries
+from noarkit.load.delivery import open_deliveries
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import numbers
 from noarkit.load.plan import PlanResult
-from noarkit.load.receipt import ReceiptOrder, check_receipt, told_records
+from noarkit.load.receipt import ReceiptOrder, check_receipt, receipt_records
 from noarkit.load.sealing import PackOrder
 from noarkit.load.verification import Depth, Depths, Verified
 from noarkit.packages.sealed.read import is_sealed, open_sealed
@@ -86,12 +86,12 @@ def pack(
     """Seals the plan of a run with its documents; what was planned, with the bundle. `again` opens the source, which
     need not be there any more where the bundle is."""
     folder = planned.folder
-    stood = sealing.sealed_before(folder, target, key)
+    stood = sealing.find_sealed_bundle(folder, target, key)
     if stood is not None:
         return replace(planned, packed=stood)
-    with released(again()) as source, logged(folder.path, tell, here.now_s, "pack") as told:
-        order = PackOrder(folder, source, target, key, who(), strict)
-        return replace(planned, packed=sealing.pack(order, tell=told, now_s=here.now_s))
+    with released(again()) as source, log_run(folder.path, tell, here.now_s, "pack") as told:
+        order = PackOrder(folder, source, target, key, describe_caller(), strict)
+        return replace(planned, packed=sealing.pack(order, emit=told, now_s=here.now_s))
 
 
 def received(source: object, folder: RunFolder, trust_key: Trust, here: Site, tell: Listener) -> PlanResult:
@@ -135,7 +135,7 @@ def receipt_order(folder: RunFolder, target: Place, seal_key: Place | None, here
         raise UsageFault(what="exists", where=str(target))
     if not Path(target).absolute().parent.is_dir():
         raise UsageFault(what="not-there", where=str(Path(target).parent))
-    return ReceiptOrder(folder, Path(target), signer(here, seal_key), who(), "", "")
+    return ReceiptOrder(folder, Path(target), signer(here, seal_key), describe_caller(), "", "")
 
 
 def receipt_depths(depth: Depth | None, sample: float) -> Depths:
@@ -152,25 +152,27 @@ def close_case(folder: RunFolder, receipt: Place, trust_key: Trust, here: Site, 
         raise UsageFault(what="not-there", where=str(receipt))
     keys = trusted(here, trust_key)
     with (
-        logged(folder.path, tell, here.now_s, "verify") as told,
+        log_run(folder.path, tell, here.now_s, "verify") as told,
         folder.locked(),
-        closing(deliveries(folder)) as known,
+        closing(open_deliveries(folder)) as known,
         open_sealed(Path(receipt), keys, "receipt") as sealed,
     ):
-        result, found = check_receipt(sealed, folder, known, tell=told)
+        result, found = check_receipt(sealed, folder, known, emit=told)
         result.certificate = write_delivery(
             folder, result, found, sealed.key.fingerprint, here.config.lang, now_s=here.now_s()
         )
         if result.good:
-            write_delivered_lists(folder, here.config.lang, partial(told_records, sealed))
+            write_delivered_lists(folder, here.config.lang, partial(receipt_records, sealed))
             known.keep_receipt(found)
     return result
 
 
 def move_marks(folder: RunFolder, source: Source, here: Site) -> None:
     """A connection's next plan begins where what was delivered ends. Does nothing where not all of it arrived."""
-    with closing(deliveries(folder)) as known:
+    with closing(open_deliveries(folder)) as known:
         receipt = known.receipt()
     archive = plan_report(folder).get("context", {}).get("archive")
     if receipt is not None and archive:
-        continuity.delivered(source, folder, str(archive), receipt.identity, receipt.numbers, here.now_s())
+        continuity.keep_delivered_watermarks(
+            source, folder, str(archive), receipt.identity, receipt.numbers, here.now_s()
+        )

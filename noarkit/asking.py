@@ -19,7 +19,7 @@ from noarkit.archive.query import Condition, all_of, equals, select
 from noarkit.archive.values import Order, Parameter, SavedObject
 from noarkit.destination import destination, reached
 from noarkit.engine import assembly
-from noarkit.engine.workshop import opened
+from noarkit.engine.workshop import connect_archive
 from noarkit.errors import UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.journeys import Place, Site, site
@@ -46,8 +46,8 @@ class Archive:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             way = stack.enter_context(reached(destination(self._settings.config, self._settings.environment)))
-            assembly.contact(way, self._tell)
-            self._asked = stack.enter_context(closing(opened(way.settings, tell=self._tell)))
+            assembly.check_reachable(way, self._tell)
+            self._asked = stack.enter_context(closing(connect_archive(way.settings, emit=self._tell)))
             self._stack = stack.pop_all()
         self.name = way.name
         self._tell(Event("target", {"archive": way.name, "account": way.account}))

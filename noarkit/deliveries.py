@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.destination import EMBEDDED, destination, reached
-from noarkit.engine.workshop import opened
+from noarkit.engine.workshop import connect_archive
 from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract.changes import ChangeLog
@@ -27,7 +27,7 @@ from noarkit.extract.run import Extracted, Terms
 from noarkit.extract.run import extract as extract_package
 from noarkit.extract.selection import Selection, all_fonds
 from noarkit.journeys import Place, Site, site
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.packages.forms import look
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.paths import require_existing
@@ -83,7 +83,7 @@ def extract(
     form: str = "noark5",
     archive: str | None = None,
     settings: Site | None = None,
-    stopping: Stopping | None = None,
+    stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> Extracted:
     """Makes a package of an archive, or of a part of it; the same call again goes on where it was stopped.
@@ -95,7 +95,7 @@ def extract(
     if form not in FORMS:
         raise UsageFault(what="unknown-form", where=form, do=", ".join(FORMS))
     here, wanted = site(archive, settings), wish or Wish()
-    halt = Stopping() if stopping is None else stopping  # one that nobody asked yet is false
+    halt = StopRequest() if stopping is None else stopping  # one that nobody asked yet is false
     facts = read_facts(wanted.package or _own_facts())
     where = destination(here.config, here.environment)
 
@@ -103,7 +103,7 @@ def extract(
         if halt:
             raise Paused(signal=halt.reason) if halt.reason.startswith("SIG") else LimitReached(limit=halt.reason)
 
-    with reached(where, reads=True) as way, closing(opened(way.settings)) as asked:
+    with reached(where, reads=True) as way, closing(connect_archive(way.settings)) as asked:
         tell(Event("target", {"archive": way.name, "account": way.account}))
         terms = Terms(
             selection=wanted.selection,
@@ -146,7 +146,7 @@ def extract_each(
     form: str = "noark5",
     archive: str | None = None,
     settings: Site | None = None,
-    stopping: Stopping | None = None,
+    stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> Iterator[Each]:
     """Makes a package of each fonds below the folder `target`, and `extracts.csv` there, which tells of each.
@@ -159,7 +159,7 @@ def extract_each(
     if wanted.selection.arkiv or wanted.selection.arkivdel or wanted.selection.klasse:
         raise UsageFault(what="bad-value", where="--each")
     here = site(archive, settings)
-    with reached(destination(here.config, here.environment)) as way, closing(opened(way.settings)) as asked:
+    with reached(destination(here.config, here.environment)) as way, closing(connect_archive(way.settings)) as asked:
         fonds = [(one.id, str(one.fields.get("tittel", ""))) for one in all_fonds(asked)]
     ending = next((one for one in (".tar.gz", ".zip", ".tar") if str(target).endswith(one)), "")
     home = Path(str(target).removesuffix(ending))
@@ -256,7 +256,10 @@ def compare(
         raise UsageFault(what="two-archives", where=" ".join(sides))
     here = site(archives[0], settings)
     package = next(side for side in sides if not is_archive(side))
-    with reached(destination(here.config, here.environment), reads=True) as way, closing(opened(way.settings)) as asked:
+    with (
+        reached(destination(here.config, here.environment), reads=True) as way,
+        closing(connect_archive(way.settings)) as asked,
+    ):
         tell(Event("target", {"archive": way.name, "account": way.account}))
         return compare_with_archive(Path(package), asked, by, here.config.zone)
 

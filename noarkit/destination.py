@@ -15,8 +15,8 @@ from pathlib import Path
 from noarkit.archive.settings import ArchiveSettings, settings_of
 from noarkit.archive.token import Credentials
 from noarkit.config import ArchiveConfig, Config
-from noarkit.engine.assembly import Way
-from noarkit.engine.workshop import opened
+from noarkit.engine.assembly import ArchiveTarget
+from noarkit.engine.workshop import connect_archive
 from noarkit.events import Listener
 from noarkit.load import preflight
 from noarkit.safe.paths import require_existing
@@ -59,12 +59,12 @@ def identity_there(where: Destination, tell: Listener) -> str | None:
         return None
     if not folder.is_dir() or not any(folder.iterdir()):
         return ""
-    with reached(where) as way, closing(opened(way.settings, tell=tell)) as asked:
-        return preflight.identity(asked) or way.name
+    with reached(where) as way, closing(connect_archive(way.settings, emit=tell)) as asked:
+        return preflight.find_identity(asked) or way.name
 
 
 @contextmanager
-def reached(where: Destination, *, rehearse: bool = False, reads: bool = False) -> Iterator[Way]:
+def reached(where: Destination, *, rehearse: bool = False, reads: bool = False) -> Iterator[ArchiveTarget]:
     """The archive, running for as long as the block lasts. Raises `ConfigFault`, `SecretFault`, `RunLocked`.
 
     With `rehearse` an embedded archive that is not there yet is only made for a moment, elsewhere; for one who only
@@ -73,7 +73,7 @@ def reached(where: Destination, *, rehearse: bool = False, reads: bool = False) 
     folder = where.embedded
     if folder is None:
         config = replace(where.config, url=where.name)
-        yield Way(where.name, settings_of(config, where.environment), config.transaction_deadline_s)
+        yield ArchiveTarget(where.name, settings_of(config, where.environment), config.transaction_deadline_s)
         return
     if reads:
         require_existing(str(folder))
@@ -86,4 +86,4 @@ def reached(where: Destination, *, rehearse: bool = False, reads: bool = False) 
         settings = ArchiveSettings(
             archive.url, Credentials(archive.client_id, archive.client_secret), token_url=archive.token_url
         )
-        yield Way(where.name, settings, 0.0 if archive.started else where.config.transaction_deadline_s)
+        yield ArchiveTarget(where.name, settings, 0.0 if archive.started else where.config.transaction_deadline_s)

@@ -16,29 +16,29 @@ from zoneinfo import ZoneInfo
 
 from noarkit import airgap
 from noarkit.airgap import Trust
-from noarkit.archive.retry import Policy
+from noarkit.archive.retry import RetryPolicy
 from noarkit.destination import Destination, destination, identity_there, reached
 from noarkit.engine import assembly, continuity
 from noarkit.engine.assembly import IngestResult, LoadOptions
-from noarkit.engine.limits import read_most_errors, read_until
+from noarkit.engine.limits import parse_error_limit, parse_until
 from noarkit.engine.listing import compare_listing
-from noarkit.engine.runlog import logged
-from noarkit.engine.workshop import opened
+from noarkit.engine.runlog import log_run
+from noarkit.engine.workshop import connect_archive
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.store import GraphStore
 from noarkit.load.close import Closed
 from noarkit.load.contents import no_gate
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.gate import command_gate
 from noarkit.load.governor import Rate, read_rate
-from noarkit.load.numbers import placed
-from noarkit.load.plan import Plan, PlanResult, known_elements
-from noarkit.load.plan import plan as make_plan
-from noarkit.load.reappeared import reappeared
+from noarkit.load.numbers import archive_ids
+from noarkit.load.plan import PlanResult, PlanSpec, known_elements
+from noarkit.load.plan import make_plan as make_plan
+from noarkit.load.reappeared import find_renamed_content
 from noarkit.load.receipt import answers_for, write_receipt
-from noarkit.load.receiving import planned as planned_before
+from noarkit.load.receiving import read_plan_result as planned_before
 from noarkit.load.verification import Depth, Depths, Verified
 from noarkit.load.verification import verify as verify_run
 from noarkit.origins import reopened, same_source, settled, source_at, source_of
@@ -60,7 +60,7 @@ from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
 
 # a file that cannot be fetched is a finding; an archive that is away is waited for as long as ever
-_FOR_ONE_FILE = Policy(patience_s=2.0)
+_FOR_ONE_FILE = RetryPolicy(patience_s=2.0)
 
 
 def scan(
@@ -152,7 +152,7 @@ class _Wish:
 def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, tell: Listener) -> PlanResult:
     where = destination(here.config, here.environment)
     found = source_at(source, here, where.name, wish.source_kind, tell)
-    place = continuity.of_that_archive(found, partial(identity_there, where, tell), tell)
+    place = continuity.for_archive(found, partial(identity_there, where, tell), tell)
     settled(place, folder.path)
     tell(Event("target", {"archive": where.name}))
     codes = _codes(where, tell, must=wish.archive is not None, may=here.config.archive.url is not None)
@@ -161,13 +161,13 @@ def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, te
         hash_contents=wish.hash_contents,
         strict=wish.strict,
         accept_loss=wish.accept_loss,
-        accepted_by="{user}@{machine}".format_map(assembly.who()),
+        accepted_by="{user}@{machine}".format_map(assembly.describe_caller()),
         since=RunFolder(Path(wish.since)) if wish.since is not None else None,
         codes=codes,
     )
     _refuse_planned(folder)
-    with released(place), logged(folder.path, tell, here.now_s, "plan") as told:
-        with continuity.planning(place, folder, told) as noticed:
+    with released(place), log_run(folder.path, tell, here.now_s, "plan") as told:
+        with continuity.plan_with_watermarks(place, folder, told) as noticed:
             planned = make_plan(what, folder, told, here.now_s)
         moved, moved_count = _moved(folder, what.since)
         context = Context(
@@ -201,7 +201,7 @@ def ingest(
     check_command: str | None = None,
     todays_dates: bool = False,
     settings: Site | None = None,
-    stopping: Stopping | None = None,
+    stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> IngestResult:
     """Loads the plan in the folder `run` into an archive, and closes what it made. The same call again goes on.
@@ -216,9 +216,9 @@ def ingest(
     folder = airgap.run_of(run, output, trust_key, here, tell)
     read = reopened(folder, here, source)
     options = LoadOptions(
-        until=read_until(until, datetime.fromtimestamp(here.now_s(), UTC), _zone(folder)) if until else None,
+        until=parse_until(until, datetime.fromtimestamp(here.now_s(), UTC), _zone(folder)) if until else None,
         rate=read_rate(max_rate) if max_rate else Rate(),
-        most_errors=read_most_errors(max_errors) if max_errors else None,
+        error_limit=parse_error_limit(max_errors) if max_errors else None,
         dry_run=dry_run,
         workers=workers,
         gate=command_gate(check_command) if check_command else no_gate,
@@ -227,21 +227,21 @@ def ingest(
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
         stack.enter_context(released(read))
-        told = stack.enter_context(logged(folder.path, tell, here.now_s, "ingest"))
+        told = stack.enter_context(log_run(folder.path, tell, here.now_s, "ingest"))
         way = stack.enter_context(reached(where, rehearse=dry_run))
         told(Event("target", {"archive": way.name, "account": way.account}))
-        continuity.judge(folder, way, told)
+        continuity.check_archive(folder, way, told)
         try:
             result = assembly.ingest_run(
                 folder,
                 read,
                 way,
                 options,
-                stopping=Stopping() if stopping is None else stopping,
-                tell=told,
+                stop_request=StopRequest() if stopping is None else stopping,
+                emit=told,
                 now_s=here.now_s,
             )
-            continuity.keep(read, result, here.now_s())
+            continuity.keep_watermarks(read, result, here.now_s())
             return result
         finally:
             if not dry_run:
@@ -258,8 +258,8 @@ def write_back(run: Place, field: str, *, settings: Site | None = None, tell: Li
     source = reopened(folder, here)
     if not isinstance(source, ConnectorSource):
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
-    with released(source), logged(folder.path, tell, here.now_s, "write-back") as told:
-        return write_ids(source, folder.path, field, placed(folder, *CASE_FILES), told)
+    with released(source), log_run(folder.path, tell, here.now_s, "write-back") as told:
+        return write_ids(source, folder.path, field, archive_ids(folder, *CASE_FILES), told)
 
 
 def close(
@@ -267,7 +267,7 @@ def close(
     *,
     archive: str | None = None,
     settings: Site | None = None,
-    stopping: Stopping | None = None,
+    stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> Closed:
     """Finalises everything that a run made, documents first. Raises `OtherArchive`, `RunLocked`, archive faults."""
@@ -275,10 +275,10 @@ def close(
     folder = RunFolder(Path(run))
     folder.plan()
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
-    with logged(folder.path, tell, here.now_s, "close") as told, reached(where) as way:
+    with log_run(folder.path, tell, here.now_s, "close") as told, reached(where) as way:
         told(Event("target", {"archive": way.name, "account": way.account}))
         closed = assembly.close_run(
-            folder, way, stopping=Stopping() if stopping is None else stopping, tell=told, now_s=here.now_s
+            folder, way, stop_request=StopRequest() if stopping is None else stopping, emit=told, now_s=here.now_s
         )
     _report(folder, here.config.lang)
     return closed
@@ -318,14 +318,14 @@ def verify(
     where = destination(here.config, here.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
         stack.enter_context(released(read))
-        told = stack.enter_context(logged(folder.path, tell, here.now_s, "verify"))
+        told = stack.enter_context(log_run(folder.path, tell, here.now_s, "verify"))
         way = stack.enter_context(reached(where))
         told(Event("target", {"archive": way.name, "account": way.account}))
-        assembly.contact(way, told)
-        asked = stack.enter_context(closing(opened(way.settings, tell=told)))
-        assembly.same_archive(folder, asked, way.name)
+        assembly.check_reachable(way, told)
+        asked = stack.enter_context(closing(connect_archive(way.settings, emit=told)))
+        assembly.check_same_archive(folder, asked, way.name)
         began_s = here.now_s()
-        with closing(opened(way.settings, policy=_FOR_ONE_FILE, tell=told)) as downloads:
+        with closing(connect_archive(way.settings, policy=_FOR_ONE_FILE, emit=told)) as downloads:
             result = verify_run(folder, read, asked, depths, told, downloads=downloads)
         if whole:
             compare_listing(folder, read, asked, result, told)
@@ -360,8 +360,8 @@ def _codes(where: Destination, tell: Listener, *, must: bool, may: bool) -> dict
     if not must and not may:
         return None
     try:
-        with reached(where, rehearse=True) as way, closing(opened(way.settings, tell=tell)) as asked:
-            assembly.contact(way, tell)
+        with reached(where, rehearse=True) as way, closing(connect_archive(way.settings, emit=tell)) as asked:
+            assembly.check_reachable(way, tell)
             return assembly.code_lists(asked)
     except (ArchiveFault, ConfigFault):
         if must:
@@ -378,7 +378,7 @@ def _moved(folder: RunFolder, since: RunFolder | None) -> tuple[tuple[tuple[str,
     """The first records whose content is known under another key, and how many there are."""
     first: list[tuple[str, str]] = []
     count = 0
-    for pair in reappeared(folder, since) if since is not None else ():
+    for pair in find_renamed_content(folder, since) if since is not None else ():
         count += 1
         if count <= MOST_PLACES:
             first.append(pair)
@@ -392,7 +392,7 @@ def _report(folder: RunFolder, lang: str) -> None:
         write_lists(folder, lang)
 
 
-def _what(wish: _Wish, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:
+def _what(wish: _Wish, place: Source, codes: Mapping[str, frozenset[str]] | None) -> PlanSpec:
     """What is planned by default: a recipe maps records, but what an extract holds is fixed."""
     if isinstance(place, ExtractSource):
         text, name = _recipe_text(wish.recipe, place)
@@ -404,7 +404,7 @@ def _what(wish: _Wish, place: Source, codes: Mapping[str, frozenset[str]] | None
             carry=wish.carry and terms.carry,
             accepted=wish.accept_loss,
         )
-        return Plan(extract, extract.mapper(), text, terms.external_system, terms.zone, terms.close)
+        return PlanSpec(extract, extract.mapper(), text, terms.external_system, terms.zone, terms.close)
     for option, wished in (("--take-incomplete", wish.take_incomplete), ("--no-carry", not wish.carry)):
         if wished:
             raise UsageFault(what="only-of-an-extract", where=option)
@@ -414,7 +414,7 @@ def _what(wish: _Wish, place: Source, codes: Mapping[str, frozenset[str]] | None
     place = fitted(place, chosen.data.get("source"))
     target = chosen.target
     mapper = compile_recipe(chosen)
-    return Plan(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
+    return PlanSpec(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
 
 
 def _recipe_text(given: Place | Recipe | None, source: Source) -> tuple[str, str]:

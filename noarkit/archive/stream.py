@@ -23,19 +23,19 @@ if sys.platform != "win32":
 _TLS_SLICE_BYTES = 16 * 1024
 _SO_NWRITE = 0x1024  # macOS: how many bytes wait to be sent
 
-_Given = TypeVar("_Given")
-_Moved = TypeVar("_Moved")
+_Argument = TypeVar("_Argument")
+_Result = TypeVar("_Result")
 Reason = Literal["away", "denied", "lost", "stalled", "strange", "trust"]
 
 
-class Broken(Exception):
+class BrokenExchange(Exception):
     """An exchange that did not come to its end. `sent`: a byte of the request may have reached the archive."""
 
-    def __init__(self, reason: Reason, why: str, *, sent: bool) -> None:
-        super().__init__(reason, why)
+    def __init__(self, reason: Reason, detail: str, *, was_sent: bool) -> None:
+        super().__init__(reason, detail)
         self.reason = reason
-        self.why = why
-        self.sent = sent
+        self.detail = detail
+        self.sent = was_sent
 
 
 class SendingStopped(Exception):
@@ -57,7 +57,7 @@ class _Limit:
 
     patience_s: float
     reason: Reason
-    why: str
+    detail: str
 
 
 class Stream:
@@ -98,11 +98,11 @@ class Stream:
 
     def send(self, block: bytes) -> None:
         """Sends all of `block`. Raises `Broken`, or `SendingStopped` where an answer may still be read."""
-        rest = memoryview(block)
+        remaining = memoryview(block)
         try:
-            while rest:
-                piece = rest[:_TLS_SLICE_BYTES] if self.is_tls else rest
-                rest = rest[self._patiently(self._socket.send, piece, self._leaving) :]
+            while remaining:
+                piece = remaining[:_TLS_SLICE_BYTES] if self.is_tls else remaining
+                remaining = remaining[self._patiently(self._socket.send, piece, self._leaving) :]
                 self._sent = True
         except OSError as error:
             if not self._sent or isinstance(error, ssl.SSLError):
@@ -128,30 +128,30 @@ class Stream:
             return bool(self._poller.poll(0))
         return bool(select.select([self._socket], [], [], 0)[0])
 
-    def secured(self, context: ssl.SSLContext, host: str) -> Stream:
+    def start_tls(self, context: ssl.SSLContext, host: str) -> Stream:
         """The same connection under TLS, once the other side has shown that it is `host`."""
         self._socket.settimeout(self._patience.connect_s)
         try:
             wrapped = context.wrap_socket(self._socket, server_hostname=host)
         except ssl.SSLError as error:
             self.close()
-            raise Broken("trust", why_not_trusted(error), sent=False) from error
+            raise BrokenExchange("trust", why_not_trusted(error), was_sent=False) from error
         except OSError as error:
             self.close()
-            raise Broken("away", why_away(error), sent=False) from error
+            raise BrokenExchange("away", connection_failure(error), was_sent=False) from error
         return Stream(wrapped, self._patience, self._clock)
 
     def close(self) -> None:
         """Ends it."""
         self._socket.close()
 
-    def _patiently(self, move: Callable[[_Given], _Moved], given: _Given, limit: _Limit) -> _Moved:
+    def _patiently(self, move: Callable[[_Argument], _Result], argument: _Argument, limit: _Limit) -> _Result:
         """Moves bytes; waits on as long as some still leave the system's buffers, or patience lasts."""
         quiet_since_s: float | None = None
         unsent = 0
         while True:
             try:
-                return move(given)
+                return move(argument)
             except TimeoutError as error:
                 if error.errno is not None:
                     raise  # the system gave the connection up
@@ -165,33 +165,33 @@ class Stream:
             if limit is self._leaving and (is_stalled or not self.is_tls) and self.is_readable():
                 raise SendingStopped
             if is_stalled:
-                raise self._broke(limit.reason, limit.why)
+                raise self._broke(limit.reason, limit.detail)
 
-    def _broke_by(self, error: OSError) -> Broken:
+    def _broke_by(self, error: OSError) -> BrokenExchange:
         if isinstance(error, ssl.SSLError) and is_about_trust(error):
-            return Broken("trust", why_not_trusted(error), sent=False)
+            return BrokenExchange("trust", why_not_trusted(error), was_sent=False)
         return self._broke("lost", "reset")
 
-    def _broke(self, reason: Reason, why: str) -> Broken:
+    def _broke(self, reason: Reason, detail: str) -> BrokenExchange:
         if not self._sent and reason == "lost":
-            return Broken("away", why, sent=False)
-        return Broken(reason, why, sent=self._sent)
+            return BrokenExchange("away", detail, was_sent=False)
+        return BrokenExchange(reason, detail, was_sent=self._sent)
 
 
-def opened(host: str, port: int, patience: Patience, clock: Callable[[], float]) -> Stream:
+def open_stream(host: str, port: int, patience: Patience, clock: Callable[[], float]) -> Stream:
     """A plain connection. Raises `Broken`."""
     try:
         plain = socket.create_connection((host, port), patience.connect_s)
     except UnicodeError as error:
-        raise Broken("away", "no-such-host", sent=False) from error  # no name that could be looked up
+        raise BrokenExchange("away", "no-such-host", was_sent=False) from error  # no name that could be looked up
     except OSError as error:
-        raise Broken("away", why_away(error), sent=False) from error
+        raise BrokenExchange("away", connection_failure(error), was_sent=False) from error
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return Stream(plain, patience, clock)
 
 
-def why_away(error: OSError) -> str:
+def connection_failure(error: OSError) -> str:
     """One word for why no connection came about."""
     if isinstance(error, socket.gaierror):
         return "no-such-host"
@@ -205,9 +205,9 @@ def why_away(error: OSError) -> str:
 def _poller(connected: socket.socket) -> select.poll | None:
     if not hasattr(select, "poll"):
         return None
-    made = select.poll()
-    made.register(connected, select.POLLIN)
-    return made
+    poll = select.poll()
+    poll.register(connected, select.POLLIN)
+    return poll
 
 
 def _unsent_bytes(connected: socket.socket) -> int:

@@ -12,7 +12,7 @@ from typing import get_args
 from noarkit import deliveries, journeys
 from noarkit.assistant import search as searching
 from noarkit.destination import destination, reached
-from noarkit.engine.workshop import opened
+from noarkit.engine.workshop import connect_archive
 from noarkit.errors import UsageFault
 from noarkit.journeys import Site
 from noarkit.load.folder import RunFolder
@@ -112,7 +112,7 @@ class Desk:
         """Objects of the configured archive."""
         self._archive()
         where = destination(self.site.config, self.site.environment)
-        with reached(where) as way, closing(opened(way.settings)) as archive:
+        with reached(where) as way, closing(connect_archive(way.settings)) as archive:
             return searching.search(archive, asked)
 
     def _archive(self) -> str:

@@ -17,7 +17,7 @@ from noarkit.engine.assembly import IngestResult, remembered_archive
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
 from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import numbers, planned_aside
+from noarkit.load.numbers import count_planned_set_aside, numbers
 from noarkit.load.receiving import is_received
 
 _LIMITS = ("until", "max-errors")
@@ -270,4 +270,4 @@ def _next(result: IngestResult) -> str:
     left_out = result.numbers.set_aside + result.numbers.refused
     if not left_out:
         return "receipt" if is_received(result.folder) else "verify"
-    return "replan" if left_out == planned_aside(result.folder) else "retry"
+    return "replan" if left_out == count_planned_set_aside(result.folder) else "retry"

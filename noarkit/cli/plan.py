@@ -108,7 +108,7 @@ def _tell_packed(session: Session, packed: Packed) -> None:
     """Where the bundle lies, whose seal it bears, and what the other side does with it."""
     told = session.texts
     lines = [
-        told.say("pack.stood" if packed.stood else "pack.made", path=packed.path),
+        told.say("pack.stood" if packed.already_packed else "pack.made", path=packed.path),
         told.say("pack.holds", count=packed.documents, size=told.size(packed.size_bytes)),
     ]
     if packed.left_out:
@@ -125,7 +125,7 @@ def _tell_packed(session: Session, packed: Packed) -> None:
         left_out=packed.left_out,
         bytes=packed.size_bytes,
         fingerprint=packed.fingerprint,
-        stood=packed.stood,
+        stood=packed.already_packed,
     )
 
 

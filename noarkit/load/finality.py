@@ -28,32 +28,32 @@ _LEFT_AS_IT_IS: Mapping[str, frozenset[str]] = {
     "Arkivdel": frozenset({"U"}),
 }
 DATE, AUTHOR, AUTHOR_ID = "avsluttetDato", "avsluttetAv", "avsluttetAvBrukerIdent"
-_TOLD = (DATE, AUTHOR, AUTHOR_ID)
+_CLOSING_FIELDS = (DATE, AUTHOR, AUTHOR_ID)
 
 
-def held_back(kind: str, fields: Mapping[str, FieldValue]) -> frozenset[str]:
+def withheld_fields(kind: str, fields: Mapping[str, FieldValue]) -> frozenset[str]:
     """The names of those of an object's fields that would finalise it, or that go with that."""
     if kind in BY_DATE:
-        return frozenset(_TOLD)
+        return frozenset(_CLOSING_FIELDS)
     if kind not in STATUS:
         return frozenset()
     name, final = STATUS[kind]
-    return frozenset((*_TOLD, name) if fields.get(name) == final else _TOLD)
+    return frozenset((*_CLOSING_FIELDS, name) if fields.get(name) == final else _CLOSING_FIELDS)
 
 
-def finalising(
-    kind: str, fields: Mapping[str, FieldValue], moment: str, *, may_tell: bool
+def finalising_fields(
+    kind: str, fields: Mapping[str, FieldValue], moment: str, *, may_write_author: bool
 ) -> dict[str, FieldValue] | None:
     """What to save to finalise an object that was planned with `fields`; None where it is to stay as it is.
 
     With `may_tell` the source's own date and name are kept; `moment` is used where a date must be given and is not.
     """
-    told = {name: fields[name] for name in _TOLD if may_tell and fields.get(name) is not None}
+    kept_fields = {name: fields[name] for name in _CLOSING_FIELDS if may_write_author and fields.get(name) is not None}
     if kind in BY_DATE:
-        return {DATE: moment, **told}
+        return {DATE: moment, **kept_fields}
     if kind not in STATUS:
         return None
     name, final = STATUS[kind]
     if fields.get(name) in _LEFT_AS_IT_IS.get(kind, ()):
         return None
-    return {name: final, **told}
+    return {name: final, **kept_fields}

@@ -12,25 +12,25 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ChecksumDiffers, NotAllowed, SourceFault
 from noarkit.graph.store import GraphStore
-from noarkit.load.contents import Contents, OpenContent, no_gate
-from noarkit.load.journal import CHECKSUM, NOT_CLOSED, FoundWrong, Journal
+from noarkit.load.contents import ContentUploader, OpenContent, no_gate
+from noarkit.load.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
 from noarkit.sources.port import OF_THE_PLACE
 
 _ITEMS_EXIT = 3
 
 
-def exit_code_of(found: Sequence[FoundWrong]) -> int:
+def exit_code_of(findings: Sequence[ArchiveFinding]) -> int:
     """7 where bytes differ, 3 where something could only not be closed."""
-    kinds = {one.kind for one in found}
+    kinds = {finding.kind for finding in findings}
     return ChecksumDiffers.exit_code if CHECKSUM in kinds else _ITEMS_EXIT if NOT_CLOSED in kinds else 0
 
 
-def fault_of_finding(found: FoundWrong) -> ArchiveFault:
+def fault_of_finding(finding: ArchiveFinding) -> ArchiveFault:
     """The fault as it was when it was found."""
-    return ChecksumDiffers(**{"key": found.key, **found.data})
+    return ChecksumDiffers(**{"key": finding.key, **finding.data})
 
 
-def mend(
+def repair(
     journal: Journal, graph: GraphStore, archive: Archive, open_content: OpenContent, now_s: Callable[[], float]
 ) -> int:
     """Uploads anew what a retry has asked for, and puts it in the place of what differs; returns how many were mended.
@@ -38,23 +38,27 @@ def mend(
     What the account may not change, or the source cannot give, stays listed. Raises other faults of the archive.
     """
     mended = 0
-    for found in journal.findings("asked"):
-        if found.kind != CHECKSUM or found.entity is None:
+    for finding in journal.findings("asked"):
+        if finding.kind != CHECKSUM or finding.entity is None:
             continue
-        if _replaced(journal, graph, archive, Contents(archive, open_content, now_s, no_gate), found.entity):
-            journal.settle(found.kind, found.key, "mended", now_s(), "noarkit retry")
+        if _replace_file(
+            journal, graph, archive, ContentUploader(archive, open_content, now_s, no_gate), finding.entity
+        ):
+            journal.settle(finding.kind, finding.key, "mended", now_s(), "noarkit retry")
             mended += 1
         else:
-            journal.settle(found.kind, found.key, "open", now_s(), "noarkit retry")
+            journal.settle(finding.kind, finding.key, "open", now_s(), "noarkit retry")
     return mended
 
 
-def _replaced(journal: Journal, graph: GraphStore, archive: Archive, contents: Contents, entity: int) -> bool:
+def _replace_file(
+    journal: Journal, graph: GraphStore, archive: Archive, contents: ContentUploader, entity: int
+) -> bool:
     content, archive_id = graph.content(entity), journal.ids([entity]).get(entity)
     if content is None or archive_id is None:
         return False
     try:
-        filed = contents.file({entity: content})[0].get(entity)
+        filed = contents.upload_all({entity: content})[0].get(entity)
         if filed is None:
             return False
         saved = archive.transaction((Save("Dokumentversjon", archive_id, {"referanseDokumentfil": filed.id}),))

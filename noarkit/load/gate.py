@@ -43,7 +43,7 @@ class CommandGate:
                 stderr=subprocess.DEVNULL,
                 env=child_environment(),
             ) as running,
-            _at_most(self.patience_s, running),
+            _time_limit(self.patience_s, running),
         ):
             _feed(stream, running.stdin)
             code = running.wait()
@@ -63,7 +63,7 @@ def command_gate(line: str) -> CommandGate:
 
 
 @contextmanager
-def _at_most(seconds: float, running: subprocess.Popen[bytes]) -> Iterator[None]:
+def _time_limit(seconds: float, running: subprocess.Popen[bytes]) -> Iterator[None]:
     timer = threading.Timer(seconds, running.kill)
     timer.start()
     try:

@@ -78,7 +78,7 @@ class Lease:
     attempt: int
     facts: RunFacts
     tasks: tuple[ChunkTask, ...]
-    known: Mapping[int, str]
+    known_ids: Mapping[int, str]
     guard: Guard | None
     excluded: frozenset[int] = frozenset()
     already_there: frozenset[int] = frozenset()
@@ -146,8 +146,8 @@ class BytesDiffer:
 
     entity: int
     key: str
-    ours: str
-    theirs: str
+    sent_sha256: str
+    archive_sha256: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ GROUP BY r.n ORDER BY r.n
 """
 
 
-def reappeared(folder: RunFolder, since: RunFolder) -> Iterator[tuple[str, str]]:
+def find_renamed_content(folder: RunFolder, since: RunFolder) -> Iterator[tuple[str, str]]:
     """The new key and the one it was archived under, for every record whose content is known, in order."""
     if not since.journal.exists():
         return

@@ -137,7 +137,7 @@ def test_a_link_to_a_record_that_was_set_aside_waits_until_that_one_is_loaded(ro
     assert (first.numbers.set_aside, first.numbers.archived) == (1, 5)
     journal = Journal(journey.folder.journal)
     assert len(list(journal.late_links())) == 2
-    assert journal.take_up_again() == 1
+    assert journal.reopen() == 1
     journal.close()
     archive = Listening(service)
     second = journey.once(service, archive=archive)

@@ -14,13 +14,13 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query
 from noarkit.errors import ArchiveRefused
-from noarkit.load.verification.ledger import AMISS, Standing
-from noarkit.load.verification.objects import Bench
+from noarkit.load.verification.ledger import AMISS, ArchivedEntity
+from noarkit.load.verification.objects import ObjectComparison
 from noarkit.model import metamodel
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class CrossLink:
     """Objects of `family` lead by `name` to objects of `target`, which lead back by `inverse`."""
 
     family: str
@@ -29,40 +29,40 @@ class Crossing:
     inverse: str
 
 
-CROSSINGS = (
-    Crossing("Arkivdel", "refArkivdelForloeper", "Arkivdel", "refArkivdelArvtaker"),
-    Crossing("Arkivdel", "refSekundaerKlassifikasjonssystem", "Klassifikasjonssystem", "refArkivdelSomSekundaer"),
-    Crossing("AbstraktMappe", "refSekundaerKlasse", "Klasse", "refMappeSomSekundaer"),
-    Crossing("AbstraktRegistrering", "refSekundaerKlasse", "Klasse", "refRegistreringSomSekundaer"),
-    Crossing("AbstraktMappe", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraMappe"),
-    Crossing("AbstraktMappe", "refKryssreferanseTilRegistrering", "AbstraktRegistrering", "refKryssreferanseFraMappe"),
-    Crossing("AbstraktRegistrering", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraRegistrering"),
-    Crossing(
+CROSS_LINKS = (
+    CrossLink("Arkivdel", "refArkivdelForloeper", "Arkivdel", "refArkivdelArvtaker"),
+    CrossLink("Arkivdel", "refSekundaerKlassifikasjonssystem", "Klassifikasjonssystem", "refArkivdelSomSekundaer"),
+    CrossLink("AbstraktMappe", "refSekundaerKlasse", "Klasse", "refMappeSomSekundaer"),
+    CrossLink("AbstraktRegistrering", "refSekundaerKlasse", "Klasse", "refRegistreringSomSekundaer"),
+    CrossLink("AbstraktMappe", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraMappe"),
+    CrossLink("AbstraktMappe", "refKryssreferanseTilRegistrering", "AbstraktRegistrering", "refKryssreferanseFraMappe"),
+    CrossLink("AbstraktRegistrering", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraRegistrering"),
+    CrossLink(
         "AbstraktRegistrering",
         "refKryssreferanseTilRegistrering",
         "AbstraktRegistrering",
         "refKryssreferanseFraRegistrering",
     ),
-    Crossing("Saksmappe", "refPresedens", "Presedens", "refSaksmappe"),
-    Crossing("Journalpost", "refPresedens", "Presedens", "refJournalpost"),
-    Crossing("Avskrivning", "refTilknyttetJournalpost", "Journalpost", "refTilknyttetAvskrivning"),
+    CrossLink("Saksmappe", "refPresedens", "Presedens", "refSaksmappe"),
+    CrossLink("Journalpost", "refPresedens", "Presedens", "refJournalpost"),
+    CrossLink("Avskrivning", "refTilknyttetJournalpost", "Journalpost", "refTilknyttetAvskrivning"),
 )
 
 
-def compare_crossings(bench: Bench) -> None:
+def compare_cross_links(comparison: ObjectComparison) -> None:
     """Every link of these kinds from what the run made itself; what was there already, others may have linked."""
-    for crossing in CROSSINGS:
-        if not _leads_anywhere(bench.archive, crossing):
+    for crossing in CROSS_LINKS:
+        if not _has_links(comparison.archive, crossing):
             continue
         family = metamodel().family(crossing.family)
-        for portion in bench.ledger.portions(family, f"state = 'done' AND seen != {AMISS}"):
-            for source, target in _links(bench.archive, crossing, {place.id: place for place in portion}):
-                if not _is_planned(bench, crossing, source, target):
-                    planned = bench.ledger.entity(source.n)
-                    bench.wrong_link(planned, source, (crossing.name, None), f"- → {target}")
+        for portion in comparison.ledger.batches(family, f"state = 'done' AND seen != {AMISS}"):
+            for source, target in _links(comparison.archive, crossing, {place.id: place for place in portion}):
+                if not _is_planned(comparison, crossing, source, target):
+                    entity = comparison.ledger.entity(source.n)
+                    comparison.report_wrong_link(entity, source, (crossing.name, None), f"- → {target}")
 
 
-def _leads_anywhere(archive: Archive, crossing: Crossing) -> bool:
+def _has_links(archive: Archive, crossing: CrossLink) -> bool:
     """False where the archive has no such link: then no object need be asked for."""
     try:
         query = Query(crossing.family, f"{crossing.name} != @none", {"@none": None}, limit=1)
@@ -71,7 +71,9 @@ def _leads_anywhere(archive: Archive, crossing: Crossing) -> bool:
         return False
 
 
-def _links(archive: Archive, crossing: Crossing, places: Mapping[str, Standing]) -> Iterator[tuple[Standing, str]]:
+def _links(
+    archive: Archive, crossing: CrossLink, places: Mapping[str, ArchivedEntity]
+) -> Iterator[tuple[ArchivedEntity, str]]:
     """Every link of the kind from these objects: where from, and the id of where to."""
     leading = _ids(archive, crossing.family, f"{crossing.name} != @none", "id", [*places], {"@none": None})
     if not leading:
@@ -82,20 +84,20 @@ def _links(archive: Archive, crossing: Crossing, places: Mapping[str, Standing])
 
 
 def _ids(
-    archive: Archive, kind: str, where: str, among: str, ids: list[str], parameters: Mapping[str, Parameter]
+    archive: Archive, kind: str, restriction: str, among: str, ids: list[str], parameters: Mapping[str, Parameter]
 ) -> list[str]:
-    names = {f"@i{place}": one for place, one in enumerate(ids)}
+    names = {f"@i{place}": object_id for place, object_id in enumerate(ids)}
     condition = "(" + " || ".join(f"{among} = {name}" for name in names) + ")"
-    whole = f"{where} && {condition}" if where else condition
+    whole = f"{restriction} && {condition}" if restriction else condition
     query = Query(kind, whole, {**parameters, **names}, order=(("id", "asc"),))
-    return list(dict.fromkeys(one.id for one in objects(archive, query)))
+    return list(dict.fromkeys(object_id.id for object_id in objects(archive, query)))
 
 
-def _is_planned(bench: Bench, crossing: Crossing, source: Standing, target: str) -> bool:
+def _is_planned(comparison: ObjectComparison, crossing: CrossLink, source: ArchivedEntity, target: str) -> bool:
     """True where the plan has the link, from whichever side. What is not in the plan at all is planned by nobody."""
-    end = bench.ledger.at(metamodel().family(crossing.target), target)
+    end = comparison.ledger.archived_as(metamodel().family(crossing.target), target)
     if end is None:
         return False
-    return bench.ledger.has_link(source.n, crossing.name, end.n) or bench.ledger.has_link(
+    return comparison.ledger.has_link(source.n, crossing.name, end.n) or comparison.ledger.has_link(
         end.n, crossing.inverse, source.n
     )

@@ -14,7 +14,7 @@ from noarkit.cli.main import main
 from noarkit.connectors.crm.listing import everything
 from noarkit.errors import UsageFault
 from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import placed
+from noarkit.load.numbers import archive_ids
 from noarkit.sources.connector import ConnectorSource
 from noarkit.standins.serving import Wish
 from tests.connectors.standing import Standing, standing
@@ -44,7 +44,7 @@ def test_each_record_gets_the_id_of_its_case_file_and_the_runs_come_to_rest(tmp_
         # inspections have no such field
         assert (done.written, done.same, dict(done.refused)) == (105 + 21, 0, {"no-such-field": 5})
         folder = RunFolder(tmp_path / "first")
-        wanted = {key.rsplit(":", 1)[1]: one for key, one in placed(folder, "Saksmappe") if ":Deals:" in key}
+        wanted = {key.rsplit(":", 1)[1]: one for key, one in archive_ids(folder, "Saksmappe") if ":Deals:" in key}
         assert deals(held) == wanted
 
         before = held.control("counts")["spent"]
