@@ -13,24 +13,24 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.destination import EMBEDDED, destination, reached
-from noarkit.engine.workshop import connect_archive
+from noarkit.destination import EMBEDDED, destination, open_target
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract.changes import ChangeLog
-from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, Wanted
+from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, ConvertOptions
 from noarkit.extract.convert import convert as convert_files
 from noarkit.extract.databases import DATABASES, convert_database
 from noarkit.extract.delivery import deliver
 from noarkit.extract.facts import read_facts
-from noarkit.extract.run import Extracted, Terms
+from noarkit.extract.run import Extracted, ExtractSettings
 from noarkit.extract.run import extract as extract_package
 from noarkit.extract.selection import Selection, all_fonds
-from noarkit.journeys import Place, Site, site
 from noarkit.load.coordinator import StopRequest
 from noarkit.packages.forms import look
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.paths import require_existing
+from noarkit.settings import Place, Settings, resolve_settings
 from noarkit.validate import validate
 from noarkit.validate.compare import By, Compared, compare_extracts, compare_with_archive
 
@@ -82,7 +82,7 @@ def extract(
     *,
     form: str = "noark5",
     archive: str | None = None,
-    settings: Site | None = None,
+    settings: Settings | None = None,
     stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> Extracted:
@@ -94,7 +94,7 @@ def extract(
     """
     if form not in FORMS:
         raise UsageFault(what="unknown-form", where=form, do=", ".join(FORMS))
-    here, wanted = site(archive, settings), wish or Wish()
+    here, wanted = resolve_settings(archive, settings), wish or Wish()
     halt = StopRequest() if stopping is None else stopping  # one that nobody asked yet is false
     facts = read_facts(wanted.package or _own_facts())
     where = destination(here.config, here.environment)
@@ -103,9 +103,9 @@ def extract(
         if halt:
             raise Paused(signal=halt.reason) if halt.reason.startswith("SIG") else LimitReached(limit=halt.reason)
 
-    with reached(where, reads=True) as way, closing(connect_archive(way.settings)) as asked:
+    with open_target(where, reads=True) as way, closing(connect_archive(way.settings)) as asked:
         tell(Event("target", {"archive": way.name, "account": way.account}))
-        terms = Terms(
+        terms = ExtractSettings(
             selection=wanted.selection,
             facts=facts,
             schemas=wanted.schemas,
@@ -119,9 +119,9 @@ def extract(
             pause=pause,
         )
         if form == NOARK:
-            made = extract_package(asked, Path(target), terms, tell=tell)
+            made = extract_package(asked, Path(target), terms, emit=tell)
         else:
-            made = deliver(asked, Path(target), Wanted(form, wanted.package or _own_facts()), terms, tell=tell)
+            made = deliver(asked, Path(target), ConvertOptions(form, wanted.package or _own_facts()), terms, emit=tell)
     # who makes a package is the first to hold it to the rules
     judged = validate(made.package, schemas=wanted.schemas, tell=tell)
     return replace(made, errors=judged.number("error"), warnings=judged.number("warning"))
@@ -145,7 +145,7 @@ def extract_each(
     *,
     form: str = "noark5",
     archive: str | None = None,
-    settings: Site | None = None,
+    settings: Settings | None = None,
     stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> Iterator[Each]:
@@ -158,8 +158,11 @@ def extract_each(
     wanted = wish or Wish()
     if wanted.selection.arkiv or wanted.selection.arkivdel or wanted.selection.klasse:
         raise UsageFault(what="bad-value", where="--each")
-    here = site(archive, settings)
-    with reached(destination(here.config, here.environment)) as way, closing(connect_archive(way.settings)) as asked:
+    here = resolve_settings(archive, settings)
+    with (
+        open_target(destination(here.config, here.environment)) as way,
+        closing(connect_archive(way.settings)) as asked,
+    ):
         fonds = [(one.id, str(one.fields.get("tittel", ""))) for one in all_fonds(asked)]
     ending = next((one for one in (".tar.gz", ".zip", ".tar") if str(target).endswith(one)), "")
     home = Path(str(target).removesuffix(ending))
@@ -205,7 +208,7 @@ def convert(
     form: str,
     package: Place | None = None,
     despite_damage: bool = False,
-    settings: Site | None = None,
+    settings: Settings | None = None,
     tell: Listener = nobody,
 ) -> Converted:
     """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
@@ -215,18 +218,18 @@ def convert(
     `PackageFault` where the source is a package that is not whole (unless `despite_damage`),
     `UsageFault`, and what `safe` refuses.
     """
-    wanted = Wanted(form, Path(package) if package is not None else _own_facts())
+    wanted = ConvertOptions(form, Path(package) if package is not None else _own_facts())
     if form in DATABASES:
         if ":" not in str(source):  # neither an address nor the name of a connection
             require_existing(str(source))
-        connections = site(None, settings).config.connections
+        connections = resolve_settings(None, settings).config.connections
         return convert_database(
-            str(source), Path(target), wanted, connections=connections, despite_damage=despite_damage, tell=tell
+            str(source), Path(target), wanted, connections=connections, despite_damage=despite_damage, emit=tell
         )
     require_existing(str(source))
     if not despite_damage:
         _refuse_damaged(Path(source), tell)
-    return convert_files(Path(source), Path(target), wanted, tell=tell)
+    return convert_files(Path(source), Path(target), wanted, emit=tell)
 
 
 def _refuse_damaged(source: Path, tell: Listener) -> None:
@@ -242,7 +245,7 @@ def _refuse_damaged(source: Path, tell: Listener) -> None:
 
 
 def compare(
-    left: Place, right: Place, *, by: By = "id", settings: Site | None = None, tell: Listener = nobody
+    left: Place, right: Place, *, by: By = "id", settings: Settings | None = None, tell: Listener = nobody
 ) -> Compared:
     """Two extracts, or an extract and an archive (an address, or `embedded:DIR`), unit by unit. Changes nothing.
 
@@ -254,10 +257,10 @@ def compare(
         return compare_extracts(Path(left), Path(right), by)
     if len(archives) == 2:
         raise UsageFault(what="two-archives", where=" ".join(sides))
-    here = site(archives[0], settings)
+    here = resolve_settings(archives[0], settings)
     package = next(side for side in sides if not is_archive(side))
     with (
-        reached(destination(here.config, here.environment), reads=True) as way,
+        open_target(destination(here.config, here.environment), reads=True) as way,
         closing(connect_archive(way.settings)) as asked,
     ):
         tell(Event("target", {"archive": way.name, "account": way.account}))

@@ -13,7 +13,7 @@ from noarkit.deliveries import Wish
 from noarkit.events import Event
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.verification import Verified
-from noarkit.report.validated import write_validation
+from noarkit.report.validation_page import write_validation
 from noarkit.words import left
 from noarkit.words.texts import texts
 

@@ -1,4 +1,4 @@
-"""What came back → the fault it means: status codes, error bodies and broken exchanges become faults here alone.
+"""Translates answers of the archive to faults: status codes, error bodies and broken exchanges, here alone.
 
 Error bodies come in two forms, a JSON object or plain text; both are read. Nothing of a login page is ever quoted.
 """
@@ -60,7 +60,7 @@ _BY_STATUS: Mapping[int, type[ArchiveFault]] = {
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What was asked, as far as its faults need to know."""
+    """The context of a call that its faults need: its name, host, and whether it changes anything."""
 
     call: str
     changes: bool = False
@@ -101,7 +101,7 @@ def refused_answer(
 
 
 def parse_json(body: bytes, context: CallContext) -> object:
-    """The JSON of a good answer, None where it has no body. Raises `ArchiveStrange`."""
+    """Parses the JSON of a good answer, None where it has no body. Raises `ArchiveStrange`."""
     if not body:
         return None
     try:
@@ -112,14 +112,14 @@ def parse_json(body: bytes, context: CallContext) -> object:
 
 
 def require_object(value: object, context: CallContext) -> dict[str, object]:
-    """A JSON object that must be one. Raises `ArchiveStrange`."""
+    """The members of a value that must be a JSON object. Raises `ArchiveStrange`."""
     if not isinstance(value, dict):
         raise strange_answer(context, "no-object")
     return value
 
 
 def strange_answer(context: CallContext, reason: str) -> ArchiveStrange:
-    """An answer that is none. After a good status a call that changes something may well have taken effect."""
+    """The fault of an answer that makes no sense. After a good status a changing call may well have taken effect."""
     if context.changes:
         return ArchiveStrange(call=context.call, why=reason, fate="unknown")
     return ArchiveStrange(call=context.call, why=reason)
@@ -171,7 +171,7 @@ def _retry_after_s(value: str | None, now_s: float) -> float | None:
 
 
 def parse_http_date(value: str | None) -> float | None:
-    """The time that a header names; None where nothing sensible stands there."""
+    """Parses an HTTP date as seconds since 1970; None for any other text."""
     try:
         moment = parsedate_to_datetime(value or "")
     except ValueError:

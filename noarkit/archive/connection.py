@@ -30,11 +30,11 @@ class Reply:
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), None)
 
     def pieces(self) -> Iterator[bytes]:
-        """The body as it comes. Raises `Broken`."""
+        """The body as it comes. Raises `BrokenExchange`."""
         return iter(self._body)
 
     def read(self, max_bytes: int) -> bytes:
-        """The whole body; one that is encoded, or over `max_bytes`, is no answer of an archive: `Broken`."""
+        """The whole body; one that is encoded, or over `max_bytes`, is no answer of an archive: `BrokenExchange`."""
         if (self.header(b"content-encoding") or "identity").lower() != "identity":
             raise BrokenExchange("strange", "encoded", was_sent=True)
         parts: list[bytes] = []
@@ -59,7 +59,7 @@ class Connection:
         self.idle_since_s = 0.0
 
     def ask(self, head: bytes, body: bytes | Iterable[bytes] | None, *, chunked: bool = False) -> Reply:
-        """Writes a request and reads the head of its answer. Raises `Broken`, and what reading the body raises."""
+        """Writes a request, reads the head of its answer. Raises `BrokenExchange`, and what reading the body raises."""
         self._stream.begin()
         self.answer = _Answer()
         self._whole_request = False
@@ -122,7 +122,7 @@ class Connection:
 
 
 class _Answer:
-    """An answer while it comes in; the parser calls its `on_` methods."""
+    """An answer that is being received; the parser calls its `on_` methods."""
 
     __slots__ = ("_head_bytes", "_parser", "body", "has_head", "headers", "is_whole", "status", "stays_open")
 
@@ -137,7 +137,7 @@ class _Answer:
         self.stays_open = False
 
     def take(self, received: bytes) -> None:
-        """Takes what came; nothing is the end of the connection."""
+        """Parses received bytes; no bytes mean the end of the connection."""
         if not received:
             self._end()
             return

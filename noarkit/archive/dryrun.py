@@ -1,4 +1,4 @@
-"""Runs everything and changes nothing: a wrapper of the archive port. Reads pass through.
+"""A dry run: wraps the archive port, passes reads through and changes nothing.
 
 Transactions are checked for shape as the archive would and answered with made-up ids; uploads are read and hashed, and
 nothing of them is sent.
@@ -37,7 +37,7 @@ _FIRST_ID = 9_000_000_000_000_000
 
 
 class DryRunArchive:
-    """`Archive` around another one, of which it only asks."""
+    """An `Archive` around another one, which it only reads."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -107,7 +107,7 @@ class DryRunArchive:
 
 
 class _MadeObjects:
-    """What a transaction made so far, by the ids its actions use."""
+    """The objects that a transaction made so far, by the ids its actions use."""
 
     def __init__(self) -> None:
         self.ids: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""All objects a query means, page by page, in constant memory; the next page may come while one is worked on."""
+"""Reads all objects of a query, page by page, in constant memory; the next page can be prefetched."""
 
 from __future__ import annotations
 

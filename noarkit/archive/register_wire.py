@@ -32,7 +32,7 @@ Members = Mapping[str, Json]
 
 
 def without_unset(**members: str | None) -> dict[str, str]:
-    """Those members that have a value."""
+    """The members that have a value."""
     return {name: value for name, value in members.items() if value is not None}
 
 

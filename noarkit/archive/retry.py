@@ -1,4 +1,4 @@
-"""What may be tried again, and for how long: a wrapper of the archive port. Nothing is tried again anywhere else.
+"""Retries calls of the archive: a wrapper of the port. Nothing is retried anywhere else.
 
 Reads are repeated after any fault that may pass. A change is repeated only where it is known not to have taken effect;
 one whose fate is unknown is raised at once, for those who can ask the archive what became of it.
@@ -56,7 +56,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RetryClock:
-    """Time and chance, which tests bring along."""
+    """The clock, sleep and randomness of retries, which tests replace."""
 
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic

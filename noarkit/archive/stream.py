@@ -1,6 +1,6 @@
-"""A socket whose waits are cut when nothing moves, in either direction; what is merely long goes on.
+"""A socket with timeouts for lack of progress in either direction; a transfer that moves may take any time.
 
-What breaks is told as `Broken`, with what is known about its fate; `answers` makes faults of that.
+What breaks is told as `BrokenExchange`, with what is known about its fate; `answers` makes faults of that.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Reason = Literal["away", "denied", "lost", "stalled", "strange", "trust"]
 
 
 class BrokenExchange(Exception):
-    """An exchange that did not come to its end. `sent`: a byte of the request may have reached the archive."""
+    """An exchange that did not come to its end. `was_sent`: a byte of the request may have reached the archive."""
 
     def __init__(self, reason: Reason, detail: str, *, was_sent: bool) -> None:
         super().__init__(reason, detail)
@@ -53,7 +53,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """How long nothing may move, and what to call it when it did not."""
+    """A timeout for lack of progress, and the reason and detail of its fault."""
 
     patience_s: float
     reason: Reason
@@ -97,7 +97,7 @@ class Stream:
         self._sent = self._answered = False
 
     def send(self, block: bytes) -> None:
-        """Sends all of `block`. Raises `Broken`, or `SendingStopped` where an answer may still be read."""
+        """Sends all of `block`. Raises `BrokenExchange`, or `SendingStopped` where an answer may still be read."""
         remaining = memoryview(block)
         try:
             while remaining:
@@ -110,7 +110,7 @@ class Stream:
             raise SendingStopped from error
 
     def receive(self, max_bytes: int) -> bytes:
-        """What came, empty at the end. An end before any byte of the answer is `Broken`."""
+        """What came, empty at the end. An end before any byte of the answer is `BrokenExchange`."""
         limit = self._coming if self._answered else self._thinking
         try:
             received = self._patiently(self._socket.recv, max_bytes, limit)
@@ -179,7 +179,7 @@ class Stream:
 
 
 def open_stream(host: str, port: int, patience: Patience, clock: Callable[[], float]) -> Stream:
-    """A plain connection. Raises `Broken`."""
+    """A plain connection. Raises `BrokenExchange`."""
     try:
         plain = socket.create_connection((host, port), patience.connect_s)
     except UnicodeError as error:
@@ -192,7 +192,7 @@ def open_stream(host: str, port: int, patience: Patience, clock: Callable[[], fl
 
 
 def connection_failure(error: OSError) -> str:
-    """One word for why no connection came about."""
+    """The reason, in one word, why a connection failed."""
     if isinstance(error, socket.gaierror):
         return "no-such-host"
     if isinstance(error, ConnectionRefusedError):

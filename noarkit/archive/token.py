@@ -26,7 +26,7 @@ TokenStyle = Literal["body", "basic"]
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Who we are to the token service, and how it likes to be told."""
+    """The client credentials for the token service, and the style in which it takes them."""
 
     client_id: str
     secret: Secret

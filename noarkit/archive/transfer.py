@@ -1,4 +1,4 @@
-"""Bytes up and bytes down, hashed while they pass, in blocks, never held whole.
+"""Uploads and downloads in blocks, hashed on the way, never held whole in memory.
 
 An upload that turns out longer or shorter than promised is a changed item: it is broken off and never becomes whole.
 """
@@ -100,7 +100,7 @@ def _fit(name: str) -> str:
 
 
 def parse_file_name(header: str | None) -> str | None:
-    """The file name a download tells, as it stands there: only for show, never a path to write to."""
+    """Parses the file name of a Content-Disposition header: for display only, never a path to write to."""
     if header is None:
         return None
     if extended := _EXTENDED_NAME.search(header):

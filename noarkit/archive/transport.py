@@ -82,7 +82,7 @@ class Transport(httpx.BaseTransport):
     def exchange(self, request: OutgoingRequest) -> Iterator[Reply]:
         """Sends `request` and yields the head of its answer; the connection is given back when the block ends.
 
-        Raises `Broken`. Faults that the request's body raises while it is read pass through.
+        Raises `BrokenExchange`. Faults that the request's body raises while it is read pass through.
         """
         if os.getpid() != self._pid:
             raise RuntimeError("an archive session cannot be used in a process that did not open it")
@@ -94,7 +94,7 @@ class Transport(httpx.BaseTransport):
                 self._give_back(connection, request.origin)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """What httpx asks of a transport. The answer is read whole, within the route's limit. Raises `Broken`."""
+        """Sends a request of httpx. The answer is read whole, within the route's limit. Raises `BrokenExchange`."""
         body = request.read()
         headers = b"".join(b"%b: %b\r\n" % pair for pair in request.headers.raw)
         outgoing = OutgoingRequest(origin_of(request.url), request.method.encode(), request.url.raw_path, headers, body)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from noarkit import journeys, origins
+from noarkit import ingestion, origins
 from noarkit.airgap import is_bundle
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, tell_plan
@@ -141,7 +141,7 @@ def load_run(work: Work, folder: RunFolder, how: Wanted) -> int:
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
     finished = _finished(folder)
     try:
-        result = journeys.ingest(
+        result = ingestion.ingest(
             folder.path,
             until=how.until,
             max_rate=how.max_rate,
@@ -180,7 +180,7 @@ def _written_back(work: Work, folder: RunFolder, how: Wanted) -> bool:
     """Writes the archive's ids into the source's records; True where all of them have theirs."""
     session, field = work.session, how.write_back or ""
     try:
-        done = journeys.write_back(folder.path, field, settings=settings(session, how.archive), tell=work.tell)
+        done = ingestion.write_back(folder.path, field, settings=settings(session, how.archive), tell=work.tell)
     except NoarkitError as fault:  # what is archived stays so, and the run says that this is left to do
         session.face.fault(fault)
         return False
@@ -204,7 +204,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         no_run_named(work.session, place, "ingest")
     folder = RunFolder(output)
     if is_run(output):
-        origins.same_source(folder, place)
+        origins.check_same_source(folder, place)
         return folder
 
     def told(event: Event, /) -> None:
@@ -212,7 +212,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
             raise Paused(signal=work.stopping.reason)
         work.tell(event)
 
-    planned = journeys.plan(
+    planned = ingestion.plan(
         place,
         output,
         recipe=planning.recipe,
@@ -235,7 +235,7 @@ def _brought(work: Work, place: str, output: Path | None, planning: Planning, tr
     if output is None:
         raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
     fresh = not is_run(output)
-    planned = journeys.plan(
+    planned = ingestion.plan(
         place, output, trust_key=trust_key or None, settings=settings(work.session, None), tell=work.tell
     )
     work.progress.close()

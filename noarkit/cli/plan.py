@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from noarkit import journeys
+from noarkit import ingestion
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import is_run, no_run_named, require_run, settings, working
 from noarkit.errors import UsageFault
@@ -66,7 +66,7 @@ def plan_command(
     if since is not None:
         require_run(since)
     with working(session) as work:
-        planned = journeys.plan(
+        planned = ingestion.plan(
             source,
             output,
             recipe=recipe,

@@ -16,7 +16,7 @@ from noarkit.cli.progress import Progress, chosen
 from noarkit.cli.signals import draining
 from noarkit.errors import NoarkitError, UsageFault, gravest
 from noarkit.events import Event, Listener, everybody
-from noarkit.journeys import Site
+from noarkit.ingestion import Settings
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, fault_counts, numbers
@@ -75,9 +75,9 @@ def no_run_named(session: Session, source: str, command: str) -> NoReturn:
     raise UsageFault(what="run-wanted", where=source, do=f"noarkit {command} {source} -o RUN")
 
 
-def settings(session: Session, archive: str | None) -> Site:
+def settings(session: Session, archive: str | None) -> Settings:
     """The settings of this command line."""
-    return Site(session.config({"archive.url": archive}), session.environment)
+    return Settings(session.config({"archive.url": archive}), session.environment)
 
 
 @dataclass(frozen=True, slots=True)

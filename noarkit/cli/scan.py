@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from noarkit import journeys
+from noarkit import ingestion
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.cli.tables import table_lines
@@ -23,7 +23,7 @@ _MOST_LINES = 12
 def scan_command(session: Session, source: str, *, source_kind: str | None) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
-        report = journeys.scan(source, source_kind=source_kind, settings=settings(session, None), tell=work.tell)
+        report = ingestion.scan(source, source_kind=source_kind, settings=settings(session, None), tell=work.tell)
     session.face.result("scan", "\n".join(_lines(session.texts, report, source)), **report.as_json())
     session.face.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
     session.face.tell("scan.next", source=source)

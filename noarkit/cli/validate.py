@@ -8,7 +8,7 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.report.validated import REPORT_FORMATS, write_validation
+from noarkit.report.validation_page import REPORT_FORMATS, write_validation
 from noarkit.validate import Report, validate
 from noarkit.validate.bagit.second import Opinion
 from noarkit.validate.second import agrees, disagreement, second_opinion

@@ -1,4 +1,4 @@
-"""Puts a run together: archive, source, workers, limits; loads it, closes it, and says what it came to.
+"""Assembles and runs a load: archive, source, workers, limits; loads the plan, closes it, returns the result.
 
 Everything is handed in; nothing here knows a command line, an embedded service or a report.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from noarkit import __version__
@@ -24,7 +25,7 @@ from noarkit.archive.settings import ArchiveSettings
 from noarkit.engine.inline import InlineWorkers
 from noarkit.engine.limits import ErrorLimit, HistoricWatch, RunLimits
 from noarkit.engine.processes import ProcessWorkers
-from noarkit.engine.workshop import LocalWorkerFactory, connect_archive
+from noarkit.engine.worker_factory import LocalWorkerFactory, connect_archive
 from noarkit.errors import ChecksumDiffers, NoarkitError, OtherArchive, RunLocked, UsageFault, gravest
 from noarkit.events import Event, Listener, everybody
 from noarkit.graph.store import GraphStore
@@ -100,7 +101,7 @@ class IngestResult:
 
 @dataclass(slots=True)
 class _RunEvents:
-    """What a run said that its result needs."""
+    """A listener that keeps the events that the result of a run needs."""
 
     faults: dict[str, NoarkitError] = field(default_factory=dict)
     objects_made: int = 0
@@ -140,20 +141,12 @@ def ingest_run(
             connect_archive(target.settings, dry_run=options.dry_run, emit=emit_all, heard_date=archive_clock.hear)
         ) as archive:
             clocks = system_clocks(archive_clock.now_s)
-            settings = LoadSettings(
-                target.name, target.deadline_s, limits=limits, rehearsal=options.dry_run, clocks=clocks
-            )
+            rehearsal = options.dry_run
+            settings = LoadSettings(target.name, target.deadline_s, limits=limits, rehearsal=rehearsal, clocks=clocks)
             emit_all(Event("load_began", progress(run)))
             _note(run, now_s(), "ingest_began", archive=target.name, account=target.account, **describe_caller())
-            loaded = load(
-                run,
-                archive,
-                lambda: _workers(run, source, target, options),
-                settings,
-                stop_request=stop_request,
-                emit=emit_all,
-                now_s=now_s,
-            )
+            make_workers = partial(_workers, run, source, target, options)
+            loaded = load(run, archive, make_workers, settings, stop_request=stop_request, emit=emit_all, now_s=now_s)
             if not options.dry_run:
                 _repair(run, archive, source, now_s)
             closed, damaged = None, _open_findings(run, CHECKSUM)
@@ -179,7 +172,7 @@ def ingest_run(
 
 
 def _is_finished(run: RunFolder) -> bool:
-    """True where nothing is left to load or to close, which no time of day can stop."""
+    """True where nothing remains to be loaded or closed; then a limit of time need not stop the run."""
     if not run.journal.exists():
         return False
     counts = numbers(run)
@@ -191,7 +184,7 @@ def _is_finished(run: RunFolder) -> bool:
 
 
 def progress(folder: RunFolder) -> dict[str, object]:
-    """How much there is to load, and how much of it stands already."""
+    """The numbers of objects and bytes to load, and of those loaded already."""
     with closing(GraphStore.open(folder.graph)) as graph:
         objects = graph.count("entity")
         size = int(graph.db.execute("SELECT coalesce(sum(bytes), 0) FROM shard").fetchone()[0])
@@ -217,7 +210,7 @@ def close_run(
 
 
 def check_reachable(target: ArchiveTarget, emit: Listener) -> None:
-    """One call, with little patience: an address that is wrong should be told soon. Raises archive faults."""
+    """Makes one call with a short timeout, so that a wrong address is reported soon. Raises archive faults."""
     with closing(
         connect_archive(target.settings, policy=RetryPolicy(patience_s=_FIRST_PATIENCE_S), emit=emit)
     ) as archive:
@@ -236,7 +229,7 @@ def check_same_archive(folder: RunFolder, archive: Archive, name: str) -> None:
 
 
 def accept_findings(folder: RunFolder, keys: Sequence[str], now_s: float) -> None:
-    """Takes what was found wrong under these keys as it is, in the name of who asks. Raises `UsageFault`."""
+    """Accepts the findings with these keys in the name of the caller. Raises `UsageFault`."""
     with folder.locked(), closing(folder.open_journal()) as journal:
         kinds = {finding.key: finding.kind for finding in journal.findings()}
         for key in keys:
@@ -246,7 +239,7 @@ def accept_findings(folder: RunFolder, keys: Sequence[str], now_s: float) -> Non
 
 
 def reopen_items(folder: RunFolder, code: str | None) -> int:
-    """Opens what was set aside or refused for another try; says how many items."""
+    """Opens items that were set aside or refused for another try; returns how many."""
     with folder.locked(), closing(folder.open_journal()) as journal:
         return journal.reopen(code)
 
@@ -260,7 +253,7 @@ def remembered_archive(folder: RunFolder) -> str | None:
 
 
 def plan_closes(folder: RunFolder) -> bool:
-    """True where the recipe has what the run makes closed after the last chunk."""
+    """True where the recipe asks for closing after the last chunk."""
     with closing(GraphStore.open(folder.graph)) as graph:
         return graph.meta("close") == "yes"
 
@@ -277,7 +270,7 @@ def code_lists(archive: Archive) -> dict[str, frozenset[str]]:
 
 
 def fault_of(code: str, data: dict[str, object]) -> NoarkitError:
-    """The fault that a code and its data mean, as it was when a worker met it."""
+    """Makes the fault of a code and its data, as a worker met it."""
     from noarkit import errors
 
     for kind in vars(errors).values():
@@ -345,7 +338,7 @@ def _items_exit_code(counts: Numbers) -> int:
 
 
 def _not_closed_keys(journal: Journal) -> frozenset[str]:
-    """What could not be closed, and was not accepted as it is."""
+    """The keys of objects that could not be closed and were not accepted so."""
     return frozenset(finding.key for finding in journal.findings() if finding.kind == NOT_CLOSED)
 
 
@@ -362,7 +355,7 @@ def _keep_closed(run: RunFolder, closed: Closed, at: float) -> None:
 
 
 def describe_caller() -> dict[str, str]:
-    """Who works, where and with what, for reports and seals."""
+    """The user, the machine and the version of noarkit, for reports and seals."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):

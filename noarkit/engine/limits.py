@@ -35,7 +35,7 @@ class ErrorLimit:
     share: float | None = None
 
     def is_reached(self, errors: int, records: int) -> bool:
-        """True where so many are too many."""
+        """True where so many errors reach the limit."""
         if self.number is not None:
             return errors > self.number
         return self.share is not None and errors > self.share * records
@@ -72,7 +72,7 @@ def parse_until(text: str, now: datetime, zone: tzinfo) -> datetime:
 
 
 class RunLimits:
-    """Listens to a run and says when it is enough. Call it after every round; `hear` is its listener."""
+    """Stops a run at its limits. Call it after every round; `count_fault` is its listener."""
 
     def __init__(
         self,

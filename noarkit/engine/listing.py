@@ -68,7 +68,7 @@ def _batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
 
 
 class _ListingCheck:
-    """What the run's plan says of a key, and the archive."""
+    """Compares keys of the listing with the run's plan and with the archive."""
 
     def __init__(self, graph: GraphStore, archive: Archive, system: str) -> None:
         self._db = graph.db

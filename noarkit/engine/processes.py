@@ -121,7 +121,7 @@ def _end_with_parent(parent: int) -> None:
 def _run_child(
     workshop: WorkerFactory, pipe: Connection, inherited: list[Connection], stop: Event, parent: int
 ) -> None:
-    """A child's life: leases in, outcomes out, until the pipe ends."""
+    """Runs in the child: takes leases and sends outcomes until the pipe ends."""
     _end_with_parent(parent)
     for inherited_pipe in inherited:
         inherited_pipe.close()

@@ -41,7 +41,7 @@ HASHED = frozenset({"key", "locator"})
 
 @contextmanager
 def log_run(folder: Path, emit: Listener, now_s: Callable[[], float], job: str) -> Iterator[Listener]:
-    """A listener that tells `tell`, and writes the same into the run's log; begin, end and faults of a job as well."""
+    """A listener that writes events to the run's log, with begin, end and faults of a job, and to `emit`."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = os.open(folder / "run.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     log = _Log(folder / "run.log", handle, now_s)
@@ -72,7 +72,7 @@ class _Log:
 
 
 def harmless_data(data: Mapping[str, object]) -> dict[str, object]:
-    """What of an event's data may stand in a log."""
+    """The data of an event that may be written to a log."""
     safe_data: dict[str, object] = hash_keys(data)
     for name, value in data.items():
         if isinstance(value, bool | int | float) or (name in _HARMLESS and isinstance(value, str)):

@@ -1,4 +1,4 @@
-"""Makes a package of one form out of whatever another place holds: no archive stands between.
+"""Converts packages, folders and files from one form to another, without an archive between.
 
     convert(Path("case-files"), Path("delivery.zip"), Wanted("eark-sip"))
 
@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from noarkit.errors import ItemNotAFile, PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.payload import NOT_CARRIED, Part, Payload, Told, payload_of
+from noarkit.extract.payload import NOT_CARRIED, Description, Part, Payload, payload_of
 from noarkit.packages.dias.order import DiasOrder, Party, read_order
 from noarkit.packages.eark.order import (
     Agent,
@@ -49,8 +49,8 @@ _CONTENT_TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a place is converted to. `package` is a `package.toml`; without one the stated defaults hold."""
+class ConvertOptions:
+    """The options of a conversion. `package` is a `package.toml`; without one the stated defaults hold."""
 
     form: str
     package: Path | None = None
@@ -74,32 +74,34 @@ class Converted:
     as_text: tuple[str, ...] = ()
 
 
-def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:
+def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listener = nobody) -> Converted:
     """Makes the package `target` of what `source` holds.
 
     Raises `UsageFault` where `target` is there or the form is unknown, `PackageFault` for what cannot be carried or
     a file that cannot be taken (what was done is kept for the next call), and whatever `safe` refuses of the source.
     """
-    if wanted.form not in TARGETS:
-        raise UsageFault(what="unknown-form", where=wanted.form, do=", ".join(TARGETS))
-    _refuse_inside(source, target)
-    counted = _Counted()
-    with payload_of(source, wanted.limits, tell) as payload:
-        counting = replace(payload, parts=tuple(map(counted.part, payload.parts)), whole=counted.part(payload.whole))
+    if options.form not in TARGETS:
+        raise UsageFault(what="unknown-form", where=options.form, do=", ".join(TARGETS))
+    _refuse_target_inside_source(source, target)
+    counter = _FileCounter()
+    with payload_of(source, options.limits, emit) as payload:
+        counting = replace(payload, parts=tuple(map(counter.part, payload.parts)), whole=counter.part(payload.whole))
         try:
-            made = _WRITERS[wanted.form](counting, target, wanted, tell)
+            package = _WRITERS[options.form](counting, target, options, emit)
         except SourceFault as fault:
             if fault.exit_code != SourceFault.exit_code:
                 raise
             # a load sets one file aside and goes on; a package that lacks a file is none
             raise PackageFault(where=fault.data.get("key"), why=fault.data.get("why"), detail=fault.code) from fault
-    left = _set_aside(payload, wanted.form)
-    if left:
-        rows = ((name, "" if kind == NOT_CARRIED else ItemNotAFile.code, kind) for name, kind in sorted(left.items()))
+    left_behind = _set_aside(payload, options.form)
+    if left_behind:
+        rows = (
+            (name, "" if kind == NOT_CARRIED else ItemNotAFile.code, kind) for name, kind in sorted(left_behind.items())
+        )
         write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
-    defaults = wanted.package is None and wanted.form != NOARK
-    aside = len(left)
-    return Converted(made.path, payload.form, counted.files, counted.bytes, made.resumed, defaults, aside)
+    defaults = options.package is None and options.form != NOARK
+    aside = len(left_behind)
+    return Converted(package.path, payload.form, counter.files, counter.bytes, package.resumed, defaults, aside)
 
 
 def _set_aside(payload: Payload, form: str) -> Mapping[str, str]:
@@ -114,7 +116,7 @@ def set_aside_path(target: Path) -> Path:
     return target.parent / f"{target.name}.set-aside.csv"
 
 
-class _Counted:
+class _FileCounter:
     """Counts what is carried over; what a form adds of its own is no part of it."""
 
     def __init__(self) -> None:
@@ -123,123 +125,129 @@ class _Counted:
 
     def part(self, part: Part) -> Part:
         """The same part, counted as it is gone through."""
-        return replace(part, files=lambda: self._each(part))
+        return replace(part, files=lambda: self._count_files(part))
 
-    def _each(self, part: Part) -> Iterator[File]:
+    def _count_files(self, part: Part) -> Iterator[File]:
         for file in part.files():
             self.files += 1
             self.bytes += file[2] or 0
             yield file
 
 
-def _refuse_inside(source: Path, target: Path) -> None:
-    """A package within its own source would be taken into itself."""
+def _refuse_target_inside_source(source: Path, target: Path) -> None:
+    """Refuses a target inside its own source, which would be packed into itself."""
     if source.is_dir() and target.absolute().parent.resolve().is_relative_to(source.resolve()):
         raise UsageFault(what="inside-source", where=str(target))
 
 
-def _bag(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Made:
+def _bag(payload: Payload, target: Path, options: ConvertOptions, emit: Listener) -> Made:
     from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
 
     # what was a bag gets a new one; any other package goes into it whole
     folder = "" if payload.form in ("plain", "bagit", "noark5", "siard") else f"{payload.title}/"
-    told = payload.whole if payload.form not in _UNWRAPPED else None
-    files = told.files if told is not None else lambda: _together(payload.parts)
+    carried_part = payload.whole if payload.form not in _UNWRAPPED else None
+    files = carried_part.files if carried_part is not None else lambda: _join_parts(payload.parts)
     return make_bag(
         (BagFile(folder + name, source, size, stamp) for name, source, size, stamp in files()),
         target,
-        BagOrder(info=_bag_info(read_order(wanted.package))),
-        tell=tell,
+        BagOrder(info=_bag_info(read_order(options.package))),
+        tell=emit,
     )
 
 
-def _bag_info(told: DiasOrder) -> tuple[tuple[str, str], ...]:
-    organisation = told.submitter or next(iter(told.creators), None)
+def _bag_info(order: DiasOrder) -> tuple[tuple[str, str], ...]:
+    organisation = order.submitter or next(iter(order.creators), None)
     labels = [
         ("Source-Organization", organisation.name if organisation else ""),
-        ("External-Description", told.description),
-        ("External-Identifier", told.agreement),
+        ("External-Description", order.description),
+        ("External-Identifier", order.agreement),
     ]
     for person in organisation.people if organisation else ():
         labels += [("Contact-Name", person.name), ("Contact-Phone", person.phone), ("Contact-Email", person.email)]
     return tuple((label, value) for label, value in labels if value)
 
 
-def _eark(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Made:
+def _eark(payload: Payload, target: Path, options: ConvertOptions, emit: Listener) -> Made:
     from noarkit.packages.eark.write import make_eark
 
     parts = (_representation(part, payload) for part in payload.parts)
     names = {part.name for part in payload.parts}
-    told = [one for one in payload.told if one.part not in names]
-    order = replace(_eark_order(wanted), metadata=_metadata(told), documentation=_documentation(told))
-    return make_eark(parts, target, order, tell=tell)
+    descriptions = [description for description in payload.descriptions if description.part not in names]
+    order = replace(_eark_order(options), metadata=_metadata(descriptions), documentation=_documentation(descriptions))
+    return make_eark(parts, target, order, tell=emit)
 
 
 def _representation(part: Part, payload: Payload) -> Representation:
-    kind, other, category = _CONTENT_TYPES[part.content]
+    kind, other_type, category = _CONTENT_TYPES[part.content]
     files = (EarkFile(name, source, size, stamp) for name, source, size, stamp in part.files())
-    told = [one for one in payload.told if one.part == part.name]
+    descriptions = [description for description in payload.descriptions if description.part == part.name]
     return Representation(
-        part.name, files, kind, other, category, metadata=_metadata(told), documentation=_documentation(told)
+        part.name,
+        files,
+        kind,
+        other_type,
+        category,
+        metadata=_metadata(descriptions),
+        documentation=_documentation(descriptions),
     )
 
 
-def _metadata(told: Sequence[Told]) -> tuple[MetadataFile, ...]:
+def _metadata(descriptions: Sequence[Description]) -> tuple[MetadataFile, ...]:
     return tuple(
-        MetadataFile(name, source, folder=one.kind, size_bytes=size, stamp=stamp)
-        for one in told
-        if one.kind != "documentation"
-        for name, source, size, stamp in [one.file]
+        MetadataFile(name, source, folder=description.kind, size_bytes=size, stamp=stamp)
+        for description in descriptions
+        if description.kind != "documentation"
+        for name, source, size, stamp in [description.file]
     )
 
 
-def _documentation(told: Sequence[Told]) -> tuple[EarkFile, ...]:
-    return tuple(EarkFile(*one.file) for one in told if one.kind == "documentation")
+def _documentation(descriptions: Sequence[Description]) -> tuple[EarkFile, ...]:
+    return tuple(EarkFile(*description.file) for description in descriptions if description.kind == "documentation")
 
 
-def _eark_order(wanted: Wanted) -> EarkOrder:
-    told = read_order(wanted.package)
-    label = told.label if wanted.package is not None and told.label != DiasOrder().label else ""
+def _eark_order(options: ConvertOptions) -> EarkOrder:
+    order = read_order(options.package)
+    label = order.label if options.package is not None and order.label != DiasOrder().label else ""
     return EarkOrder(
-        kind=_KINDS[wanted.form],
+        kind=_KINDS[options.form],
         label=label,
-        agents=tuple(_agents(told)),
-        agreement=told.agreement,
-        reference_code=told.reference_code,
-        record_status=told.record_status if wanted.form == "eark-sip" and wanted.package is not None else "",
+        agents=tuple(_agents(order)),
+        agreement=order.agreement,
+        reference_code=order.reference_code,
+        record_status=order.record_status if options.form == "eark-sip" and options.package is not None else "",
     )
 
 
-def _agents(told: DiasOrder) -> Iterator[Agent]:
-    for one in told.creators:
-        yield creator(one.name, one.identification)
-    if told.submitter is not None:
-        yield submitting(told.submitter.name, told.submitter.identification)
-    parties = (told.submitter, told.producer, *told.creators, *told.owners)
+def _agents(order: DiasOrder) -> Iterator[Agent]:
+    for person_entry in order.creators:
+        yield creator(person_entry.name, person_entry.identification)
+    if order.submitter is not None:
+        yield submitting(order.submitter.name, order.submitter.identification)
+    parties = (order.submitter, order.producer, *order.creators, *order.owners)
     for person in (person for party in parties if isinstance(party, Party) for person in party.people):
         yield contact(person.name, person.phone, person.email)
-    if told.recipient is not None:
-        yield preservation(told.recipient.name, told.recipient.identification)
+    if order.recipient is not None:
+        yield preservation(order.recipient.name, order.recipient.identification)
 
 
-def _dias(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Made:
+def _dias(payload: Payload, target: Path, options: ConvertOptions, emit: Listener) -> Made:
     from noarkit.packages.dias.write import make_dias
 
-    order = read_order(wanted.package, type=wanted.form.removeprefix("dias-").upper())
-    if wanted.package is None and not any(part.content == "noark5" for part in payload.parts):
+    order = read_order(options.package, type=options.form.removeprefix("dias-").upper())
+    if options.package is None and not any(part.content == "noark5" for part in payload.parts):
         order = replace(order, label=payload.title)
-    return make_dias(_together(payload.parts), target, order, tell=tell)
+    return make_dias(_join_parts(payload.parts), target, order, tell=emit)
 
 
-def _taken_out(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Made:
+def _noark_extract(payload: Payload, target: Path, options: ConvertOptions, emit: Listener) -> Made:
     """A Noark 5 extract as it lay in a package."""
     extracts = [part for part in payload.parts if part.content == "noark5"]
     if len(extracts) != 1:
         raise PackageFault(where=payload.title, why="no-extract-inside" if not extracts else "several-packages")
-    return make_package(extracts[0].files(), Order(target, f"noark5 {payload.title}"), lambda *_: None, tell=tell)
+    return make_package(extracts[0].files(), Order(target, f"noark5 {payload.title}"), lambda *_: None, tell=emit)
 
 
-def _together(parts: tuple[Part, ...]) -> Iterator[File]:
+def _join_parts(parts: tuple[Part, ...]) -> Iterator[File]:
     """The files of all parts; those of several each below the name of their own."""
     for part in parts:
         above = f"{part.name}/" if len(parts) > 1 else ""
@@ -247,7 +255,7 @@ def _together(parts: tuple[Part, ...]) -> Iterator[File]:
             yield above + name, source, size, stamp
 
 
-_Writer = Callable[[Payload, Path, Wanted, Listener], Made]
+_Writer = Callable[[Payload, Path, ConvertOptions, Listener], Made]
 _WRITERS: Mapping[str, _Writer] = MappingProxyType(
-    {**dict.fromkeys(_KINDS, _eark), "dias-sip": _dias, "dias-aip": _dias, BAG: _bag, NOARK: _taken_out}
+    {**dict.fromkeys(_KINDS, _eark), "dias-sip": _dias, "dias-aip": _dias, BAG: _bag, NOARK: _noark_extract}
 )

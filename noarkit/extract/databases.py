@@ -8,7 +8,7 @@ from pathlib import Path
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.convert import Converted, Wanted, set_aside_path
+from noarkit.extract.convert import Converted, ConvertOptions, set_aside_path
 from noarkit.packages.dias.order import DiasOrder, read_order
 from noarkit.packages.forms import look
 from noarkit.safe.csv_files import write_csv
@@ -26,52 +26,54 @@ Connections = Mapping[str, Mapping[str, object]]
 def convert_database(
     source: str,
     target: Path,
-    wanted: Wanted,
+    options: ConvertOptions,
     *,
     connections: Connections | None = None,
     despite_damage: bool = False,
-    tell: Listener = nobody,
+    emit: Listener = nobody,
 ) -> Converted:
     """Makes the SIARD archive, or the SQLite file, `target`; `connections` of a config may keep the password of a
     database. Raises `UsageFault` for a source of another kind, `PackageFault` for an archive whose message digest is
     another (unless `despite_damage`), and whatever reading it raises."""
-    if wanted.form == SQLITE:
-        return _sqlite(Path(source), target, wanted, despite_damage, tell)
-    return _siard(source, target, wanted, connections, tell)
+    if options.form == SQLITE:
+        return _sqlite(Path(source), target, options, despite_damage, emit)
+    return _siard(source, target, options, connections, emit)
 
 
-def _sqlite(source: Path, target: Path, wanted: Wanted, despite_damage: bool, tell: Listener) -> Converted:
+def _sqlite(source: Path, target: Path, options: ConvertOptions, despite_damage: bool, emit: Listener) -> Converted:
     from noarkit.packages.siard.gaps import RULES, Gap
     from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
 
-    if not source.exists() or look(source, wanted.limits).form != SIARD:
+    if not source.exists() or look(source, options.limits).form != SIARD:
         raise UsageFault(what="not-a-siard", where=str(source))
-    with closing(scratch()) as kept:
-        kept.execute("CREATE TABLE gaps (place, code, why)")
+    with closing(scratch()) as gaps_db:
+        gaps_db.execute("CREATE TABLE gaps (place, code, why)")
 
         def keep(gap: Gap) -> None:
             if gap.why == "message-digest" and not despite_damage:
                 raise PackageFault(where=str(source), why="damaged-source", detail=RULES[gap.why])
             place = f"{gap.key} {gap.name}".strip()
-            kept.execute("INSERT INTO gaps VALUES (?, ?, ?)", (place, RULES[gap.why], gap.why))
+            gaps_db.execute("INSERT INTO gaps VALUES (?, ?, ?)", (place, RULES[gap.why], gap.why))
 
-        made = sqlite_of(source, target, SqliteOrder(wanted.limits, gaps=keep), tell=tell)
-        (aside,) = kept.execute("SELECT count(*) FROM gaps").fetchone()
+        database = sqlite_of(source, target, SqliteOrder(options.limits, gaps=keep), tell=emit)
+        (aside,) = gaps_db.execute("SELECT count(*) FROM gaps").fetchone()
         if aside:
-            rows = kept.execute("SELECT place, code, why FROM gaps ORDER BY rowid")
+            rows = gaps_db.execute("SELECT place, code, why FROM gaps ORDER BY rowid")
             write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
-    return Converted(made.path, SIARD, made.files, made.size_bytes, made.resumed, False, aside)
+    return Converted(database.path, SIARD, database.files, database.size_bytes, database.resumed, False, aside)
 
 
-def _siard(source: str, target: Path, wanted: Wanted, connections: Connections | None, tell: Listener) -> Converted:
+def _siard(
+    source: str, target: Path, options: ConvertOptions, connections: Connections | None, emit: Listener
+) -> Converted:
     from noarkit.packages.siard.write import SiardOrder, write_siard
     from noarkit.sources.siard.live import live_source
 
-    with live_source(_address(source), _facts(read_order(wanted.package)), connections=connections) as database:
-        made = write_siard(database, target, SiardOrder(), tell=tell)
+    with live_source(_address(source), _facts(read_order(options.package)), connections=connections) as database:
+        siard = write_siard(database, target, SiardOrder(), tell=emit)
         fallen = database.as_text
-    defaults = wanted.package is None
-    return Converted(made.path, "database", made.files, made.size_bytes, made.resumed, defaults, as_text=fallen)
+    defaults = options.package is None
+    return Converted(siard.path, "database", siard.files, siard.size_bytes, siard.resumed, defaults, as_text=fallen)
 
 
 def _address(source: str) -> str:
@@ -85,13 +87,13 @@ def _address(source: str) -> str:
     return f"sqlite:///{path.absolute()}"
 
 
-def _facts(told: DiasOrder) -> dict[str, str]:
-    owner = next(iter(told.owners or told.creators), None)
-    contact = next((person for party in (told.producer, told.submitter) if party for person in party.people), None)
-    archiver = told.producer or told.submitter
-    span = " – ".join(day.isoformat() for day in (told.start, told.end) if day is not None)
+def _facts(order: DiasOrder) -> dict[str, str]:
+    owner = next(iter(order.owners or order.creators), None)
+    contact = next((person for party in (order.producer, order.submitter) if party for person in party.people), None)
+    archiver = order.producer or order.submitter
+    span = " – ".join(day.isoformat() for day in (order.start, order.end) if day is not None)
     return {
-        "description": told.description,
+        "description": order.description,
         "archiver": archiver.name if archiver else "",
         "archiver_contact": contact.email or contact.name if contact else "",
         "data_owner": owner.name if owner else "",

@@ -1,4 +1,4 @@
-"""What of a package is not carried into another: found = carried + replaced + left out, by name.
+"""Lists the files of a package that are not carried into another: found = carried + replaced + left out.
 
 What a form says of itself (METS, manifests, schemas, tag files) is replaced by what the new form says of itself;
 anything else that no part carries is left out, and told.
@@ -31,21 +31,21 @@ _OWN: Mapping[Form, re.Pattern[str]] = {
 }
 
 
-def left_out(form: Form, storage: Storage, carried: Iterable[Covers]) -> Iterator[str]:
+def names_left_out(form: Form, storage: Storage, covers_: Iterable[Covers]) -> Iterator[str]:
     """The names of plain files that nothing carries, and that are none of the form's own."""
-    own = _OWN.get(form)
-    if own is None:
+    own_names = _OWN.get(form)
+    if own_names is None:
         return
-    covering = tuple(carried)
+    covering = tuple(covers_)
 
     def carries(name: str) -> bool:
         return any(covers(name) for covers in covering)
 
     for stored in storage.files():
         name = stored.name
-        if stored.odd or own.fullmatch(name) or carries(name):
+        if stored.odd or own_names.fullmatch(name) or carries(name):
             continue
-        sealed = name.removesuffix(".xml") + ".tar"  # a DIAS description lies beside the package that it seals
-        if name.endswith(".xml") and carries(sealed):
+        sealed_tar = name.removesuffix(".xml") + ".tar"  # a DIAS description lies beside the package that it seals
+        if name.endswith(".xml") and carries(sealed_tar):
             continue
         yield name

@@ -1,4 +1,4 @@
-"""What a place holds, whatever it is wrapped in: the files that are carried over when one form becomes another.
+"""The payload of a package of any form, folder or file: the files that are carried over to another form.
 
     with payload_of(Path("delivery.zip")) as payload:
         payload.parts        # one for each representation, or one
@@ -21,7 +21,7 @@ from typing import Literal
 
 from noarkit.errors import PackageFault, TooLarge, UnsafeMember, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.left_out import left_out
+from noarkit.extract.left_out import names_left_out
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.dias.held import open_held
 from noarkit.packages.forms import Found, look
@@ -42,14 +42,14 @@ _REPRESENTATIONS = "representations"
 _DATA = "data"
 _CONTENT = "content"
 NOT_CARRIED = "not-carried"
-_MOST_TOLD = 10_000
-_KINDS_TOLD: Mapping[str, Literal["descriptive", "other", "documentation"]] = {
+_MOST_DESCRIPTIONS = 10_000
+_DESCRIPTION_KINDS: Mapping[str, Literal["descriptive", "other", "documentation"]] = {
     "metadata/descriptive": "descriptive",
     "descriptive_metadata": "descriptive",
     "metadata/other": "other",
     "documentation": "documentation",
 }
-_TOLD = re.compile(
+_DESCRIPTION = re.compile(
     r"(?:representations/(?P<part>[^/]+)/)?"
     r"(?P<kind>metadata/descriptive|descriptive_metadata|metadata/other|documentation)/(?P<name>.+(?<!\.xsd))",
     re.IGNORECASE | re.DOTALL,
@@ -58,26 +58,26 @@ _TOLD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Files that belong together under a name. `files` may be asked for again. `where` is the place they lie in, of
+    """Files that belong together under a name. `files` may be asked for again. `location` is the place they lie in, of
     which `takes` says what belongs to them."""
 
     name: str
     content: Content
     files: Callable[[], Iterator[File]]
-    where: str = ""
+    location: str = ""
     takes: Callable[[str], bool] = bool  # every name is one
 
     def covers(self, root: str, name: str) -> bool:
         """True where a file of the package at `root` is one of these, or holds them."""
         full = f"{root}/{name}"
-        if not self.where.startswith(f"{root}/") and self.where != root:
+        if not self.location.startswith(f"{root}/") and self.location != root:
             return name.endswith(".tar")  # they lie in an archive file of the package
-        above = f"{self.where}/"
+        above = f"{self.location}/"
         return full.startswith(above) and self.takes(full.removeprefix(above))
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Description:
     """A file that describes what is carried: of which kind, and below which name. `part` is empty for all of it."""
 
     kind: Literal["descriptive", "other", "documentation"]
@@ -87,7 +87,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What is to be carried over. `form` is what it came in, `title` what the place is called; `told` are descriptions
+    """What is to be carried over. `form` is what it came in, `title` what the place is called; `descriptions` are those
     that other forms have a place for, too; `set_aside` is what stands in a folder and is no file, with its kind, and
     what stands in a package and belongs to nothing that it holds."""
 
@@ -95,64 +95,77 @@ class Payload:
     title: str
     parts: tuple[Part, ...]
     whole: Part
-    told: tuple[Told, ...] = ()
+    descriptions: tuple[Description, ...] = ()
     set_aside: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextmanager
-def payload_of(path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> Iterator[Payload]:
+def payload_of(path: Path, limits: UnpackLimits = LIMITS, emit: Listener = nobody) -> Iterator[Payload]:
     """What lies at `path`: a folder, a file or a package of any form. Raises `PackageFault`, or what `safe` refuses."""
     try:
-        found = look(path, limits, tell=tell)
+        look_result = look(path, limits, tell=emit)
     except OSError as error:
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
     if not path.is_dir() and not path.is_file():
         raise UsageFault(what="not-a-file", where=str(path))
     with ExitStack() as stack:
-        if path.is_file() and found.form in ("plain", "siard"):
-            kind: Content = "siard" if found.form == "siard" else "files"
-            one = Part(_part_name(kind), kind, lambda: iter([(path.name, str(path), path.stat().st_size, "")]))
-            yield Payload(found.form, path.stem or path.name, (one,), one)
+        if path.is_file() and look_result.form in ("plain", "siard"):
+            kind: Content = "siard" if look_result.form == "siard" else "files"
+            single_part = Part(_part_name(kind), kind, lambda: iter([(path.name, str(path), path.stat().st_size, "")]))
+            yield Payload(look_result.form, path.stem or path.name, (single_part,), single_part)
             return
-        if found.form == "siard":
-            found = replace(found, form="plain")  # unpacked, it is a folder of files like any other
-        storage = _storage(found, path, limits, tell)
+        if look_result.form == "siard":
+            look_result = replace(look_result, form="plain")  # unpacked, it is a folder of files like any other
+        storage = _storage(look_result, path, limits, emit)
         stack.callback(storage.close)
-        if found.form == "plain":
+        if look_result.form == "plain":
             aside = dict(_no_files(storage))
-            one = Part(_part_name("files"), "files", partial(_files, storage, lambda name: name not in aside))
-            yield Payload("plain", found.root.name, (one,), one, set_aside=aside)
+            single_part = Part(_part_name("files"), "files", partial(_files, storage, lambda name: name not in aside))
+            yield Payload("plain", look_result.root.name, (single_part,), single_part, set_aside=aside)
             return
-        parts = tuple(_parts(found.form, storage, _Opening(stack, limits)))
-        whole = _part("", "files", _wrapped(found, path, storage))
+        parts = tuple(_parts(look_result.form, storage, _Opening(stack, limits)))
+        whole = _part("", "files", _wrapped(look_result, path, storage))
         covering = [partial(part.covers, storage.where) for part in parts]
-        aside = dict.fromkeys(left_out(found.form, storage, covering), NOT_CARRIED)
-        yield Payload(found.form, found.root.name, parts, whole, tuple(_told(found.form, storage)), aside)
+        aside = dict.fromkeys(names_left_out(look_result.form, storage, covering), NOT_CARRIED)
+        yield Payload(
+            look_result.form,
+            look_result.root.name,
+            parts,
+            whole,
+            tuple(_descriptions(look_result.form, storage)),
+            aside,
+        )
 
 
-def _storage(found: Found, path: Path, limits: UnpackLimits, tell: Listener) -> Storage:
-    if found.form == "dias":
-        return _dias_storage(found, path, limits)
-    return FolderStorage(found.root) if found.packed is None else open_storage(path, limits, top=False, tell=tell)
+def _storage(look_result: Found, path: Path, limits: UnpackLimits, emit: Listener) -> Storage:
+    if look_result.form == "dias":
+        return _dias_storage(look_result, path, limits)
+    return (
+        FolderStorage(look_result.root)
+        if look_result.packed is None
+        else open_storage(path, limits, top=False, tell=emit)
+    )
 
 
-def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
+def _dias_storage(look_result: Found, path: Path, limits: UnpackLimits) -> Storage:
     """A DIAS package as its folder, its tar, or the tar that lies beside its description."""
-    if found.packed is not None:
+    if look_result.packed is not None:
         return open_held(path, limits)
-    if (found.root / "dias-mets.xml").is_file():
-        return FolderStorage(found.root)
+    if (look_result.root / "dias-mets.xml").is_file():
+        return FolderStorage(look_result.root)
     if path.is_file():
         return open_held(path.with_suffix(".tar"), limits)
-    tars = sorted(one for one in path.glob("*.tar") if one.with_suffix(".xml").is_file()) or sorted(path.glob("*.tar"))
+    tars = sorted(path_ for path_ in path.glob("*.tar") if path_.with_suffix(".xml").is_file()) or sorted(
+        path.glob("*.tar")
+    )
     if len(tars) != 1:
         raise PackageFault(where=str(path), why="several-packages")
     return open_held(tars[0], limits)
 
 
-def _wrapped(found: Found, path: Path, storage: Storage) -> Storage:
+def _wrapped(look_result: Found, path: Path, storage: Storage) -> Storage:
     """All of a package, as it goes into a bag. A DIAS package is its tar and its description, as they lie."""
-    if found.form == "dias" and storage.folder is None and path.is_dir():
+    if look_result.form == "dias" and storage.folder is None and path.is_dir():
         return FolderStorage(path)
     return storage
 
@@ -165,10 +178,10 @@ class _Opening:
     limits: UnpackLimits
     depth: int = 0
 
-    def deeper(self, where: str) -> _Opening:
+    def deeper(self, location: str) -> _Opening:
         """The same, one package further in. Raises `TooLarge` where they lie in each other without end."""
         if self.depth >= self.limits.nesting:
-            raise TooLarge(where=where, why="nesting", limit=self.limits.nesting)
+            raise TooLarge(where=location, why="nesting", limit=self.limits.nesting)
         return replace(self, depth=self.depth + 1)
 
     def tar(self, storage: Storage, name: str) -> Storage:
@@ -179,9 +192,9 @@ class _Opening:
             path = self.stack.enter_context(own_folder("dias")) / "package.tar"
             with storage.open(name) as content, no_room(path), path.open("xb") as file:
                 copy_hashing(content, file)
-        opened = open_held(path, self.limits)
-        self.stack.callback(opened.close)
-        return opened
+        tar = open_held(path, self.limits)
+        self.stack.callback(tar.close)
+        return tar
 
 
 def _parts(form: Form, storage: Storage, opening: _Opening) -> Iterator[Part]:
@@ -199,14 +212,14 @@ def _parts(form: Form, storage: Storage, opening: _Opening) -> Iterator[Part]:
 
 def _inside(storage: Storage, opening: _Opening) -> Iterator[Part]:
     """What lies in a package that holds anything: an extract, another package, or files."""
-    names = {stored.name for stored in _near(storage)}
+    names = {stored.name for stored in _nearby_files(storage)}
     if "dias-mets.xml" in names:
         yield from _inside(Below(storage, _CONTENT), opening.deeper(storage.where))
     elif "METS.xml" in names:
         yield from _representations(storage)
     elif {"arkivstruktur.xml", "arkivuttrekk.xml"} & names:
         yield _part("", "noark5", storage)
-    elif tar := _sealed(names):
+    elif tar := _sealed_tar(names):
         yield from _parts("dias", opening.tar(storage, tar), opening.deeper(storage.where))
     elif folder := _only_folder(storage, names):
         yield from _inside(Below(storage, folder), opening.deeper(storage.where))
@@ -214,21 +227,21 @@ def _inside(storage: Storage, opening: _Opening) -> Iterator[Part]:
         yield _part("", "files", storage)
 
 
-def _sealed(names: set[str]) -> str | None:
-    """The tar of a DIAS delivery: nothing lies there but it and the description of its name."""
+def _sealed_tar(names: set[str]) -> str | None:
+    """The tar of a DIAS delivery, where it and the description of the same name are the only files."""
     tar = next((name for name in names if name.endswith(".tar")), None)
     return tar if tar is not None and names == {tar, f"{tar.removesuffix('.tar')}.xml"} else None
 
 
 def _only_folder(storage: Storage, names: set[str]) -> str | None:
-    """The folder that holds everything, where a package lies in it."""
+    """The only folder of a storage, where a package lies in it."""
     first = next(iter(names), "").split("/", 1)[0]
     marks = {f"{first}/{mark}" for mark in ("METS.xml", "dias-mets.xml")}
     alone = all(stored.name.startswith(f"{first}/") for stored in storage.files())
-    return first if alone and (_sealed(names) is not None or marks & names) else None
+    return first if alone and (_sealed_tar(names) is not None or marks & names) else None
 
 
-def _near(storage: Storage) -> Iterator[Stored]:
+def _nearby_files(storage: Storage) -> Iterator[Stored]:
     return (stored for stored in storage.files() if stored.name.count("/") <= 1)
 
 
@@ -252,34 +265,36 @@ def _representations(storage: Storage) -> Iterator[Part]:
     for name, has_data in sorted(names.items()):
         inner = Below(storage, f"{above}/{name}")
         data = Below(storage, f"{above}/{name}/{_DATA}") if has_data else inner
-        files = {stored.name for stored in _near(data)}
+        files = {stored.name for stored in _nearby_files(data)}
         kind: Content = "noark5" if {"arkivstruktur.xml", "arkivuttrekk.xml"} & files else "files"
-        yield _part(name, kind, data, _any if has_data else _is_content)
+        yield _part(name, kind, data, _takes_any if has_data else _is_content)
 
 
-def _told(form: Form, storage: Storage) -> Iterator[Told]:
+def _descriptions(form: Form, storage: Storage) -> Iterator[Description]:
     """Descriptions and documentation; few, however many files they describe."""
     if form not in ("eark", "dias"):
         return
-    described = _files(storage, lambda name: _TOLD.fullmatch(name) is not None)
-    for file in islice(described, _MOST_TOLD):
-        found = _TOLD.fullmatch(file[0])
-        if found is not None:
-            yield Told(_KINDS_TOLD[found["kind"].lower()], found["part"] or "", (found["name"], *file[1:]))
+    described = _files(storage, lambda name: _DESCRIPTION.fullmatch(name) is not None)
+    for file in islice(described, _MOST_DESCRIPTIONS):
+        match = _DESCRIPTION.fullmatch(file[0])
+        if match is not None:
+            yield Description(
+                _DESCRIPTION_KINDS[match["kind"].lower()], match["part"] or "", (match["name"], *file[1:])
+            )
 
 
-def _any(name: str) -> bool:
+def _takes_any(name: str) -> bool:
     return True
 
 
 def _is_content(name: str) -> bool:
-    """What of a package without representations is no description of it."""
+    """True for content, as opposed to metadata, of a package without representations."""
     top = name.split("/", 1)[0].casefold()
     return top not in ("mets.xml", "metadata", "schemas", "documentation")
 
 
-def _part(name: str, kind: Content, storage: Storage, wanted: Callable[[str], bool] = _any) -> Part:
-    return Part(name or _part_name(kind), kind, partial(_files, storage, wanted), storage.where, wanted)
+def _part(name: str, kind: Content, storage: Storage, takes: Callable[[str], bool] = _takes_any) -> Part:
+    return Part(name or _part_name(kind), kind, partial(_files, storage, takes), storage.where, takes)
 
 
 def _no_files(storage: Storage) -> Iterator[tuple[str, str]]:
@@ -297,10 +312,10 @@ def _part_name(kind: Content) -> str:
     return {"noark5": "noark5", "siard": "database", "files": "files"}[kind]
 
 
-def _files(storage: Storage, wanted: Callable[[str], bool]) -> Iterator[File]:
+def _files(storage: Storage, takes: Callable[[str], bool]) -> Iterator[File]:
     """Every file with where its bytes come from. Raises `UnsafeMember` for a link or device: packages hold none."""
     for stored in storage.laid():
-        if not wanted(stored.name):
+        if not takes(stored.name):
             continue
         if stored.odd:
             raise UnsafeMember(where=stored.name, why=stored.odd)

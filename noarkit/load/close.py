@@ -1,6 +1,6 @@
-"""Finalises what a run made, bottom-up: documents, records, folders, classes, series, fonds.
+"""Finalises (closes) what a run made, bottom-up: documents, records, folders, classes, series, fonds.
 
-Saying a second time that something is closed changes nothing, so an answer that was lost is simply asked for again.
+Closing a second time changes nothing, so a save whose answer was lost is simply sent again.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def close(
     now_s: Callable[[], float],
     only: Container[str] | None = None,
 ) -> Closed:
-    """Finalises all that the run made, or only what bears these keys of findings. What the archive refuses is counted
+    """Finalises everything that the run made, or `only` these findings' keys. What the archive refuses is counted
     and told, and the rest goes on."""
     counts: dict[str, int] = {}
     findings: list[ArchiveFinding] = []

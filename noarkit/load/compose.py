@@ -1,4 +1,4 @@
-"""A chunk's entities → the actions of one transaction: the same input gives the same actions.
+"""Composes the transaction of a chunk from its entities: the same input gives the same actions.
 
 Every entity is saved under a temporary id made from its number and linked to its parent; parents come first. The guard,
 where there is one, goes in front with the version it must still have; the anchor hangs on the first entity that can
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Action, FieldValue, Link, Save, SavedObject
 from noarkit.errors import ArchiveStrange
-from noarkit.graph.store import Planned, PlannedLink
+from noarkit.graph.store import PlannedEntity, PlannedLink
 from noarkit.load.finality import withheld_fields
 from noarkit.load.lease import Guard, RunFacts
 from noarkit.load.lookup import GUARD_TYPE, uuid_for, uuid_of_new_version
@@ -30,7 +30,7 @@ _BEARERS = {
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """The actions, and which entities have nothing to hang under (by number: the parent that is missing)."""
+    """The actions, and the orphans: numbers of entities whose parent is missing, with the number of that parent."""
 
     actions: tuple[Action, ...]
     orphans: Mapping[int, int]
@@ -42,7 +42,7 @@ def temporary_id(n: int) -> str:
 
 
 def compose(
-    entities: Iterable[Planned],
+    entities: Iterable[PlannedEntity],
     links: Mapping[int, list[PlannedLink]],
     known_ids: Mapping[int, str],
     files: Mapping[int, str],
@@ -50,7 +50,7 @@ def compose(
     *,
     again: frozenset[int] = frozenset(),
 ) -> Composition:
-    """The saves and links of `entities`; `known` are ids in the archive, `files` upload ids by version.
+    """Composes the saves and links of `entities`; `known_ids` are ids in the archive, `files` upload ids by version.
 
     `again` are further versions of what another plan loaded under the same keys.
     """
@@ -73,16 +73,16 @@ def compose(
             target = known_ids[parent] if parent in known_ids else temporary_id(parent)
             actions.append(Link(entity.type, me, entity.parent_link, (target,)))
         for link in links.get(entity.n, ()):
-            target_id = known_ids.get(link.other) or (temporary_id(link.other) if link.other in made_here else None)
+            target_id = known_ids.get(link.target) or (temporary_id(link.target) if link.target in made_here else None)
             if target_id is None:
-                orphans[entity.n] = link.other
+                orphans[entity.n] = link.target
             else:
                 actions.append(Link(entity.type, me, link.name, (target_id,)))
     return Composition(tuple(actions), orphans)
 
 
 def send(archive: Archive, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
-    """Sends a transaction; an answer that does not name all that it makes is none. Raises `ArchiveStrange` for that."""
+    """Sends a transaction. Raises `ArchiveStrange` for an answer without every object to be made."""
     saved = archive.transaction(actions)
     for action in actions:
         if isinstance(action, Save) and not action.id.isdigit():
@@ -93,7 +93,7 @@ def send(archive: Archive, actions: Sequence[Action]) -> Mapping[str, SavedObjec
 
 
 def add_guard(actions: tuple[Action, ...], guard: Guard | None, facts: RunFacts, chunk_key: str) -> tuple[Action, ...]:
-    """The actions with guard and anchor: what is really sent."""
+    """Adds the guard before the actions and the anchor after them: this is what is sent."""
     anchor = facts.anchor(chunk_key)
     first: list[Action] = []
     if guard is not None:
@@ -112,7 +112,7 @@ def _anchor(actions: tuple[Action, ...], facts: RunFacts, anchor: str) -> tuple[
 
 
 def _fields_to_save(
-    entity: Planned, allowed: frozenset[str], files: Mapping[int, str], facts: RunFacts
+    entity: PlannedEntity, allowed: frozenset[str], files: Mapping[int, str], facts: RunFacts
 ) -> dict[str, FieldValue]:
     if facts.closes:
         allowed = allowed - withheld_fields(entity.type, entity.fields)

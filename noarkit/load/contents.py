@@ -1,4 +1,4 @@
-"""Gets a chunk's bytes into the archive: gate, read, hash, upload, check that the source stood still.
+"""Uploads the contents of a chunk: gate, read, hash, upload, check that the source did not change meanwhile.
 
 An upload that is too old to be safe, or whose fate is unknown, is forgotten and made again: the archive sweeps what
 nothing refers to.
@@ -70,11 +70,11 @@ class ContentUploader:
         return {n: self._uploaded[n] for n in contents if n in self._uploaded}, faults
 
     def is_stale(self, numbers: Iterable[int]) -> bool:
-        """True where one of these was uploaded so long ago that the archive may sweep it before it is linked."""
+        """True where one of these was uploaded so long ago that the archive may delete it before it is linked."""
         return not all(self._is_fresh(n) for n in numbers)
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """These are linked, or their fate is unknown."""
+        """Forgets uploads that are linked now, or whose fate is unknown, so that they are never linked again."""
         for n in numbers:
             self._uploaded.pop(n, None)
 

@@ -1,4 +1,4 @@
-"""Hands out shards and commits what comes back. It alone writes the journal.
+"""Gives shards to workers and writes their outcomes to the journal; nothing else writes it.
 
 The spine goes first and alone, then the unit shards side by side, then the links between them. A worker that is lost
 leaves its shard's open chunks in doubt; whoever gets the shard next settles them first.
@@ -31,7 +31,7 @@ from noarkit.load.settling import GUARD_MISSING
 
 
 class Workers(Protocol):
-    """Who runs leases: this process, children, other machines. Engines implement it."""
+    """The workers that run leases, in this process, in children or on other machines. Engines implement it."""
 
     @property
     def free(self) -> int:
@@ -43,14 +43,14 @@ class Workers(Protocol):
         ...
 
     def outcomes(self) -> list[tuple[int, Outcome]]:
-        """What workers said since the last call, by shard; waits until there is something or a second has passed.
+        """The outcomes since the last call, each with its shard; waits until there is one or a second has passed.
 
-        A worker that died without ending its lease is told as ShardStopped with code F431.
+        A worker that died without ending its lease gives ShardStopped with code F431.
         """
         ...
 
     def ask_to_stop(self) -> None:
-        """Every worker ends after the chunk it is at."""
+        """Has every worker end after the chunk that it is working on."""
         ...
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Workers(Protocol):
 
 @dataclass(slots=True)
 class StopRequest:
-    """Why a run is to stop before its end, if it is: set by signals and limits, read after every outcome."""
+    """A request to stop a run before its end, with its reason: set by signals and limits, read after every outcome."""
 
     exit_code: int = 0
     reason: str = ""
@@ -76,7 +76,7 @@ class StopRequest:
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorDeps:
-    """What the coordinator works with."""
+    """The collaborators of the coordinator."""
 
     journal: Journal
     graph: GraphStore
@@ -95,7 +95,7 @@ class _State:
 
 
 class Coordinator:
-    """One run's loop."""
+    """Runs the shards of one load: the spine first, then the units side by side, then the links."""
 
     def __init__(self, deps: CoordinatorDeps, workers: Workers, stop_request: StopRequest) -> None:
         self._deps = deps

@@ -1,4 +1,4 @@
-"""delivery.db: what of a run was sealed for the other side of an air gap, and what the receipt of it said.
+"""delivery.db: the bundles that a run was sealed in for the other side of an air gap, and their receipts.
 
 A bundle has its identity before the first file is packed, and its documents' checksums before it has its name; so
 whatever stops the packing, the same command goes on, and a receipt can be held against what really left.
@@ -41,7 +41,7 @@ _TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """One bundle of a run; `seal` is the sha256 of its seal, None while it is packed, `placed` once it has its name."""
+    """A bundle; `seal` is the sha256 of its seal, None while it is packed, `is_placed` once it has its name."""
 
     id: str
     target: str
@@ -166,7 +166,7 @@ class Deliveries:
             db.execute("UPDATE bundle SET placed = 1 WHERE id = ?", (bundle,))
 
     def keep_receipt(self, receipt: Receipt) -> None:
-        """The case is closed. The same receipt again changes nothing."""
+        """Keeps the receipt that closes the case. Keeping the same receipt again changes nothing."""
         numbers = orjson.dumps(receipt.numbers.as_data()).decode()
         row = (receipt.id, receipt.bundle, receipt.at, receipt.archive, receipt.identity, numbers)
         with change_tables(self._db, self.path) as db:
@@ -183,12 +183,12 @@ class Deliveries:
 
 
 def open_deliveries(folder: RunFolder) -> Deliveries:
-    """What of a run was sealed."""
+    """Opens the delivery.db of a run."""
     return Deliveries(folder.path / DELIVERY)
 
 
 def delivery_state(folder: RunFolder) -> tuple[DeliveryState, Receipt | None] | None:
-    """How far a run has come that goes over an air gap; None for one that does not."""
+    """Whether a run over an air gap is sealed or delivered, with its receipt; None for any other run."""
     if not (folder.path / DELIVERY).exists():
         return None
     with closing(open_deliveries(folder)) as deliveries_log:

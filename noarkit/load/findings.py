@@ -1,4 +1,4 @@
-"""What a run found wrong in the archive: it stays wrong, and every command says so, until mended or accepted by name.
+"""Findings of a run in the archive: each stays open, and every command reports it, until it is repaired or accepted.
 
 A document whose checksum is not ours is mended by uploading its bytes once more, where the account may change the
 version; an object that could not be closed is mended by closing it.
@@ -20,20 +20,20 @@ _ITEMS_EXIT = 3
 
 
 def exit_code_of(findings: Sequence[ArchiveFinding]) -> int:
-    """7 where bytes differ, 3 where something could only not be closed."""
+    """The exit code of findings: 7 where bytes differ, 3 where something could not be closed."""
     kinds = {finding.kind for finding in findings}
     return ChecksumDiffers.exit_code if CHECKSUM in kinds else _ITEMS_EXIT if NOT_CLOSED in kinds else 0
 
 
 def fault_of_finding(finding: ArchiveFinding) -> ArchiveFault:
-    """The fault as it was when it was found."""
+    """The fault that a finding of a wrong checksum stands for."""
     return ChecksumDiffers(**{"key": finding.key, **finding.data})
 
 
 def repair(
     journal: Journal, graph: GraphStore, archive: Archive, open_content: OpenContent, now_s: Callable[[], float]
 ) -> int:
-    """Uploads anew what a retry has asked for, and puts it in the place of what differs; returns how many were mended.
+    """Uploads again the files that a retry asked for, and links them in place of those that differ; returns how many.
 
     What the account may not change, or the source cannot give, stays listed. Raises other faults of the archive.
     """

@@ -75,7 +75,7 @@ class RunFolder:
         return Journal(self.journal)
 
     def owner(self) -> str | None:
-        """Who works on the run now, None where nobody does; never in the way of one who is about to."""
+        """The process that works on the run now, None where none does. Asking never blocks a process that starts."""
         path = self.path / "run.lock"
         try:
             note = path.read_text("utf-8", "replace").strip()

@@ -1,4 +1,4 @@
-"""Case files that stood in the archive already, held against what their source says of them now.
+"""Compares case files that an earlier run loaded with what their source says now, and updates what the recipe allows.
 
 What differs is listed in `changed-there.csv` and counted; the fields that the recipe names follow the source. Nothing
 that is finalised is touched, and no party is taken away. A second time changes nothing, so an answer that was lost is
@@ -37,7 +37,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _EarlierFolder:
-    """A folder that was there before this run: how it is planned, with its parties."""
+    """A folder that an earlier run loaded: its planned fields and parties, and its id in the archive."""
 
     key: str
     type: str
@@ -48,7 +48,7 @@ class _EarlierFolder:
 
 @dataclass(slots=True)
 class _FolderDifferences:
-    """What differs in one folder, and what of it is to be changed."""
+    """The differences of one folder: rows to be listed, fields and parties to be changed."""
 
     rows: list[tuple[str, str, str, bool]] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class _FolderDifferences:
 
 
 def follow(folder: RunFolder, archive: Archive, facts: RunFacts, emit: Listener) -> None:
-    """Compares every folder that was there before with what is planned of it, where the recipe asks for that.
+    """Compares every folder of an earlier run with its plan, where the recipe asks for that.
 
     What the archive refuses is listed so, and the rest goes on. Raises archive faults that may be tried again."""
     rows: list[Row] = []
@@ -181,7 +181,7 @@ def _planned_parties(db: sqlite3.Connection, folder: int) -> list[Mapping[str, o
 
 
 def _earlier_rows(folder: RunFolder) -> list[Row]:
-    """What an earlier attempt of the same run listed."""
+    """The rows that an earlier attempt of the same run wrote."""
     path = folder.path / FILE
     if not path.is_file():
         return []

@@ -1,4 +1,4 @@
-"""A governor around the archive port: no faster than was asked for, and slower while the archive is in trouble.
+"""Rate limits around the archive port: the limits a user set, and longer pauses while the archive is slow or failing.
 
 Each call waits its turn. 429, 503 and 409, and answers that take much longer than they used to, double a pause before
 every call; good answers shorten it again until it is gone. Each worker has a governor with its own share of the rate.
@@ -46,13 +46,13 @@ _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How fast at most: calls a second, bytes uploaded a second. None: as fast as it goes."""
+    """The rate limits: calls a second and uploaded bytes a second; None for no limit."""
 
     calls_per_s: float | None = None
     bytes_per_s: float | None = None
 
     def share(self, workers: int) -> Rate:
-        """What each of so many workers may do."""
+        """The share of the rate limits for each of so many workers."""
         parts = max(workers, 1)
         return Rate(
             self.calls_per_s / parts if self.calls_per_s else None,

@@ -33,7 +33,7 @@ _MARK = "change_log"
 
 
 def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive: Archive, emit: Listener) -> None:
-    """Keeps the change log that the plan's source came with, once. Raises archive faults that may be tried again."""
+    """Imports the change log of the plan's source into the archive, once. Raises transient archive faults."""
     origin_path = orjson.loads(graph.meta("needs") or "{}").get("change_log")
     if origin_path is None or journal.meta(_MARK) is not None:
         return
@@ -54,7 +54,7 @@ def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive
 
 @contextmanager
 def _open_change_log(folder: RunFolder, origin_path: Path) -> Iterator[Path | None]:
-    """The change log that the run brought along, else that of its source."""
+    """Opens the change log that came with the run, else that of its source."""
     brought = folder.path / BROUGHT_FILE
     if brought.is_file():
         yield brought
@@ -97,7 +97,7 @@ def _entry(change: ReadChange, kind: str, at: str) -> Mapping[str, Json]:
 
 
 def field_of(kind: str, element: str) -> str:
-    """The field of a type that an element stands for; the element's own name where there is none."""
+    """The field of a type that an element is written from; the element's own name where there is none."""
     for field in mapping().types[kind].fields.values():
         if field.path is not None and field.path.rpartition("/")[2] == element:
             return field.name

@@ -1,4 +1,4 @@
-"""run.db: what is known to have happened in a run. One process writes it; anyone may read it.
+"""run.db: the journal of a run. One process writes it; any number may read it.
 
 States of a chunk: planned → intent → done, with in_doubt and refused. States of an entity: done, already_there,
 set_aside, refused; an entity without a row is planned. Every change is durable when the method returns.
@@ -62,7 +62,7 @@ _CHANGES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,)}
 
 @dataclass(frozen=True, slots=True)
 class ArchiveFinding:
-    """Something of this run that is wrong in the archive: `kind` and key, and what was seen."""
+    """A finding: something of this run that is wrong in the archive, by kind and key, with the data of its fault."""
 
     kind: str
     key: str
@@ -102,13 +102,13 @@ class Journal:
         self._db.close()
 
     def meta(self, name: str) -> str | None:
-        """One remembered fact of the run."""
+        """One fact of the run, None where it was not remembered."""
         with translated(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def remember(self, **facts: str) -> None:
-        """Keeps facts of the run."""
+        """Remembers facts of the run by name."""
         with change_tables(self._db, self.path) as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
@@ -120,7 +120,7 @@ class Journal:
             )
             if db.execute("SELECT count(*) FROM chunk").fetchone()[0] == 0:
                 db.executemany(_CHUNK_ROW, (_chunk_row(chunk) for chunk in graph.chunks()))
-            late = ((link.entity, link.name, link.other) for link in graph.late_links())
+            late = ((link.entity, link.name, link.target) for link in graph.late_links())
             db.executemany("INSERT OR IGNORE INTO late_link VALUES (?, ?, ?, 'planned')", late)
 
     def lease(self, shard: int) -> int:
@@ -267,7 +267,7 @@ class Journal:
         return len(bundles)
 
     def findings(self, *states: str) -> list[ArchiveFinding]:
-        """What was found wrong and is neither mended nor accepted (or is in these states), by kind and key."""
+        """The findings that are neither repaired nor accepted (or are in these states), by kind and key."""
         wanted_states = states or ("open", "asked")
         marks = ",".join("?" * len(wanted_states))
         rows = self._rows(
@@ -277,7 +277,7 @@ class Journal:
         return [ArchiveFinding(kind, key, entity, orjson.loads(data)) for kind, key, entity, data in rows]
 
     def keep_findings(self, findings: Iterable[ArchiveFinding]) -> None:
-        """Keeps what was found wrong; what was accepted before stays accepted."""
+        """Keeps findings; those accepted before stay accepted."""
         with change_tables(self._db, self.path) as db:
             for finding in findings:
                 _keep_finding(db, finding)

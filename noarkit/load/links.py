@@ -1,4 +1,4 @@
-"""Makes the links that cross shards, when everything they join stands.
+"""Makes the links between shards, once both ends of each are loaded.
 
 A link that is there already is never made again: each is asked for before its first send in a run, and after doubt.
 """
@@ -19,7 +19,7 @@ _BATCH_SIZE = 200
 
 
 class LinkLoader:
-    """Works through a lease's late links in portions."""
+    """Makes the late links of a lease, in batches."""
 
     def __init__(self, lease: Lease, archive: Archive, graph: GraphStore, clock: Clock) -> None:
         self._lease = lease
@@ -28,7 +28,7 @@ class LinkLoader:
         self._clock = clock
 
     def load(self) -> Iterator[Outcome]:
-        """Every link of the lease; a link whose ends were left out is passed by."""
+        """Makes every link of the lease; a link with an end that was left out is skipped."""
         links = [
             link
             for link in self._lease.late_links

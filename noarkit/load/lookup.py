@@ -1,4 +1,4 @@
-"""Asks the archive what is there. Nothing here changes anything.
+"""Finds objects in the archive by external id, uuid or natural key. Reads only.
 
 Three ways to find an object again: by the EksternId that bears its source key, by the uuid made from its key (where the
 account may write uuids), and by its natural key: what was sent, under the parent it was sent for, in the order sent.
@@ -14,7 +14,7 @@ from typing import TypeVar
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query, SavedObject
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load.lease import RunFacts
 from noarkit.model import metamodel
 
@@ -30,18 +30,18 @@ _NOT_NATURAL = frozenset({"uuid", "virksomhetsspesifikkeMetadata", "referanseDok
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What an EksternId hangs on: the owner's type family link and its id."""
+    """The owner of an EksternId: the link to its type family, and its id."""
 
     link: str
     id: str
 
 
 def uuid_of(facts: RunFacts, key: str) -> str:
-    """The uuid an entity goes by in every archive: the uuid5 of its external system and key."""
+    """The uuid of an entity in every archive: the uuid5 of its external system and key."""
     return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}"))
 
 
-def uuid_for(facts: RunFacts, entity: Planned) -> str:
+def uuid_for(facts: RunFacts, entity: PlannedEntity) -> str:
     """The uuid of an entity: the one that its source kept, else the one made from its key."""
     kept_uuid = entity.fields.get("uuid")
     return kept_uuid.lower() if isinstance(kept_uuid, str) else uuid_of(facts, entity.key)
@@ -86,9 +86,9 @@ def objects_of_ids(archive: Archive, kind: str, ids: Iterable[str]) -> Iterator[
         yield from (saved for saved in objects(archive, query) if model.is_a(saved.type, kind) and saved.id in ids)
 
 
-def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) -> dict[int, str]:
+def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEntity]) -> dict[int, str]:
     """The ids of those entities that stand in the archive under their uuids."""
-    by_type: dict[str, list[Planned]] = {}
+    by_type: dict[str, list[PlannedEntity]] = {}
     for entity in entities:
         by_type.setdefault(entity.type, []).append(entity)
     ids_by_number: dict[int, str] = {}
@@ -107,14 +107,14 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) 
 
 
 def ids_by_natural_key(
-    archive: Archive, facts: RunFacts, entities: Sequence[Planned], known_ids: Mapping[int, str]
+    archive: Archive, facts: RunFacts, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str]
 ) -> dict[int, str]:
     """The ids of those entities that can be found by external id, or under a parent known or found on the way."""
     numbers_by_key = {entity.key: entity.n for entity in entities if entity.type not in ("EksternId",)}
     owners = owners_of_keys(archive, facts.external_system, numbers_by_key)
     ids_by_number = {numbers_by_key[key]: owner.id for key, owner in owners.items()}
     taken_ids: set[str] = set(ids_by_number.values())
-    groups: dict[tuple[str, str, int], list[Planned]] = {}
+    groups: dict[tuple[str, str, int], list[PlannedEntity]] = {}
     for entity in entities:
         if entity.parent is not None and entity.parent_link is not None and entity.n not in ids_by_number:
             groups.setdefault((entity.type, entity.parent_link, entity.parent), []).append(entity)
@@ -134,8 +134,8 @@ def ids_by_natural_key(
     return ids_by_number
 
 
-def _match_children(members: Sequence[Planned], children: Sequence[SavedObject]) -> dict[int, str]:
-    """Each planned object with the first that is like it; what an archive wrote in its own way goes by its place."""
+def _match_children(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> dict[int, str]:
+    """Pairs each planned object with the first similar one; the others by position, if as many remain."""
     free = list(children)
     pairs: dict[int, str] = {}
     for entity in members:
@@ -149,7 +149,7 @@ def _match_children(members: Sequence[Planned], children: Sequence[SavedObject])
     return pairs
 
 
-def _last_similar(members: Sequence[Planned], children: Sequence[SavedObject]) -> list[SavedObject]:
+def _last_similar(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> list[SavedObject]:
     alike = [child for child in children if any(_is_similar(entity, child) for entity in members)]
     return alike[-len(members) :]
 
@@ -159,7 +159,7 @@ def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[S
     return (saved for saved in objects(archive, query) if saved.type == kind)
 
 
-def _is_similar(entity: Planned, saved: SavedObject) -> bool:
+def _is_similar(entity: PlannedEntity, saved: SavedObject) -> bool:
     fields = metamodel().types[entity.type].fields
     for name, value in entity.fields.items():
         if name in _NOT_NATURAL or value is None or (name in fields and fields[name].save != "x"):

@@ -1,4 +1,4 @@
-"""The sums of a run, counted from the plan and the journal together, in source records.
+"""Counts what became of every source record of a run, from the plan and the journal together.
 
 read = archived + already there + set aside + refused + skipped (+ still open while the run is under way).
 """
@@ -45,7 +45,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcome:
-    """What became of one source record; `entity` and `id` where it stands in the archive."""
+    """The outcome of one source record; `type` and `id` are those of its object in the archive, if it has one."""
 
     key: str
     state: str
@@ -82,7 +82,7 @@ SELECT count(*) FROM run.entity e JOIN record r ON r.root = e.n WHERE e.state = 
 
 
 def numbers(folder: RunFolder) -> Numbers:
-    """The sums as they stand now; safe to ask while a run is under way."""
+    """Counts the records of a run by outcome; safe to call while the run is under way."""
     with _open_plan_and_journal(folder) as db:
         counts = dict(db.execute(f"SELECT {_STATE} AS state, count(*) {_JOINED} GROUP BY 1").fetchall())
         doubt = db.execute("SELECT count(*) FROM run.chunk WHERE state = 'in_doubt'").fetchone()[0]

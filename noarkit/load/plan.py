@@ -1,4 +1,4 @@
-"""Plans a load: reads the source, maps, checks, cuts, and freezes. Sends nothing.
+"""Plans a load: reads the source, maps its records, checks them, cuts shards and chunks, freezes. Sends nothing.
 
 The plan stands when plan.json does; a folder with a graph.db and no plan.json is what a killed planner left, and is
 planned anew. Single bad records are set aside; what makes the whole plan impossible is a PlanFault.
@@ -43,7 +43,7 @@ class Mapper(Protocol):
     """A compiled recipe."""
 
     def targets(self) -> tuple[Entity, ...]:
-        """What every record hangs under."""
+        """The spine: fonds, series and classes that every record hangs under."""
         ...
 
     def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
@@ -68,7 +68,7 @@ class FixedMapper(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlanSpec:
-    """What is to be planned, and how. `codes` are the archive's own code lists where they could be asked."""
+    """The specification of a plan. `codes` are the archive's own code lists where they could be read."""
 
     source: Source
     mapper: Mapper
@@ -188,12 +188,15 @@ def _drop_broken(spec: PlanSpec, store: GraphStore) -> None:
     if grave or (spec.strict and faults):
         first = (grave or faults)[0]
         raise PlanFault(
-            where=f"{first.type}, recipe line {first.line}", why=first.why, code=first.code, count=len(grave or faults)
+            where=f"{first.type}, recipe line {first.line}",
+            why=first.reason,
+            code=first.code,
+            count=len(grave or faults),
         )
     store.db.execute("BEGIN")
     for fault in faults:
         bundle = store.entity(fault.entity).bundle
-        data = orjson.dumps({"why": fault.why, "type": fault.type, "line": fault.line}).decode()
+        data = orjson.dumps({"why": fault.reason, "type": fault.type, "line": fault.line}).decode()
         store.leave_out(fault.record or 0, bundle, fault.code, data)
     store.db.execute("COMMIT")
     if spec.strict and store.count("record", "state = 'set_aside'"):
@@ -272,7 +275,7 @@ def _freeze(store: GraphStore, folder: RunFolder, now_s: Callable[[], float]) ->
 
 
 class _EarlierRun:
-    """Knows what an earlier run archived: a record is unchanged where all its contents have the same size and time."""
+    """An earlier run; a record is unchanged where its contents have the same size and time as in that."""
 
     def __init__(self, since: RunFolder | None) -> None:
         self._db: sqlite3.Connection | None = None

@@ -1,4 +1,4 @@
-"""Proves, before anything is sent, what this archive and this account can do; and gives each shard its guard.
+"""The preflight: proves what this archive and this account can do before anything is loaded; makes the shards' guards.
 
 The marker is a classification system of our own that no series uses: its uuid is the archive's identity, which a run
 remembers. The guards are classes below it, one a shard; a chunk carries the version its guard must still have.
@@ -82,7 +82,7 @@ def _make_probe(archive: Archive, marker: str, name: str) -> SavedObject:
 
 
 def read_abilities(archive: Archive, external_system: str) -> ArchiveAbilities:
-    """What can be known without writing: who the archive is, and whether it knows the source."""
+    """Reads what can be known without writing: the archive's identity, and whether it has records of the source."""
     is_known = lookup.system_is_known(archive, external_system)
     return ArchiveAbilities(find_identity(archive), None, False, False, False, is_known)
 
@@ -101,7 +101,7 @@ def lookup_uuid(name: str) -> str:
 
 
 def guard_for(archive: Archive, marker: str, plan: str, shard: int) -> Guard:
-    """The guard of a shard, found or made. Made twice it cannot be: its class name is unique below the marker."""
+    """Finds or makes the guard of a shard. It cannot exist twice: its class name is unique below the marker."""
     guard = _retry_once(lambda: _find_or_make_guard(archive, marker, f"{plan}/{shard}"))
     return Guard(guard.id, guard.version)
 
@@ -145,7 +145,7 @@ def _find_guard(archive: Archive, marker: str, name: str) -> SavedObject | None:
 
 
 def _matching_object(objects: Iterable[SavedObject], kind: str, field: str, name: str) -> SavedObject | None:
-    """The one that was asked for; an answer about something else is none."""
+    """The object of an answer that has this type and name; None where the answer holds others only."""
     return next(
         (candidate for candidate in objects if candidate.type == kind and candidate.fields.get(field) == name), None
     )

@@ -1,4 +1,4 @@
-"""The receipt of a bundle: what arrived, key by key, with the ids and checksums that the archive gives for it.
+"""The receipt of a bundle: every key that arrived, with its id and checksum in the archive.
 
 It is made on the receiving side once a verification found nothing wrong, sealed with a key of that side, and held on
 the sending side against the plan and against the checksum of every document that left.
@@ -126,7 +126,7 @@ def _items(folder: RunFolder, archive: Archive) -> Iterator[bytes]:
 
 
 def _checksums(archive: Archive, ids: list[str]) -> dict[str, tuple[str | None, int | None]]:
-    """What the archive says now of these versions: checksum and size."""
+    """Reads the checksum and size of document versions from the archive."""
     checksums: dict[str, tuple[str | None, int | None]] = {}
     for version in lookup.objects_of_ids(archive, "Dokumentversjon", ids):
         size = version.fields.get("filstoerrelse")
@@ -207,7 +207,7 @@ def check_receipt(
 
 
 class _ReceiptCheck:
-    """Plan, what was sealed and what the receipt says, side by side."""
+    """Compares a receipt with the plan and with what was sealed, in one SQLite connection."""
 
     def __init__(self, folder: RunFolder, deliveries: Path) -> None:
         self._paths = {"graph": folder.graph, "sent": deliveries}
@@ -224,7 +224,7 @@ class _ReceiptCheck:
         self.db.close()
 
     def add_lines(self, lines: Iterable[Mapping[str, object]], receipt_name: str) -> None:
-        """Every line of the receipt."""
+        """Reads every line of the receipt into tables."""
         db = self.db
         db.execute("BEGIN")
         for line in lines:
@@ -241,7 +241,7 @@ class _ReceiptCheck:
         db.execute("COMMIT")
 
     def compare(self, bundle: str, numbers: Numbers, result: Verified) -> None:
-        """Each key once, with an outcome that its plan allows; each document with the checksum it left with."""
+        """Checks that each key has one possible outcome, and each document the checksum that it was sent with."""
         db = self.db
         record_count = self._records(result)
         self._documents(bundle, result)
@@ -292,7 +292,7 @@ class _ReceiptCheck:
 
 
 def _is_possible(plan_state: str, root: int | None, state: str, archive_id: str | None) -> bool:
-    """Whether a record that was planned so can have this outcome."""
+    """Whether a record with this plan state can have this outcome."""
     if plan_state != "mapped":
         return state == plan_state
     if state in ARRIVED:

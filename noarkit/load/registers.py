@@ -1,4 +1,4 @@
-"""Sees to it that the archive has the codes and business fields that a plan needs, before anything is loaded.
+"""Makes the codes and business-specific fields that a plan needs and the archive lacks, before anything is loaded.
 
 A code that the archive knows by name under another code is used as the archive has it; one that it does not know is
 made where the account may edit lists. What is missing and may not be made stops the run by name.
@@ -66,7 +66,7 @@ def _prepare_codes(
 
 
 def _free_code(code: str, taken_codes: Mapping[str, ListedCode]) -> str:
-    """A code that no other name has."""
+    """A variant of a code that is not taken yet."""
     tries, free = 1, code
     while free in taken_codes:
         tries += 1

@@ -1,4 +1,4 @@
-"""What became of records that are in the archive already: which of their documents have other bytes now.
+"""Finds the changed documents of records that are in the archive already.
 
 A document whose bytes match no version the archive holds for its record gets a new version, and a document more than
 the archive holds is made; nothing else of a record that is there is touched.
@@ -13,7 +13,7 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query
 from noarkit.errors import SourceFault
-from noarkit.graph.store import GraphStore, Planned
+from noarkit.graph.store import GraphStore, PlannedEntity
 from noarkit.load.contents import ContentUploader
 from noarkit.sources.port import OF_THE_PLACE
 
@@ -22,7 +22,7 @@ _IDS_A_QUERY = 100
 
 @dataclass(slots=True)
 class DocumentChanges:
-    """`new` are planned documents and versions to make; `known` the archive's ids of those that are there."""
+    """`new` are planned documents and versions to make; `known_ids` the archive's ids of existing ones."""
 
     new: set[int] = field(default_factory=set)
     known_ids: dict[int, str] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class DocumentChanges:
 
 @dataclass(frozen=True, slots=True)
 class _ArchivedDocuments:
-    """What the archive holds for one record: its documents in order, and its versions by checksum."""
+    """The documents of one record in the archive, in order, and its versions by checksum."""
 
     documents: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
@@ -40,10 +40,10 @@ def changed_versions(
     archive: Archive,
     contents: ContentUploader,
     graph: GraphStore,
-    entities: Sequence[Planned],
+    entities: Sequence[PlannedEntity],
     records: Mapping[int, str],
 ) -> tuple[DocumentChanges, dict[int, SourceFault]]:
-    """Compares planned contents of records that are there with what the archive holds; faults are by version.
+    """Compares the planned contents of archived records with the archive's checksums; faults are by version.
 
     `entities` may be some of a record's: what an earlier chunk held of it is known from the plan.
     """
@@ -79,7 +79,7 @@ def changed_versions(
 
 
 def _version_of(
-    entity: Planned, documents: _ArchivedDocuments, contents: ContentUploader, graph: GraphStore
+    entity: PlannedEntity, documents: _ArchivedDocuments, contents: ContentUploader, graph: GraphStore
 ) -> str | None:
     """The archive's version with the bytes that this one has now; one planned without bytes stands as it is."""
     content = graph.content(entity.n)

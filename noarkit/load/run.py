@@ -1,4 +1,4 @@
-"""A run from first to last: lock, frozen plan, preflight, doubt of the last time, shards, sums.
+"""Runs a load from start to end: lock, frozen plan, preflight, doubts of the last attempt, shards, numbers.
 
 The same call again goes on where the last one stopped; there is no other way to resume.
 """
@@ -26,7 +26,7 @@ from noarkit.load.numbers import Numbers, numbers
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings:
-    """How a run treats its archive. `where` names the archive for people; `deadline_s` is how long the archive may
+    """Settings of a load. `archive_name` is the archive's name for people; `deadline_s` is how long the archive may
     still commit after a client gave up (0 where its process is known to be gone). A `rehearsal` proves nothing about
     the archive beforehand, because that would write."""
 
@@ -40,7 +40,7 @@ class LoadSettings:
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """What a run came to."""
+    """The result of a load."""
 
     numbers: Numbers
     exit_code: int
@@ -60,7 +60,7 @@ def load(
     emit: Listener,
     now_s: Callable[[], float],
 ) -> LoadResult:
-    """Loads what of the plan is not loaded yet. Raises RunLocked, PlanChanged, OtherArchive and archive faults."""
+    """Loads what is not loaded yet. Raises RunLocked, PlanChanged, OtherArchive and archive faults."""
     with folder.locked():
         graph = folder.open_graph()
         journal = folder.open_journal()

@@ -1,4 +1,4 @@
-"""Packs a frozen plan together with its documents: what leaves for the other side of an air gap.
+"""Seals a frozen plan with its documents in a bundle that can be carried over an air gap.
 
 Documents are fetched from the source now, hashed while they are copied, and held against the plan. What the source
 cannot give is left out, listed in the bundle with its fault, and set aside on the other side; too much of it stops all.
@@ -46,7 +46,7 @@ _MOST_TRIES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A bundle that stands. `left_out` documents could not be had; `stood` says that it was there already."""
+    """A packed bundle. `left_out` documents could not be read; `already_packed`: an earlier call made it."""
 
     path: Path
     id: str
@@ -60,7 +60,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class PackOrder:
-    """What is to be packed where, sealed with whose key; `by` tells who does it. With `strict` nothing is left out."""
+    """What to pack, where to, and the key to seal with; `by` says who seals. With `strict` nothing may be left out."""
 
     folder: RunFolder
     source: Source
@@ -125,7 +125,7 @@ def pack(order: PackOrder, *, emit: Listener, now_s: Callable[[], float]) -> Pac
 
 
 class _Packing:
-    """One bundle on its way."""
+    """Packs one bundle."""
 
     def __init__(
         self, order: PackOrder, graph: GraphStore, deliveries_log: Deliveries, bundle: Bundle, log: Path | None

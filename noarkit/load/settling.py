@@ -1,4 +1,4 @@
-"""Asks what became of chunks whose transaction got no good answer. Nothing here changes anything.
+"""Settles doubt: asks the archive what became of chunks whose transaction got no good answer. Reads only.
 
 The anchor tells, and so does the guard: it names the chunk that landed last, and its version lets nothing land that was
 sent before it was read. Where there is no guard, one answer that says «not there» is not believed: it is asked twice.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query
 from noarkit.errors import ArchiveStrange, NotAllowed
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load import lookup
 from noarkit.load.lease import Guard, Outcome, RunFacts, WaitingInDoubt
 from noarkit.load.preflight import NOT_FOUND_AGAIN
@@ -30,12 +30,12 @@ class Clock:
 
 
 def remainder_key(chunk_key: str) -> str:
-    """The key of what is still to be made of a chunk of which some stands: a second anchor beside the first."""
+    """The key of the remainder of a chunk that landed in part: it has an anchor of its own."""
     return f"{chunk_key}+"
 
 
 def earlier_keys(chunk_key: str) -> list[str]:
-    """The keys that a chunk had before what was left out of it was taken up again."""
+    """The keys of a chunk in earlier attempts, before what was left out of it was reopened."""
     keys: dict[str, None] = {}
     while "~" in chunk_key:
         chunk_key = "".join(chunk_key.rsplit("~", 1))
@@ -44,7 +44,7 @@ def earlier_keys(chunk_key: str) -> list[str]:
 
 
 def related_keys(chunk_key: str) -> list[str]:
-    """The keys under which a chunk may have landed: its own, its remainder's, and those of which it is a half."""
+    """All keys under which a chunk may have landed: its own, its remainder's, those it is a half of."""
     keys = [chunk_key]
     while keys[-1].endswith((".0", ".1")):
         keys.append(keys[-1][:-2])
@@ -52,7 +52,7 @@ def related_keys(chunk_key: str) -> list[str]:
 
 
 class DoubtSettler:
-    """What a worker knows of a shard's doubts. `guard` is the shard's guard as last seen."""
+    """Settles the doubts of one shard. `guard` is the shard's guard as last read."""
 
     def __init__(self, archive: Archive, facts: RunFacts, clock: Clock, guard: Guard | None) -> None:
         self._archive = archive
@@ -61,7 +61,7 @@ class DoubtSettler:
         self.guard = guard
 
     def announce_wait(self, sent_at: float, chunks: int = 1) -> Iterator[Outcome]:
-        """Says how long the archive's deadline for what was sent still is, where somebody may wonder."""
+        """Announces the wait until the archive's deadline for what was sent, where it is long enough to be noticed."""
         seconds = sent_at + self._facts.deadline_s - self._clock.now_s()
         if seconds >= _LONG_S:
             yield WaitingInDoubt(round(seconds, 1), chunks)
@@ -82,7 +82,7 @@ class DoubtSettler:
         return {owner.id for owner in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names).values()}
 
     def landed_after_deadline(self, keys: Collection[str], sent_at: float) -> set[str]:
-        """The same after the archive's deadline for what was sent, and once more after a pause."""
+        """As `landed_chunks`, asked after the archive's deadline for what was sent, and once more after a pause."""
         self._clock.wait_until(sent_at + self._facts.deadline_s)
         landed = self.landed_chunks(keys)
         if len(landed) < len(keys):
@@ -91,9 +91,9 @@ class DoubtSettler:
         return landed
 
     def landed_ids(
-        self, entities: Sequence[Planned], known_ids: Mapping[int, str], *, all_sent: bool
+        self, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str], *, all_sent: bool
     ) -> dict[int, str]:
-        """The ids of what stands of a chunk that landed.
+        """The archive's ids of the entities of a chunk that landed.
 
         With `all_sent` everything must be there; else a record may be missing that was left out of what was sent, but
         never a part of one. Raises `NotAllowed` where the account sees nothing of it, `ArchiveStrange` where parts
@@ -110,7 +110,7 @@ class DoubtSettler:
             raise ArchiveStrange(call="query", why="parts-missing")
         return ids
 
-    def _ids(self, entities: Sequence[Planned], known_ids: Mapping[int, str]) -> dict[int, str]:
+    def _ids(self, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str]) -> dict[int, str]:
         if self._facts.sets_system_fields:
             return lookup.ids_by_uuid(self._archive, self._facts, entities)
         return lookup.ids_by_natural_key(self._archive, self._facts, entities, known_ids)

@@ -1,4 +1,4 @@
-"""Loads the spine: fonds, creators, series, classification systems, classes. Found by natural key, or made once.
+"""Loads the spine: fonds, creators, series, classification systems, classes. Finds each by natural key, or makes it.
 
 These types bear no EksternId, so each is looked for under its parent by what names it before it is made, and again when
 an answer was lost. A target that must be found and is not there is a fault of the recipe.
@@ -12,7 +12,7 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import ArchiveFault, PlanFault
-from noarkit.graph.store import GraphStore, Planned
+from noarkit.graph.store import GraphStore, PlannedEntity
 from noarkit.load.compose import add_guard, compose, send, temporary_id
 from noarkit.load.lease import ChunkDone, ChunkInDoubt, ChunkSent, ChunkTask, Guard, Lease, Outcome
 from noarkit.load.lookup import uuid_for
@@ -91,10 +91,12 @@ class SpineLoader:
             self._clock.wait_until(sent_at + self._facts.deadline_s)
         return bool(self._settler.landed_chunks((key,)))
 
-    def _find_existing(self, rows: list[Planned], *, was_sent: bool) -> tuple[list[Planned], dict[int, str]]:
+    def _find_existing(
+        self, rows: list[PlannedEntity], *, was_sent: bool
+    ) -> tuple[list[PlannedEntity], dict[int, str]]:
         """What is to be made, and the ids of what is there, which are known from then on. What was sent and what must
         be there is looked for twice."""
-        missing: list[Planned] = []
+        missing: list[PlannedEntity] = []
         existing: dict[int, str] = {}
         new: set[int] = set()
         for row in rows:
@@ -114,7 +116,7 @@ class SpineLoader:
                 new.add(row.n)
         return missing, existing
 
-    def _find(self, row: Planned, *, only_ours: bool) -> str | None:
+    def _find(self, row: PlannedEntity, *, only_ours: bool) -> str | None:
         names = NATURAL_KEYS[row.type]
         parts, parameters = [], dict[str, Parameter]()
         for name in names:
@@ -133,7 +135,7 @@ class SpineLoader:
         return matches[-1].id if matches and not only_ours else (matches[0].id if matches else None)
 
 
-def _has_same_names(saved: SavedObject, row: Planned) -> bool:
-    """Whether an object is the one asked for; an archive may compare texts without regard to case."""
+def _has_same_names(saved: SavedObject, row: PlannedEntity) -> bool:
+    """Whether an object has the natural key of a row; compared without case, since an archive may search so."""
     names = NATURAL_KEYS[row.type]
     return all(str(saved.fields.get(name, "")).casefold() == str(row.fields.get(name, "")).casefold() for name in names)

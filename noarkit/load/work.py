@@ -1,4 +1,4 @@
-"""One leased shard, chunk by chunk: the same generator runs in this process, in a child, or on another machine."""
+"""Works on a leased shard, chunk by chunk: the same generator runs in this process or in a child."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Protocol
 from noarkit.archive.port import Archive
 from noarkit.errors import NoarkitError, Paused
 from noarkit.graph.store import GraphStore
+from noarkit.load.chunk_loader import ChunkLoader
 from noarkit.load.contents import ContentUploader, Gate, OpenContent
 from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.load.links import LinkLoader
-from noarkit.load.sending import ChunkLoader
 from noarkit.load.settling import Clock
 from noarkit.load.spine import SpineLoader
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """A worker's own tools: its connection to the archive, its reader of the graph, its way to the source."""
+    """The resources of a worker: its connection to the archive, its reader of the graph, its access to the source."""
 
     archive: Archive
     graph: GraphStore
@@ -29,14 +29,14 @@ class WorkerContext:
 
 
 class WorkerFactory(Protocol):
-    """Makes the tools anew in the process that is to use them. It must be picklable where workers are processes."""
+    """Makes a `WorkerContext` in the process that uses it. It must be picklable where workers are processes."""
 
     def __call__(self) -> AbstractContextManager[WorkerContext]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """How the coordinator reaches a worker: a steady clock, a sleep that ends early, and whether to stop."""
+    """The coordinator's control of a worker: a steady clock, a sleep that ends early, and whether to stop."""
 
     now_s: Callable[[], float]
     sleep_s: Callable[[float], None]
@@ -51,7 +51,7 @@ class Control:
 
 
 def run_lease(lease: Lease, context: WorkerContext, control: Control) -> Iterator[Outcome]:
-    """Everything a lease asks for. Ends with ShardDone, or with ShardStopped where it had to stop."""
+    """Carries out a lease. Its last outcome is ShardDone, or ShardStopped where it had to stop."""
     try:
         has_stopped = yield from _run_lease(lease, context, control)
     except Paused:

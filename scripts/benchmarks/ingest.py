@@ -19,7 +19,7 @@ from noarkit.archive.http import connect
 from noarkit.archive.retry import RetryingArchive
 from noarkit.embedded import open_embedded
 from noarkit.engine.processes import ProcessWorkers
-from noarkit.engine.workshop import LocalWorkerFactory
+from noarkit.engine.worker_factory import LocalWorkerFactory
 from noarkit.events import nobody
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks

@@ -24,7 +24,7 @@ from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
 from noarkit.engine.inline import InlineWorkers
 from noarkit.engine.processes import ProcessWorkers
-from noarkit.engine.workshop import LocalWorkerFactory
+from noarkit.engine.worker_factory import LocalWorkerFactory
 from noarkit.errors import NoarkitError
 from noarkit.events import Event
 from noarkit.graph.cut import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from noarkit.archive.values import Link, Save
-from noarkit.graph.store import Planned, PlannedLink
+from noarkit.graph.store import PlannedEntity, PlannedLink
 from noarkit.load.compose import add_guard, compose
 from noarkit.load.lease import Guard, RunFacts
 from noarkit.load.lookup import uuid_of, uuid_of_new_version
@@ -14,8 +14,8 @@ FACTS = RunFacts("plan", "shelf", honours_versions=True, sets_system_fields=True
 PLAIN = replace(FACTS, sets_system_fields=False)
 
 
-def planned(n: int, kind: str, parent: int | None = None, link: str | None = None, **fields: str) -> Planned:
-    return Planned(n, f"key{n}", kind, 1, parent, link, dict(fields), "create", 0, 1, 1)
+def planned(n: int, kind: str, parent: int | None = None, link: str | None = None, **fields: str) -> PlannedEntity:
+    return PlannedEntity(n, f"key{n}", kind, 1, parent, link, dict(fields), "create", 0, 1, 1)
 
 
 FOLDER = planned(5, "Mappe", 3, "refArkivdel", tittel="f")

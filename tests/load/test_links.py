@@ -70,7 +70,7 @@ def links(journey: Journey, service: Service) -> int:
 def test_links_whose_other_end_comes_later_are_planned_late_and_the_others_are_not(root: Path) -> None:
     journey = journey_of(root)
     graph = GraphStore.open(journey.folder.graph)
-    late = [(graph.entity(link.entity).key, graph.entity(link.other).key) for link in graph.late_links()]
+    late = [(graph.entity(link.entity).key, graph.entity(link.target).key) for link in graph.late_links()]
     graph.close()
     # within one folder a record that refers back needs no waiting; here each refers on, the last one to the first
     assert late == [(f"{n}", f"{(n + 1) % 6}") for n in range(6)]

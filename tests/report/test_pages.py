@@ -17,8 +17,8 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
 from noarkit.load.verification import Verified
 from noarkit.report import Context, write_certificate, write_plan_report, write_reports, write_run_report
-from noarkit.report.loaded import verdict
 from noarkit.report.page import moment
+from noarkit.report.run_page import verdict
 from noarkit.words.texts import LANGUAGES, texts
 
 HOSTILE = "<script>alert(1)</script> & Søknad.txt"

@@ -17,7 +17,7 @@ from noarkit.archive.values import Call, Json
 from noarkit.engine.inline import InlineWorkers
 from noarkit.events import Event, nobody
 from noarkit.extract.run import Extracted, extract
-from noarkit.extract.run import Terms as ExtractTerms
+from noarkit.extract.run import ExtractSettings as ExtractTerms
 from noarkit.graph.store import GraphStore
 from noarkit.load.close import Closed, close
 from noarkit.load.contents import no_gate

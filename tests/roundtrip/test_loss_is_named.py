@@ -18,7 +18,7 @@ from noarkit.events import nobody
 from noarkit.graph.losses import losses
 from noarkit.load.folder import RunFolder
 from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.report.planned import lost_facts
+from noarkit.report.plan_page import lost_facts
 from noarkit.sources.package import EXTERNAL_SYSTEM, find_extract
 from tests.roundtrip.circle import NOW, archive_in, circle_of_package, extract_to, files_of, ingest, plan_extract
 

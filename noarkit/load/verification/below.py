@@ -1,4 +1,4 @@
-"""Asks what hangs below the run's own objects, a hundred parents at a time: what is planned there is compared, what the
+"""Compares the children of the run's objects, a hundred parents at a time: what is planned there is compared, what the
 journal had no id for is recognised, and what nobody planned is extra.
 
 Not extra is what another run put there: a folder or record that bears a source key, what bears a uuid as noarkit makes
@@ -64,7 +64,7 @@ _PARTS = (
 
 
 def compare_below(comparison: ObjectComparison) -> None:
-    """Everything below everything of the run, level by level."""
+    """Compares the children of every object of the run, level by level."""
     for below in (*_TREE, *_PARTS):
         # what the journal has no ids for is missed by asking, also where the archive has nothing of the kind
         if not _has_children(comparison, below) and not comparison.ledger.has_unnamed(below.family, below.link):
@@ -76,7 +76,7 @@ def compare_below(comparison: ObjectComparison) -> None:
 
 
 def _has_children(comparison: ObjectComparison, below: Below) -> bool:
-    """False where the archive has nothing that hangs so: then no parent need be asked for."""
+    """Whether the archive has any child of this kind; where it has none, no parent need be asked for."""
     condition = f"{below.link} != @none"
     parameters: dict[str, Parameter] = {"@none": None}
     if below.family == "EksternId":
@@ -133,7 +133,7 @@ def _children(comparison: ObjectComparison, below: Below, parents: list[str]) ->
 def _recognise_children(
     comparison: ObjectComparison, below: Below, parents: dict[str, int], unknown: dict[str, list[SavedObject]]
 ) -> None:
-    """Finds what the journal has no id for: by the uuid it was made with, else by what was sent of it, in order."""
+    """Recognises children without an id in the journal: by their uuid, else by the fields that were sent, in order."""
     ledger = comparison.ledger
     for parent, state, entity in ledger.unnamed_children(parents, below.family):
         candidates = [candidate for candidate in unknown.get(parent, []) if candidate.type == entity.type]
@@ -155,7 +155,7 @@ def _recognise_children(
 
 
 def _objects_with_keys(comparison: ObjectComparison, below: Below, extras: list[SavedObject]) -> frozenset[str]:
-    """Those folders and records that bear a source key of any system: another run's, or another system's."""
+    """The ids of folders and records that have a source key of any system: of another run, or of another system."""
     if below.family not in BEARERS or not extras:
         return frozenset()
     link = "refMappe" if below.family == "AbstraktMappe" else "refRegistrering"
@@ -176,7 +176,7 @@ def _objects_with_keys(comparison: ObjectComparison, below: Below, extras: list[
 def _reason_not_extra(
     comparison: ObjectComparison, below: Below, parent: tuple[str, str], actual: SavedObject, keyed: frozenset[str]
 ) -> str:
-    """Why what was not planned here is in order all the same; empty where it is extra."""
+    """The reason why an unplanned object is in order all the same; empty where it is extra."""
     if actual.id in keyed:
         return "other_run"
     if below.family in ("Dokument", "Dokumentversjon", *_part_families()) and _made_by_noarkit(actual):
@@ -189,7 +189,7 @@ def _reason_not_extra(
 
 
 def _is_own_key(ledger: Ledger, actual: SavedObject) -> bool:
-    """True for an external id that bears a key of the plan: a second one is counted with the keys."""
+    """True for an external id with a key of the plan: a second one is counted with the keys."""
     if actual.type != "EksternId" or actual.fields.get("eksterntSystem") != ledger.system:
         return False
     key = str(actual.fields.get("eksternID"))
@@ -201,7 +201,7 @@ def _part_families() -> frozenset[str]:
 
 
 def _made_by_noarkit(actual: SavedObject) -> bool:
-    """True for a uuid that was made from a key, as noarkit makes them; archives draw theirs by lot."""
+    """True for a uuid made from a key (version 5), as noarkit makes them; archives make random ones."""
     uuid = str(actual.fields.get("uuid") or "")
     return len(uuid) == len("00000000-0000-5000-8000-000000000000") and uuid[14] == "5"
 

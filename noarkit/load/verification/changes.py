@@ -1,4 +1,4 @@
-"""What the archive's change log says of a difference: another user's doing, with a name and a time, or nothing.
+"""Looks up differences in the archive's change log: whether another user made them, who and when.
 
 What the account that made an object does to it is no excuse: only noarkit should use that account. Where the log may
 not be read, or the archive has none, every difference stays a difference.
@@ -35,14 +35,14 @@ class Change:
 
 @dataclass(slots=True)
 class ChangeLog:
-    """The change log of one archive, asked one object at a time; `readable` is False once it was refused."""
+    """The change log of one archive, read one object at a time; `readable` is False once the archive refused it."""
 
     archive: Archive
     readable: bool = True
     _logs: dict[str, list[Entry]] = field(default_factory=dict)
 
     def find_field_change(self, object_id: str, name: str, value: object = ANY) -> Change | None:
-        """Who gave a field the value that it has now, or any."""
+        """Finds who gave a field its present value (or any value)."""
 
         def fits(entry: Entry) -> bool:
             new = entry.get("newValue")
@@ -56,7 +56,7 @@ class ChangeLog:
         return self._last_change(object_id, fits)
 
     def find_link_change(self, object_id: str, name: str) -> Change | None:
-        """Who linked an object elsewhere."""
+        """Finds who moved a link of an object."""
         kinds = ("LINK", "UNLINK", "MOVE")
         return self._last_change(
             object_id,
@@ -64,7 +64,7 @@ class ChangeLog:
         )
 
     def find_removal(self, object_id: str) -> Change | None:
-        """Who deleted an object."""
+        """Finds who deleted an object."""
         return self._last_change(object_id, lambda entry: entry.get("revisionType") == "DELETE")
 
     def is_unchanged(self, object_id: str, name: str) -> bool:
@@ -75,7 +75,7 @@ class ChangeLog:
         )
 
     def find_addition(self, object_id: str, parent_id: str) -> Change | None:
-        """Who put an object below another one; None where it was the account that made that one."""
+        """Finds who put an object below another one; None where it was the account that made the parent."""
         parent_maker = self._maker(parent_id)
         creation = next((entry for entry in self._entries(object_id) if entry.get("revisionType") == "CREATE"), None)
         if creation is None or parent_maker is None or creation.get("modifiedByUserId") == parent_maker:

@@ -1,4 +1,4 @@
-"""What each field of an object should be in the archive: what was sent, what closing made of it, or what the archive
+"""The expected value of each field of an object: what was sent, what closing made of it, or what the archive
 itself gives a field that nothing was said of.
 
 What is excepted from comparing is excepted by name, in the tables here.
@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from noarkit.archive.values import SavedObject
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load.finality import AUTHOR, AUTHOR_ID, BY_DATE, DATE, STATUS, finalising_fields, withheld_fields
 from noarkit.load.lease import RunFacts
 from noarkit.load.lookup import uuid_for, uuid_of_new_version
@@ -67,7 +67,7 @@ Defaults = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One field that is not what it should be."""
+    """A difference of one field."""
 
     code: str
     name: str
@@ -77,7 +77,7 @@ class Problem:
 
 @dataclass(slots=True)
 class FieldComparison:
-    """What comparing one object came to: how many fields agree, which do not, and how many were left, by reason.
+    """The comparison of one object: how many fields agree, which do not, and how many were not compared, by reason.
 
     `filled` are fields with a value that nothing was said of, `emptied` those without one: see `defaults`.
     """
@@ -89,13 +89,13 @@ class FieldComparison:
     not_compared: dict[str, int] = field(default_factory=dict)
 
     def leave(self, reason: str) -> None:
-        """One field more that was not compared."""
+        """Counts one field that was not compared."""
         self.not_compared[reason] = self.not_compared.get(reason, 0) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What holds for all objects of a run.
+    """The expectations for all objects of a run.
 
     `defaults` are what the archive's code lists say a field is where nothing is said, by type and name; `unread` the
     code lists that could not be read although the plan needs the archive's own codes; `not_closed` what the run could
@@ -109,9 +109,9 @@ class Expectation:
     not_closed: Mapping[str, str] = field(default_factory=dict)
 
     def compare(
-        self, entity: Planned, state: str, actual: SavedObject, screening: frozenset[object]
+        self, entity: PlannedEntity, state: str, actual: SavedObject, screening: frozenset[object]
     ) -> FieldComparison:
-        """Holds an object against its plan, field by field. `screening` is what it may be screened with by
+        """Compares an object with its plan, field by field. `screening` is what it may be screened with by
         inheritance, where the plan says nothing of it."""
         comparison = FieldComparison()
         if entity.type in NATURAL_KEYS and state == "already_there":
@@ -127,7 +127,7 @@ class Expectation:
                 self._compare_unplanned(model_field, entity, state, actual, comparison, screening=screening)
         return comparison
 
-    def is_similar(self, entity: Planned, actual: SavedObject) -> bool:
+    def is_similar(self, entity: PlannedEntity, actual: SavedObject) -> bool:
         """True where an object could be what is planned, by what was sent of it."""
         comparison = FieldComparison()
         for model_field in metamodel().types[entity.type].fields.values():
@@ -139,8 +139,8 @@ class Expectation:
                 self._compare_planned(model_field, entity, "done", actual, comparison)
         return not comparison.problems
 
-    def _compare_known(self, entity: Planned, actual: SavedObject, comparison: FieldComparison) -> None:
-        """What was not made but found is itself where it bears the name that it was found by."""
+    def _compare_known(self, entity: PlannedEntity, actual: SavedObject, comparison: FieldComparison) -> None:
+        """Compares only the natural key of an object that was found, not made, by the run."""
         fields = metamodel().types[entity.type].fields
         for name in entity.fields:
             if name in NATURAL_KEYS[entity.type]:
@@ -149,7 +149,7 @@ class Expectation:
                 comparison.leave("other_run")
 
     def _compare_planned(
-        self, field: Field, entity: Planned, state: str, actual: SavedObject, comparison: FieldComparison
+        self, field: Field, entity: PlannedEntity, state: str, actual: SavedObject, comparison: FieldComparison
     ) -> None:
         name = field.name
         may_write = self.facts.sets_system_fields and (name != "uuid" or state == "done")
@@ -178,14 +178,14 @@ class Expectation:
     def _compare_unplanned(
         self,
         field: Field,
-        entity: Planned,
+        entity: PlannedEntity,
         state: str,
         actual: SavedObject,
         comparison: FieldComparison,
         *,
         screening: frozenset[object],
     ) -> None:
-        """A field that nothing was said of is empty, or as the archive fills it in."""
+        """Compares a field without a planned value: it should be empty, or as the archive fills it in."""
         name, value = field.name, actual.fields.get(field.name)
         if name == "uuid" and state == "done" and self.facts.sets_system_fields:
             own_uuids = {uuid_for(self.facts, entity), uuid_of_new_version(self.facts, entity.key)}
@@ -208,9 +208,9 @@ class Expectation:
         comparison.problems.append(Problem("V212", name, default, value))
 
     def _compare_finality(
-        self, entity: Planned, state: str, actual: SavedObject, comparison: FieldComparison
+        self, entity: PlannedEntity, state: str, actual: SavedObject, comparison: FieldComparison
     ) -> frozenset[str]:
-        """Judges the fields that finalise an object, where closing has a say in them; returns their names."""
+        """Compares the fields that finalise an object, where the run closed it or should have; returns their names."""
         kind = entity.type
         if kind not in BY_DATE and kind not in STATUS:
             return frozenset()
@@ -239,9 +239,9 @@ class Expectation:
         return frozenset()
 
     def _compare_closed(
-        self, entity: Planned, expected: Mapping[str, object], actual: SavedObject, comparison: FieldComparison
+        self, entity: PlannedEntity, expected: Mapping[str, object], actual: SavedObject, comparison: FieldComparison
     ) -> None:
-        """What the run finalised is final still, with the date and the name that the source told."""
+        """Compares an object that the run finalised: still final, with the date and the name that the source gave."""
         fields = metamodel().types[entity.type].fields
         for name, value in expected.items():
             value_now = actual.fields.get(name)
@@ -257,7 +257,7 @@ class Expectation:
 
 
 def is_empty(value: object) -> bool:
-    """True where nothing is said: no value, or a text without a character."""
+    """True for no value: None, an empty text, list or object."""
     return value is None or value in ("", {}, [])
 
 
@@ -294,7 +294,7 @@ def _as_number(value: object) -> object:
 
 
 def _as_milliseconds(value: object) -> object:
-    """A moment as milliseconds since 1970, however it is written."""
+    """A timestamp as milliseconds since 1970, in whatever zone it is written."""
     try:
         timestamp = datetime.fromisoformat(str(value))
     except ValueError:

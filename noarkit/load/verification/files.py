@@ -1,4 +1,4 @@
-"""Fetches the file that each version names now, and holds its bytes against the source's.
+"""Downloads the file of each version and compares its bytes with the source's.
 
 One file that cannot be fetched is a finding, and the rest goes on; an archive that does not answer at all is a fault.
 """
@@ -47,7 +47,7 @@ WHERE c.entity > ? ORDER BY c.entity LIMIT 500
 
 
 class _VersionFile(NamedTuple):
-    """A version with a content: what became of it, and what it is said to hold."""
+    """A document version with a content: its state, and the file and checksum that plan, journal and archive name."""
 
     n: int
     key: str
@@ -89,7 +89,7 @@ def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: V
 
 
 def _reason_not_compared(version: _VersionFile, depths: Depths) -> str:
-    """Why a file is not compared; empty where it is."""
+    """The reason why a file is not compared; empty where it is."""
     if not version.is_archived:
         return "open" if version.state == "unnamed" else version.state
     if not depths.reaches("bytes"):

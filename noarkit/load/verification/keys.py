@@ -1,4 +1,4 @@
-"""Asks the archive for every external id of the run's system, and holds them against the keys of the plan."""
+"""Reads every external id of the run's system from the archive and compares them with the keys of the plan."""
 
 from __future__ import annotations
 

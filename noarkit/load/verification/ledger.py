@@ -1,4 +1,4 @@
-"""Plan and journal side by side, with tables of our own for what the source and the archive answer.
+"""The tables of a verification: plan and journal attached, with tables of our own for the source and the archive.
 
 `plan` is every planned entity with what became of it: `done`, `already_there` (both with an id), `unnamed` (the
 journal says it stands but not where), `set_aside`, `refused` or `open`. `standing` is what has an id in the archive;
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import orjson
 
 from noarkit.graph.entity import Content, FieldValue
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load.folder import RunFolder
 from noarkit.load.journal import CHECKSUM, NOT_CLOSED
 from noarkit.model import metamodel
@@ -67,7 +67,7 @@ class ArchivedEntity(NamedTuple):
 
 
 class LoadedFile(NamedTuple):
-    """What the journal remembers of the file of a version."""
+    """The file of a version as the journal remembers it."""
 
     file: str | None
     sha256: str | None
@@ -75,7 +75,7 @@ class LoadedFile(NamedTuple):
 
 
 class Ledger:
-    """The connection, and the questions that every step asks of it."""
+    """The SQLite connection of a verification, with the queries that its steps share."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -123,12 +123,12 @@ class Ledger:
         db.execute("CREATE INDEX standing_order ON standing (family, n)")
         db.execute("COMMIT")
 
-    def entity(self, n: int) -> Planned:
+    def entity(self, n: int) -> PlannedEntity:
         """One planned entity."""
         row = self.db.execute(f"{_ENTITY} WHERE n = ?", (n,)).fetchone()
         return _planned_entity(row)
 
-    def unnamed_children(self, parents: Mapping[str, int], family: str) -> Iterator[tuple[str, str, Planned]]:
+    def unnamed_children(self, parents: Mapping[str, int], family: str) -> Iterator[tuple[str, str, PlannedEntity]]:
         """What is planned below parents (their numbers by id) and has no id: the parent's id, its state, and itself."""
         ids = {n: id_ for id_, n in parents.items()}
         ids_json = orjson.dumps(list(ids)).decode()
@@ -152,12 +152,12 @@ class Ledger:
         return self.db.execute(statement, (family, link)).fetchone() is not None
 
     def archived_entity(self, n: int) -> ArchivedEntity | None:
-        """Where a planned entity stands."""
+        """The archived entity of this number in the plan; None where it has no id."""
         row = self.db.execute("SELECT n, id, state, seen FROM standing WHERE n = ?", (n,)).fetchone()
         return ArchivedEntity(*row) if row else None
 
     def archived_as(self, family: str, id_: str) -> ArchivedEntity | None:
-        """What is planned to be that object of the archive."""
+        """The archived entity with this id; None where the plan has none."""
         row = self.db.execute(
             "SELECT n, id, state, seen FROM standing WHERE family = ? AND id = ?", (family, id_)
         ).fetchone()
@@ -174,14 +174,14 @@ class Ledger:
             last = rows[-1][0]
             yield [ArchivedEntity(*row) for row in rows]
 
-    def keep_recognised(self, entity: Planned, id_: str, state: str) -> ArchivedEntity:
-        """An entity whose id the journal did not know was recognised by what it is."""
+    def keep_recognised(self, entity: PlannedEntity, id_: str, state: str) -> ArchivedEntity:
+        """Keeps the id of an entity that was recognised in the archive without help of the journal."""
         family = metamodel().types[entity.type].family
         self.db.execute("INSERT INTO standing VALUES (?, ?, ?, ?, 0)", (entity.n, family, id_, state))
         return ArchivedEntity(entity.n, id_, state, UNASKED)
 
     def mark(self, n: int, judgement: int) -> None:
-        """What the archive answered for an entity."""
+        """Keeps the judgement of an entity."""
         self.db.execute("UPDATE standing SET seen = max(seen, ?) WHERE n = ?", (judgement, n))
 
     def families(self) -> list[str]:
@@ -237,7 +237,7 @@ class Ledger:
         return [(str(kind), str(name)) for kind, name in rows.fetchall()]
 
     def reason_link_missing(self, entity: int, name: str, target: int) -> str:
-        """Why a link may not have been made: still to come, or left out with its record; empty where it was made."""
+        """The reason why a link was not made: still to come, or left out with its record; empty where it was made."""
         db = self.db
         late = "SELECT 1 FROM run.late_link WHERE entity = ? AND name = ? AND other = ? AND state = 'planned'"
         if db.execute(late, (entity, name, target)).fetchone():
@@ -250,12 +250,12 @@ class Ledger:
         return str(row[0]) if row else ""
 
     def keep_file(self, n: int, file: str | None, sha256: str | None, size: object) -> None:
-        """Keeps what a version says of its file now."""
+        """Keeps the file that the archive names for a version now."""
         size_bytes = int(str(size)) if str(size).isdigit() else None
         self.db.execute("INSERT OR REPLACE INTO named VALUES (?, ?, ?, ?)", (n, file, sha256, size_bytes))
 
     def loaded_file(self, n: int) -> LoadedFile:
-        """What the journal says of a version's file."""
+        """The file of a version as the journal remembers it."""
         row = self.db.execute("SELECT file, nullif(sha256, ''), bytes FROM run.entity WHERE n = ?", (n,)).fetchone()
         return LoadedFile(*row) if row else LoadedFile(None, None, None)
 
@@ -284,7 +284,7 @@ class Ledger:
         return None if row is None else str(row[0])
 
 
-def _planned_entity(row: tuple[object, ...] | list[object]) -> Planned:
+def _planned_entity(row: tuple[object, ...] | list[object]) -> PlannedEntity:
     n, key, kind, record, parent, parent_link, fields, *remaining = row
     values: dict[str, FieldValue] = orjson.loads(str(fields))
-    return Planned(n, key, kind, record, parent, parent_link, values, *remaining)  # type: ignore[arg-type]  # as the table has it
+    return PlannedEntity(n, key, kind, record, parent, parent_link, values, *remaining)  # type: ignore[arg-type]  # as the table has it

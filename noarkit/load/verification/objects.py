@@ -1,4 +1,4 @@
-"""Holds one object of the archive against what is planned: its type, its place, its links, its fields, its file."""
+"""Compares one object of the archive with its plan: its type, its parent, its links, its fields, its file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query, SavedObject
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load.lookup import objects_of_ids
 from noarkit.load.verification.changes import Change, ChangeLog
 from noarkit.load.verification.defaults import Defaults
@@ -26,7 +26,7 @@ _DIGITS = {"md5": 32, "sha1": 40, "sha224": 56, "sha384": 96, "sha512": 128}
 
 @dataclass(slots=True)
 class ObjectComparison:
-    """Everything that comparing an object needs. `with_fields` says whether its fields are compared too."""
+    """Compares objects with their plans. `with_fields` says whether fields are compared too."""
 
     ledger: Ledger
     archive: Archive
@@ -39,7 +39,7 @@ class ObjectComparison:
     defaults: Defaults = field(default_factory=Defaults)
 
     def compare(self, place: ArchivedEntity, actual: SavedObject) -> None:
-        """Judges one object that the archive has; does nothing where it was judged before."""
+        """Compares one object; does nothing where it was compared before."""
         if place.judgement != UNASKED:
             return
         entity = self.ledger.entity(place.n)
@@ -56,7 +56,7 @@ class ObjectComparison:
         self._compare_fields(entity, place, actual)
 
     def report_missing(self, place: ArchivedEntity) -> None:
-        """What the journal says stands, and the archive does not have."""
+        """Reports an object that the journal knows and the archive does not have."""
         entity = self.ledger.entity(place.n)
         removal = self.log.find_removal(place.id)
         # what is gone is never verified, whoever removed it
@@ -66,13 +66,13 @@ class ObjectComparison:
         self.result.leave(FIELDS, "not_there", len(entity.fields) if self.with_fields else 0)
 
     def report_change(self, row: str, code: str, key: str, detail: str) -> None:
-        """Another user's change since the load: named, and no difference."""
+        """Reports another user's change since the load, which is no difference."""
         self.result.leave(row, "changed_since")
         self.result.changes += 1
         self.result.notice(code, key, detail)
 
-    def _compare_place(self, entity: Planned, place: ArchivedEntity, actual: SavedObject) -> int:
-        """Says whether an object hangs where it was planned."""
+    def _compare_place(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> int:
+        """Compares the parent of an object with its plan."""
         parent = self.ledger.archived_entity(entity.parent) if entity.parent is not None else None
         link = entity.parent_link
         if parent is None or link is None:
@@ -87,7 +87,7 @@ class ObjectComparison:
         self.result.differ(entity.type, "V206", entity.key, f"{link} {parent.id} → {link_target}")
         return AMISS
 
-    def _compare_links(self, entity: Planned, place: ArchivedEntity, actual: SavedObject) -> None:
+    def _compare_links(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> None:
         """Further links to one object; those to many are asked for apart."""
         planned_links = {
             name: target for name, target in self.ledger.links(place.n) if self.is_viewed(entity.type, name)
@@ -104,7 +104,7 @@ class ObjectComparison:
             self._compare_unplanned_links(entity, place, actual, planned_links)
 
     def _compare_unplanned_links(
-        self, entity: Planned, place: ArchivedEntity, actual: SavedObject, planned_links: Mapping[str, int]
+        self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject, planned_links: Mapping[str, int]
     ) -> None:
         """Links to one that nobody planned, such as a class; the other side of a link may have been planned there."""
         for name, link_target in actual.links.items():
@@ -116,7 +116,7 @@ class ObjectComparison:
             self.report_wrong_link(entity, place, (name, None), f"- → {link_target}")
 
     def report_wrong_link(
-        self, entity: Planned, place: ArchivedEntity, link: tuple[str, int | None], detail: str
+        self, entity: PlannedEntity, place: ArchivedEntity, link: tuple[str, int | None], detail: str
     ) -> None:
         """A link that is not as planned: not made yet, changed by another user, or wrong."""
         name, target = link
@@ -136,7 +136,7 @@ class ObjectComparison:
 
     # fields
 
-    def _compare_fields(self, entity: Planned, place: ArchivedEntity, actual: SavedObject) -> None:
+    def _compare_fields(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> None:
         if not self.with_fields or actual.type != entity.type:
             return
         compared = self.expectation.compare(entity, place.state, actual, self.screening.allowed(entity.n))
@@ -155,7 +155,7 @@ class ObjectComparison:
         if entity.type == "Dokumentversjon":
             self._compare_file(entity, place, actual)
 
-    def _report_wrong_field(self, entity: Planned, place: ArchivedEntity, problem: Problem) -> None:
+    def _report_wrong_field(self, entity: PlannedEntity, place: ArchivedEntity, problem: Problem) -> None:
         detail = f"{entity.type}.{problem.name}"
         change = self.log.find_field_change(place.id, problem.name, problem.actual)
         if change is not None:
@@ -168,12 +168,12 @@ class ObjectComparison:
             self.result.differ(FIELDS, problem.code, entity.key, detail)
 
     def find_renumbering(self, n: int, name: str) -> Change | None:
-        """Another user's hand in the number that the archive keeps of a document or a version."""
+        """Finds another user's change of the number of a document or version."""
         place = self.ledger.archived_entity(n)
         return self.log.find_field_change(place.id, name) if place is not None else None
 
     def judge_defaults(self) -> None:
-        """Says of which objects a field is empty that the archive fills in for others."""
+        """Reports objects with an empty field that the archive fills in for other objects."""
         self.defaults.judge(self._report_emptied)
 
     def _report_emptied(self, n: int, detail: str) -> None:
@@ -187,7 +187,7 @@ class ObjectComparison:
 
     # the file that a version names
 
-    def _compare_file(self, entity: Planned, place: ArchivedEntity, actual: SavedObject) -> None:
+    def _compare_file(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> None:
         """What a version says of its file now, against what was loaded; kept, so that the file can be fetched by it."""
         loaded, content = self.ledger.loaded_file(place.n), self.ledger.content(place.n)
         fields = actual.fields
@@ -225,7 +225,7 @@ class ObjectComparison:
             self._compare_checksum(entity, sha256, fields)
         self._compare_file_field(entity, "V233", "filstoerrelse", _text(bytes_), _text(size))
 
-    def _compare_checksum(self, entity: Planned, sha256: str, fields: Mapping[str, object]) -> None:
+    def _compare_checksum(self, entity: PlannedEntity, sha256: str, fields: Mapping[str, object]) -> None:
         """The checksum that the archive keeps; one by another algorithm says nothing, where it looks like one."""
         detail = "Dokumentversjon.sjekksum"
         checksum, algorithm = str(fields.get("sjekksum") or ""), str(fields.get("sjekksumAlgoritme") or "")
@@ -241,7 +241,7 @@ class ObjectComparison:
             )
 
     def _compare_file_field(
-        self, entity: Planned, code: str, name: str, expected: str | None, actual: str | None
+        self, entity: PlannedEntity, code: str, name: str, expected: str | None, actual: str | None
     ) -> None:
         if expected is None:
             self.result.leave(FIELDS, "set_by_archive")
@@ -254,7 +254,7 @@ class ObjectComparison:
 
 
 def compare_by_id(comparison: ObjectComparison, families: Iterable[str]) -> None:
-    """Asks for everything that was not met below its parent, by its id: moved, of another type, or not there."""
+    """Compares by id everything that was not met below its parent: moved, of another type, or missing."""
     for family in families:
         for portion in comparison.ledger.batches(family, "seen = 0"):
             by_id = {

@@ -1,4 +1,4 @@
-"""What a verification came to: rows of numbers, findings, and the verdict that follows from the rows.
+"""The result of a verification: rows of numbers, findings, and the verdict that follows from the rows.
 
 Everything of a kind is counted once: it agrees, it differs, or it was not compared, and then for a stated reason. The
 verdict is made of these rows and nothing else, so a page that prints the rows prints the reasons of its verdict.

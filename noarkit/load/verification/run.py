@@ -18,7 +18,7 @@ from noarkit.load.lease import RunFacts
 from noarkit.load.numbers import numbers
 from noarkit.load.verification.below import compare_below
 from noarkit.load.verification.changes import ChangeLog
-from noarkit.load.verification.crossing import compare_cross_links
+from noarkit.load.verification.cross_links import compare_cross_links
 from noarkit.load.verification.expectation import SCREENING, Expectation
 from noarkit.load.verification.files import FileSources, compare_files
 from noarkit.load.verification.keys import collect_keys, compare_keys, compare_outcomes

@@ -1,4 +1,4 @@
-"""What an object may be screened with where the plan says nothing of it: what it inherited when it was made.
+"""Finds the screening that an object without a planned one may have inherited when it was made.
 
 The archive copies, at creation, the first of: the parent's screening, the primary class's, that of the only screened
 secondary class, its own default. What was found and not made counts with what the archive says of it now.

@@ -1,4 +1,4 @@
-"""Walks the source again and says of every record of the plan whether it is accounted for."""
+"""Reads the source again and accounts for every record of the plan."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
 from noarkit.engine.assembly import ArchiveTarget, LoadOptions, ingest_run, reopen_items
-from noarkit.engine.workshop import connect_archive
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import NoarkitError
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.cut import Limits

@@ -1,4 +1,4 @@
-"""Links that no object tells by itself, as cross references and secondary classes: those that nobody planned.
+"""Compares links that objects do not show, such as cross references and secondary classes, to find unplanned ones.
 
 Each is asked for from the side that a plan makes it from, a hundred objects at a time: first which of them lead
 anywhere at all, then where to, then which of them lead there. What leads from the objects of another run to ours is
@@ -21,7 +21,7 @@ from noarkit.model import metamodel
 
 @dataclass(frozen=True, slots=True)
 class CrossLink:
-    """Objects of `family` lead by `name` to objects of `target`, which lead back by `inverse`."""
+    """A kind of link: `name` leads from objects of `family` to objects of `target`, `inverse` leads back."""
 
     family: str
     name: str
@@ -50,7 +50,7 @@ CROSS_LINKS = (
 
 
 def compare_cross_links(comparison: ObjectComparison) -> None:
-    """Every link of these kinds from what the run made itself; what was there already, others may have linked."""
+    """Compares every link of these kinds from objects that the run made itself."""
     for crossing in CROSS_LINKS:
         if not _has_links(comparison.archive, crossing):
             continue
@@ -63,7 +63,7 @@ def compare_cross_links(comparison: ObjectComparison) -> None:
 
 
 def _has_links(archive: Archive, crossing: CrossLink) -> bool:
-    """False where the archive has no such link: then no object need be asked for."""
+    """Whether the archive has any link of this kind; where it has none, no object need be asked for."""
     try:
         query = Query(crossing.family, f"{crossing.name} != @none", {"@none": None}, limit=1)
         return bool(archive.query(query).objects)

@@ -1,4 +1,4 @@
-"""Known content under new keys: what a plan holds and an earlier run archived under other names.
+"""Finds renamed content: content of a plan that an earlier run archived under other keys.
 
 Only checksums can tell, so the plan must have been made with hashes. Nothing is changed by it: a new key stays new.
 """

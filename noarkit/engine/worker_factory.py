@@ -1,4 +1,4 @@
-"""The tools of a worker on this machine, made anew in the process that uses them."""
+"""Makes the resources of a worker on this machine, in the process that uses them."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ def connect_archive(
     emit: Listener = nobody,
     heard_date: Callable[[float], None] | None = None,
 ) -> Archive:
-    """A session with all that wraps one: patience, pace, and nothing changed where the run is only rehearsed."""
+    """Connects to an archive, wrapped with retries and rate limits, and with a dry run where nothing may be changed."""
     archive = RetryingArchive(GovernedArchive(connect(settings, heard_date), rate or Rate()), policy, emit=emit)
     return DryRunArchive(archive) if dry_run else archive

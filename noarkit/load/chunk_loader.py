@@ -1,4 +1,4 @@
-"""Loads one chunk: settles what is in doubt, looks up what is there, uploads, sends, and learns the ids.
+"""Loads a chunk: settles its doubts, looks up what exists, uploads files, sends the transaction, keeps the ids.
 
 Yields outcomes in the order they become true. What a source cannot give or the archive refuses is left out bundle by
 bundle; the rest of the chunk goes on. Archive faults that stop the shard are raised.
@@ -22,7 +22,7 @@ from noarkit.errors import (
     NotAllowed,
     SourceFault,
 )
-from noarkit.graph.store import GraphStore, Planned
+from noarkit.graph.store import GraphStore, PlannedEntity
 from noarkit.load import lookup
 from noarkit.load.compose import add_guard, compose, send, temporary_id
 from noarkit.load.contents import ContentUploader, UploadedFile
@@ -52,9 +52,9 @@ _LONGEST_PAUSE_S = 30.0
 
 @dataclass(slots=True)
 class _ChunkState:
-    """What of a chunk is still to be made, what was found on the way, and the ids of what was learned to stand."""
+    """The state of a chunk while it is loaded: entities still to be made, ids made or found, uploaded files."""
 
-    entities: list[Planned]
+    entities: list[PlannedEntity]
     made: dict[int, str] = field(default_factory=dict)
     already: dict[int, str] = field(default_factory=dict)
     files: dict[int, UploadedFile] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class ChunkLoader:
             self._landed_keys = self._settler.landed_after_deadline(names, max(doubtful.values()))
 
     def load(self, task: ChunkTask) -> Iterator[Outcome]:
-        """One chunk, to its last half."""
+        """Loads one chunk; where the archive refuses it, its halves, down to single bundles."""
         waiting = [task]
         while waiting:
             for outcome in self._load(waiting.pop()):
@@ -118,7 +118,7 @@ class ChunkLoader:
         else:
             yield from self._split(task, chunk_state)
 
-    def _open_entities(self, task: ChunkTask) -> list[Planned]:
+    def _open_entities(self, task: ChunkTask) -> list[PlannedEntity]:
         rows = self._graph.between(task.first, task.last)
         found_before = self._lease.already_there
         return [
@@ -128,7 +128,7 @@ class ChunkLoader:
         ]
 
     def _take_over_landed(self, chunk_state: _ChunkState, *, all_sent: bool) -> None:
-        """Takes over what turned out to stand, with what the archive says of the files that came with it."""
+        """Takes over the entities that turned out to be in the archive: their ids, and the files of their versions."""
         ids = self._settler.landed_ids(chunk_state.entities, self._known_ids, all_sent=all_sent)
         chunk_state.made.update(ids)
         self._known_ids.update(ids)
@@ -146,7 +146,7 @@ class ChunkLoader:
             self._record_file(chunk_state, entity, versions_by_id[archive_id], self._our_sha256(chunk_state, entity))
         chunk_state.entities = [entity for entity in chunk_state.entities if entity.n not in ids]
 
-    def _our_sha256(self, chunk_state: _ChunkState, entity: Planned) -> str | None:
+    def _our_sha256(self, chunk_state: _ChunkState, entity: PlannedEntity) -> str | None:
         """The sha256 that a version should have, from the source where nobody remembers it; None where the source
         cannot say it any more, which verify will tell."""
         if entity.n in chunk_state.files:
@@ -162,9 +162,9 @@ class ChunkLoader:
             return None
 
     def _record_file(
-        self, chunk_state: _ChunkState, entity: Planned, version: SavedObject, expected_sha256: str | None
+        self, chunk_state: _ChunkState, entity: PlannedEntity, version: SavedObject, expected_sha256: str | None
     ) -> None:
-        """Remembers the file of a version that stands, and where its checksum is not ours."""
+        """Records the archived file of a version, and as damage a checksum that is not the expected one."""
         archive_sha256 = str(version.fields.get("sjekksum") or "").lower() or None
         file, size = version.fields.get("referanseDokumentfil"), version.fields.get("filstoerrelse")
         if entity.n in chunk_state.files:
@@ -222,7 +222,7 @@ class ChunkLoader:
         )
 
     def _owners(self, chunk_state: _ChunkState) -> dict[int, str]:
-        """What bears a source key of this chunk, by bundle."""
+        """The archive's ids of objects that have a source key of this chunk, by bundle."""
         bearers = {entity.key: entity for entity in chunk_state.entities if entity.type in _RECORDS | _FOLDERS}
         owners = lookup.owners_of_keys(self._archive, self._facts.external_system, bearers)
         return {bearers[key].bundle: owner.id for key, owner in owners.items()}
@@ -247,9 +247,9 @@ class ChunkLoader:
         return one_bundle
 
     def _leave_out(
-        self, chunk_state: _ChunkState, blamed: Planned, state: str, code: str, data: Mapping[str, object]
+        self, chunk_state: _ChunkState, blamed: PlannedEntity, state: str, code: str, data: Mapping[str, object]
     ) -> BundleLeftOut:
-        """Leaves the bundle of an entity out, which is to blame."""
+        """Leaves out the bundle of the entity that is to blame."""
         self._excluded.add(blamed.bundle)
         chunk_state.entities = [entity for entity in chunk_state.entities if entity.bundle != blamed.bundle]
         fault_data = {**data, "type": blamed.type, "key": blamed.key, "line": blamed.line}
@@ -390,20 +390,22 @@ class ChunkLoader:
 
 
 def _raise_damage(chunk_state: _ChunkState) -> None:
-    """Stops where the archive holds other bytes than were sent: what stands is in the journal by now."""
+    """Raises `ChecksumDiffers` where the archive has other bytes than were sent; the journal knows the rest by now."""
     for damage in chunk_state.damaged.values():
         raise ChecksumDiffers(key=damage.key, ours=damage.sent_sha256, theirs=damage.archive_sha256)
 
 
-def _find_refused_entity(entities: Sequence[Planned], fault: ArchiveFault, actions: Sequence[Action]) -> Planned:
-    """The entity that a refusal names by its action, else the first of them."""
+def _find_refused_entity(
+    entities: Sequence[PlannedEntity], fault: ArchiveFault, actions: Sequence[Action]
+) -> PlannedEntity:
+    """The entity whose action a refusal names, else the first of them."""
     place = fault.data.get("action")
     action_id = actions[place].id if isinstance(place, int) and place < len(actions) else ""
     return next((entity for entity in entities if temporary_id(entity.n) == action_id), entities[0])
 
 
-def _split_task(task: ChunkTask, entities: Iterable[Planned]) -> tuple[ChunkTask, ...]:
-    """Two chunks in place of one, cut between bundles, with sub-keys that the cut decides."""
+def _split_task(task: ChunkTask, entities: Iterable[PlannedEntity]) -> tuple[ChunkTask, ...]:
+    """Cuts a task into two between bundles; the place of the cut decides the keys of the halves."""
     rows = list(entities)
     bundles = sorted({(row.unit, row.bundle) for row in rows})
     middle = bundles[len(bundles) // 2]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from noarkit.connectors.drift import Change
 from noarkit.engine.assembly import ArchiveTarget, IngestResult
-from noarkit.engine.workshop import connect_archive
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import OtherArchive
 from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
