@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from noarkit.asking import Archive
+    from noarkit.archive_client import Archive
     from noarkit.config import Config
     from noarkit.deliveries import Wish, compare, convert, extract
     from noarkit.engine.assembly import IngestResult
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from noarkit.extract.convert import Converted
     from noarkit.extract.run import Extracted
     from noarkit.graph.entity import Content, SetAside, Skipped
-    from noarkit.journeys import Site, close, ingest, plan, read_settings, scan, verify
+    from noarkit.ingestion import Settings as Site
+    from noarkit.ingestion import close, ingest, plan, read_settings, scan, verify
     from noarkit.load.close import Closed
-    from noarkit.load.coordinator import Stopping
+    from noarkit.load.coordinator import StopRequest as Stopping
     from noarkit.load.numbers import Numbers
     from noarkit.load.plan import PlanResult
     from noarkit.load.verification import Verified
@@ -86,9 +87,10 @@ __all__ = [
     "verify",
 ]
 
-# Imported when first asked for, so that `import noarkit` is quick and a command loads only what it needs.
+# Imported when first asked for, so that `import noarkit` is quick and a command loads only what it needs. Where the
+# public name is another than the one in its module, that one stands behind the colon.
 _HOMES = {
-    "Archive": "noarkit.asking",
+    "Archive": "noarkit.archive_client",
     "Closed": "noarkit.load.close",
     "Compared": "noarkit.validate.compare",
     "Config": "noarkit.config",
@@ -107,25 +109,25 @@ _HOMES = {
     "Report": "noarkit.validate",
     "ScanReport": "noarkit.sources.scan",
     "SetAside": "noarkit.graph.entity",
-    "Site": "noarkit.journeys",
+    "Site": "noarkit.ingestion:Settings",
     "Skipped": "noarkit.graph.entity",
     "Source": "noarkit.sources.port",
-    "Stopping": "noarkit.load.coordinator",
+    "Stopping": "noarkit.load.coordinator:StopRequest",
     "Verified": "noarkit.load.verification",
     "Wish": "noarkit.deliveries",
-    "close": "noarkit.journeys",
+    "close": "noarkit.ingestion",
     "compare": "noarkit.deliveries",
     "convert": "noarkit.deliveries",
     "extract": "noarkit.deliveries",
     "from_reader": "noarkit.sources.reader",
-    "ingest": "noarkit.journeys",
+    "ingest": "noarkit.ingestion",
     "open_source": "noarkit.origins",
-    "plan": "noarkit.journeys",
+    "plan": "noarkit.ingestion",
     "read_recipe": "noarkit.sources.recipe",
-    "read_settings": "noarkit.journeys",
-    "scan": "noarkit.journeys",
+    "read_settings": "noarkit.ingestion",
+    "scan": "noarkit.ingestion",
     "validate": "noarkit.validate",
-    "verify": "noarkit.journeys",
+    "verify": "noarkit.ingestion",
 }
 
 
@@ -133,7 +135,8 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'noarkit' has no attribute {name!r}")
-    found: object = getattr(importlib.import_module(home), name)
+    module, _, attribute = home.partition(":")
+    found: object = getattr(importlib.import_module(module), attribute or name)
     globals()[name] = found
     return found
 

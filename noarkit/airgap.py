@@ -1,4 +1,4 @@
-"""What crosses an air gap, with the keys of whoever calls: bundles leave and are taken in, receipts come back.
+"""Bundles and receipts over an air gap: seals plans, takes in bundles, checks the receipts that come back.
 
 Each step is one function; the journeys of plan, ingest and verify call them. Nothing here asks an archive.
 """
@@ -12,17 +12,17 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from noarkit.engine import continuity
-from noarkit.engine.assembly import who
-from noarkit.engine.runlog import logged
+from noarkit.engine import watermarks
+from noarkit.engine.assembly import describe_caller
+from noarkit.engine.runlog import log_run
 from noarkit.errors import ConfigFault, UsageFault
 from noarkit.events import Listener
 from noarkit.load import receiving, sealing
-from noarkit.load.delivery import deliveries
+from noarkit.load.delivery import open_deliveries
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import numbers
 from noarkit.load.plan import PlanResult
-from noarkit.load.receipt import ReceiptOrder, check_receipt, told_records
+from noarkit.load.receipt import ReceiptOrder, check_receipt, receipt_records
 from noarkit.load.sealing import PackOrder
 from noarkit.load.verification import Depth, Depths, Verified
 from noarkit.packages.sealed.read import is_sealed, open_sealed
@@ -30,7 +30,7 @@ from noarkit.report import plan_report, write_delivery, write_plan_report
 from noarkit.report.lists import write_delivered_lists, write_lists
 from noarkit.safe.signing import PublicKey, Signer, read_public, read_signer
 from noarkit.secrets import read_private_file
-from noarkit.site import Place, Site
+from noarkit.settings import Place, Settings
 from noarkit.sources.port import Source, released
 from noarkit.sources.sealed import SealedSource
 from noarkit.sources.sealed.index import INDEX
@@ -39,21 +39,21 @@ Trust = Place | Sequence[Place] | None
 _MOST_KEY_BYTES = 64 * 1024
 
 
-def signer(here: Site, given: Place | None) -> Signer:
+def signer(settings: Settings, key: Place | None) -> Signer:
     """The private key that seals, the one given or that of the settings.
 
     Raises `UsageFault` where nothing names one, `SecretFault` where others may read it, `ConfigFault`.
     """
-    path = Path(given) if given is not None else here.config.seal.key
+    path = Path(key) if key is not None else settings.config.seal.key
     if path is None:
         raise UsageFault(what="seal-key-wanted", where="--seal-key", do="--seal-key FILE (noarkit key new -o FILE)")
-    return read_signer(read_private_file(path, here.environment), str(path))
+    return read_signer(read_private_file(path, settings.environment), str(path))
 
 
-def trusted(here: Site, given: Trust) -> tuple[PublicKey, ...]:
-    """The public keys that are trusted, those given or those of the settings. Raises `UsageFault`, `ConfigFault`."""
-    named = [given] if isinstance(given, (str, Path)) else list(given or ())
-    paths = [Path(one) for one in named] or list(here.config.seal.trusted)
+def trusted_keys(settings: Settings, keys: Trust) -> tuple[PublicKey, ...]:
+    """The trusted public keys: the given ones, else those of the settings. Raises `UsageFault`, `ConfigFault`."""
+    key_places = [keys] if isinstance(keys, (str, Path)) else list(keys or ())
+    paths = [Path(key_place) for key_place in key_places] or list(settings.config.seal.trusted)
     if not paths:
         raise UsageFault(what="trust-key-wanted", where="--trust-key", do="--trust-key FILE")
     return tuple(public_key(path) for path in paths)
@@ -74,47 +74,47 @@ def is_bundle(place: object) -> bool:
 
 
 def pack(
-    planned: PlanResult,
+    result: PlanResult,
     again: Callable[[], Source],
     target: Path,
     key: Signer,
     *,
     strict: bool,
-    here: Site,
-    tell: Listener,
+    settings: Settings,
+    emit: Listener,
 ) -> PlanResult:
     """Seals the plan of a run with its documents; what was planned, with the bundle. `again` opens the source, which
     need not be there any more where the bundle is."""
-    folder = planned.folder
-    stood = sealing.sealed_before(folder, target, key)
-    if stood is not None:
-        return replace(planned, packed=stood)
-    with released(again()) as source, logged(folder.path, tell, here.now_s, "pack") as told:
-        order = PackOrder(folder, source, target, key, who(), strict)
-        return replace(planned, packed=sealing.pack(order, tell=told, now_s=here.now_s))
+    folder = result.folder
+    existing = sealing.find_sealed_bundle(folder, target, key)
+    if existing is not None:
+        return replace(result, packed=existing)
+    with released(again()) as source, log_run(folder.path, emit, settings.now_s, "pack") as emit_logged:
+        order = PackOrder(folder, source, target, key, describe_caller(), strict)
+        return replace(result, packed=sealing.pack(order, emit=emit_logged, now_s=settings.now_s))
 
 
-def received(source: object, folder: RunFolder, trust_key: Trust, here: Site, tell: Listener) -> PlanResult:
+def receive(source: object, folder: RunFolder, trust_key: Trust, settings: Settings, emit: Listener) -> PlanResult:
     """The run of a sealed bundle, proven. Raises `UsageFault` for anything else: who names a key wants a seal."""
     if not isinstance(source, (str, Path)) or not is_bundle(source):
-        shown = str(source) if isinstance(source, (str, Path)) else type(source).__name__
-        raise UsageFault(what="not-a-bundle", where=shown)
+        label = str(source) if isinstance(source, (str, Path)) else type(source).__name__
+        raise UsageFault(what="not-a-bundle", where=label)
     fresh = not (folder.path / "plan.json").exists()
-    found = receiving.receive(Path(source), folder, trusted(here, trust_key), tell)
+    plan_result = receiving.receive(Path(source), folder, trusted_keys(settings, trust_key), emit)
     if fresh:
-        write_plan_report(folder, here.config.lang)
-        write_lists(folder, here.config.lang)
-    return found
+        write_plan_report(folder, settings.config.lang)
+        write_lists(folder, settings.config.lang)
+    return plan_result
 
 
-def run_of(run: Place, output: Place | None, trust_key: Trust, here: Site, tell: Listener) -> RunFolder:
-    """The run that is meant: a folder, or what becomes of a bundle."""
+def open_run(run: Place, output: Place | None, trust_key: Trust, settings: Settings, emit: Listener) -> RunFolder:
+    """Opens a run: a run folder as it is, a bundle as the run that is made of it."""
     if output is None and trust_key is None and not is_bundle(run):
         return RunFolder(Path(run))
     if output is None:
         raise UsageFault(what="run-wanted", where=str(run), do=f"noarkit ingest {run} -o RUN")
     folder = RunFolder(Path(output))
-    received(run, folder, trust_key, here, tell)
+    receive(run, folder, trust_key, settings, emit)
     return folder
 
 
@@ -124,53 +124,55 @@ def bundle_of(folder: RunFolder) -> SealedSource:
     return SealedSource(folder.graph, folder.path / INDEX)
 
 
-def receipt_order(folder: RunFolder, target: Place, seal_key: Place | None, here: Site) -> ReceiptOrder:
+def receipt_order(folder: RunFolder, target: Place, seal_key: Place | None, settings: Settings) -> ReceiptOrder:
     """What is judged before anything is compared: hours later is too late to be told of a key that is not there."""
     if not receiving.is_received(folder):
         raise UsageFault(what="not-received", where=str(folder.path))
-    counted = numbers(folder)
-    if counted.open or counted.in_doubt:
+    counts = numbers(folder)
+    if counts.open or counts.in_doubt:
         raise UsageFault(what="run-open", where=str(folder.path), do=f"noarkit ingest {folder.path}")
     if os.path.lexists(target):
         raise UsageFault(what="exists", where=str(target))
     if not Path(target).absolute().parent.is_dir():
         raise UsageFault(what="not-there", where=str(Path(target).parent))
-    return ReceiptOrder(folder, Path(target), signer(here, seal_key), who(), "", "")
+    return ReceiptOrder(folder, Path(target), signer(settings, seal_key), describe_caller(), "", "")
 
 
 def receipt_depths(depth: Depth | None, sample: float) -> Depths:
-    """A receipt answers for every byte of a bundle. Raises `UsageFault` where less is asked for."""
+    """The depth of a verification with a receipt: every byte. Raises `UsageFault` where less is asked for."""
     if depth not in (None, "bytes") or sample < 1:
         raise UsageFault(what="receipt-whole", where="--receipt-out", do="--depth bytes")
     return Depths("bytes")
 
 
-def close_case(folder: RunFolder, receipt: Place, trust_key: Trust, here: Site, tell: Listener) -> Verified:
+def close_case(folder: RunFolder, receipt: Place, trust_key: Trust, settings: Settings, emit: Listener) -> Verified:
     """Holds a receipt against the run whose bundle it is of, writes the certificate, and notes what was delivered."""
     folder.plan()
     if not os.path.lexists(receipt):
         raise UsageFault(what="not-there", where=str(receipt))
-    keys = trusted(here, trust_key)
+    keys = trusted_keys(settings, trust_key)
     with (
-        logged(folder.path, tell, here.now_s, "verify") as told,
+        log_run(folder.path, emit, settings.now_s, "verify") as emit_logged,
         folder.locked(),
-        closing(deliveries(folder)) as known,
-        open_sealed(Path(receipt), keys, "receipt") as sealed,
+        closing(open_deliveries(folder)) as deliveries_log,
+        open_sealed(Path(receipt), keys, "receipt") as receipt_file,
     ):
-        result, found = check_receipt(sealed, folder, known, tell=told)
+        result, returned_receipt = check_receipt(receipt_file, folder, deliveries_log, emit=emit_logged)
         result.certificate = write_delivery(
-            folder, result, found, sealed.key.fingerprint, here.config.lang, now_s=here.now_s()
+            folder, result, returned_receipt, receipt_file.key.fingerprint, settings.config.lang, now_s=settings.now_s()
         )
         if result.good:
-            write_delivered_lists(folder, here.config.lang, partial(told_records, sealed))
-            known.keep_receipt(found)
+            write_delivered_lists(folder, settings.config.lang, partial(receipt_records, receipt_file))
+            deliveries_log.keep_receipt(returned_receipt)
     return result
 
 
-def move_marks(folder: RunFolder, source: Source, here: Site) -> None:
+def move_marks(folder: RunFolder, source: Source, settings: Settings) -> None:
     """A connection's next plan begins where what was delivered ends. Does nothing where not all of it arrived."""
-    with closing(deliveries(folder)) as known:
-        receipt = known.receipt()
+    with closing(open_deliveries(folder)) as deliveries_log:
+        receipt = deliveries_log.receipt()
     archive = plan_report(folder).get("context", {}).get("archive")
     if receipt is not None and archive:
-        continuity.delivered(source, folder, str(archive), receipt.identity, receipt.numbers, here.now_s())
+        watermarks.keep_delivered_watermarks(
+            source, folder, str(archive), receipt.identity, receipt.numbers, settings.now_s()
+        )

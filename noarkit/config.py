@@ -130,8 +130,8 @@ def load(sources: Sources) -> Config:
     for document in documents:
         _refuse_unknown(document)
     if profile is not None and not any(profile in _profiles(document) for document in documents):
-        known = sorted({name for document in documents for name in _profiles(document)})
-        raise ConfigFault(where=profile, why="no-such-profile", proposal=_proposal(profile, known))
+        profile_names = sorted({name for document in documents for name in _profiles(document)})
+        raise ConfigFault(where=profile, why="no-such-profile", proposal=_nearest_key(profile, profile_names))
     layers = list(_layers(sources, documents, profile))
     values: dict[str, object] = {}
     origins: dict[str, Origin] = {}
@@ -146,13 +146,13 @@ def flatten(config: Config) -> Iterator[tuple[str, str, Origin]]:
         value: object = config
         for part in setting.key.split("."):
             value = getattr(value, part)
-        yield setting.key, _shown(value), config.origins[setting.key]
+        yield setting.key, _display_value(value), config.origins[setting.key]
 
 
-def _shown(value: object) -> str:
+def _display_value(value: object) -> str:
     if isinstance(value, tuple):
-        return (os.pathsep if any(isinstance(one, Path) for one in value) else ", ").join(str(one) for one in value)
-    return f"*** ({value.shown})" if isinstance(value, SecretSource) else "" if value is None else str(value)
+        return (os.pathsep if any(isinstance(item, Path) for item in value) else ", ").join(str(item) for item in value)
+    return f"*** ({value.description})" if isinstance(value, SecretSource) else "" if value is None else str(value)
 
 
 def _documents(sources: Sources) -> Iterator[Document]:
@@ -173,8 +173,8 @@ def _named_profile(documents: list[Document]) -> str | None:
 
 
 def _profiles(document: Document) -> Mapping[str, object]:
-    found = document.data.get("profiles", {})
-    return found if isinstance(found, Mapping) else {}
+    profiles = document.data.get("profiles", {})
+    return profiles if isinstance(profiles, Mapping) else {}
 
 
 _Layer = Callable[[Setting], tuple[object, Origin] | None]
@@ -191,23 +191,23 @@ def _layers(sources: Sources, documents: list[Document], profile: str | None) ->
 
 
 def _from_mapping(
-    given: Mapping[str, str], kind: Literal["flag", "environment"], setting: Setting
+    overrides: Mapping[str, str], kind: Literal["flag", "environment"], setting: Setting
 ) -> tuple[object, Origin] | None:
     name = setting.key if kind == "flag" else setting.variable
-    if name not in given or (kind == "environment" and not given[name]):
+    if name not in overrides or (kind == "environment" and not overrides[name]):
         return None
     if setting.read is secret_source:
         return {"env": name}, Origin(kind, name)
-    return given[name], Origin(kind, name)
+    return overrides[name], Origin(kind, name)
 
 
 def _from_document(document: Document, prefix: str, setting: Setting) -> tuple[object, Origin] | None:
-    found: object = document.data
+    value: object = document.data
     for part in _parts(prefix + setting.key):
-        if not isinstance(found, Mapping) or part not in found:
+        if not isinstance(value, Mapping) or part not in value:
             return None
-        found = found[part]
-    return found, Origin("profile" if prefix else "file", document.where(prefix + setting.key))
+        value = value[part]
+    return value, Origin("profile" if prefix else "file", document.where(prefix + setting.key))
 
 
 def _parts(key: str) -> list[str]:
@@ -216,9 +216,9 @@ def _parts(key: str) -> list[str]:
 
 def _choose(setting: Setting, layers: list[_Layer]) -> tuple[object, Origin]:
     for layer in layers:
-        found = layer(setting)
-        if found is not None:
-            value, origin = found
+        choice = layer(setting)
+        if choice is not None:
+            value, origin = choice
             return setting.read(value, origin.where), origin
     return setting.default, Origin("default")
 
@@ -247,17 +247,17 @@ def _assemble(
 
 
 def _connections(document: Document) -> Iterator[tuple[str, Mapping[str, object]]]:
-    found = document.data.get("connections", {})
-    if not isinstance(found, Mapping):
+    connections = document.data.get("connections", {})
+    if not isinstance(connections, Mapping):
         raise ConfigFault(where=document.where("connections"), why="not-a-table")
-    for name, entry in found.items():
+    for name, entry in connections.items():
         if not isinstance(entry, Mapping):
             raise ConfigFault(where=document.where(f"connections.{name}"), why="not-a-table")
         if name in SERVICES:
-            for own, table in entry.items():
+            for connection_name, table in entry.items():
                 if not isinstance(table, Mapping):
-                    where = document.where(f"connections.{name}.{own}")
-                    raise ConfigFault(where=where, why="connection-without-name")
+                    location = document.where(f"connections.{name}.{connection_name}")
+                    raise ConfigFault(where=location, why="connection-without-name")
         elif not isinstance(entry.get("url"), str):
             inside = ".".join(("connections", name, *list(entry)[:1]))
             raise ConfigFault(where=document.where(inside), why="connection-to-nothing")
@@ -265,80 +265,84 @@ def _connections(document: Document) -> Iterator[tuple[str, Mapping[str, object]
 
 
 def _refuse_unknown(document: Document) -> None:
-    ours = {name: value for name, value in document.data.items() if name not in ("profile", "profiles", "connections")}
-    _judge(document, ours, "", "")
+    own_tables = {
+        name: value for name, value in document.data.items() if name not in ("profile", "profiles", "connections")
+    }
+    _check_keys(document, own_tables, "", "")
     profiles = document.data.get("profiles", {})
     if not isinstance(profiles, Mapping):
         raise ConfigFault(where=document.where("profiles"), why="not-a-table")
     for name, table in profiles.items():
         if not isinstance(table, Mapping):
             raise ConfigFault(where=document.where(f"profiles.{name}"), why="not-a-table")
-        _judge(document, table, f"profiles.{name}.", "")
+        _check_keys(document, table, f"profiles.{name}.", "")
 
 
-def _judge(document: Document, table: Mapping[str, object], prefix: str, above: str) -> None:
+def _check_keys(document: Document, table: Mapping[str, object], prefix: str, above: str) -> None:
     """Holds the keys of one table to those there are; what lies below a setting is judged when it is read."""
-    known = [setting.key for setting in SETTINGS]
+    known_keys = [setting.key for setting in SETTINGS]
     for name, value in table.items():
         key = above + name
-        where = document.where(prefix + key)
-        if key in known:
+        location = document.where(prefix + key)
+        if key in known_keys:
             continue
-        if not any(other.startswith(key + ".") for other in known):
-            raise ConfigFault(where=where, why="unknown-key", key=prefix + key, proposal=_proposal(key, sorted(known)))
+        if not any(other_key.startswith(key + ".") for other_key in known_keys):
+            raise ConfigFault(
+                where=location, why="unknown-key", key=prefix + key, proposal=_nearest_key(key, sorted(known_keys))
+            )
         if not isinstance(value, Mapping):
-            raise ConfigFault(where=where, why="not-a-table")
-        _judge(document, value, prefix, key + ".")
+            raise ConfigFault(where=location, why="not-a-table")
+        _check_keys(document, value, prefix, key + ".")
 
 
-def _proposal(name: str, known: list[str]) -> str | None:
-    return next(iter(difflib.get_close_matches(name, known, 1)), None)
+def _nearest_key(name: str, known_keys: list[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, known_keys, 1)), None)
 
 
-def _text(value: object, where: str) -> str:
+def _text(value: object, location: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ConfigFault(where=where, why="not-text")
+        raise ConfigFault(where=location, why="not-text")
     return value.strip()
 
 
-def _address(value: object, where: str) -> str:
-    text = _text(value, where)
+def _address(value: object, location: str) -> str:
+    text = _text(value, location)
     if text.startswith("embedded:"):
         return text
     try:
         split = urlsplit(text)
         _ = split.port
     except ValueError as error:
-        raise ConfigFault(where=where, why="not-an-address") from error
+        raise ConfigFault(where=location, why="not-an-address") from error
     if split.username is not None or split.password is not None:
-        raise SecretOnTheLine(where=where)
+        raise SecretOnTheLine(where=location)
     if split.scheme not in ("http", "https") or not split.hostname:
-        raise ConfigFault(where=where, why="not-an-address")
+        raise ConfigFault(where=location, why="not-an-address")
     return text.rstrip("/")
 
 
-def _names(value: object, where: str) -> tuple[str, ...]:
+def _names(value: object, location: str) -> tuple[str, ...]:
     """Names in a list; in a variable they have commas between them."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise ConfigFault(where=where, why="not-a-list")
+        raise ConfigFault(where=location, why="not-a-list")
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _path(value: object, where: str) -> Path:
-    return Path(os.path.expanduser(_text(value, where)))  # noqa: PTH111  # a ~ nobody knows stays as it stands
+def _path(value: object, location: str) -> Path:
+    return Path(os.path.expanduser(_text(value, location)))  # noqa: PTH111  # a ~ nobody knows stays as it stands
 
 
-def _paths(value: object, where: str) -> tuple[Path, ...]:
+def _paths(value: object, location: str) -> tuple[Path, ...]:
     """A list of paths; in a variable they stand apart as in PATH."""
     if isinstance(value, str):
         value = [part for part in value.split(os.pathsep) if part]
     if not isinstance(value, list) or not value:
-        raise ConfigFault(where=where, why="not-text")
-    return tuple(_path(one, where) for one in value)
+        raise ConfigFault(where=location, why="not-text")
+    return tuple(_path(path, location) for path in value)
 
 
-def _seconds(value: object, where: str) -> float:
+def _seconds(value: object, location: str) -> float:
     try:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise ValueError
@@ -346,30 +350,30 @@ def _seconds(value: object, where: str) -> float:
         if not 0 <= seconds < 1e9:
             raise ValueError
     except ValueError as error:
-        raise ConfigFault(where=where, why="not-seconds") from error
+        raise ConfigFault(where=location, why="not-seconds") from error
     return seconds
 
 
-def _yes_or_no(value: object, where: str) -> bool:
-    known = {True: True, False: False, "true": True, "1": True, "false": False, "0": False}
-    if not isinstance(value, (bool, str)) or value not in known:
-        raise ConfigFault(where=where, why="not-yes-or-no")
-    return known[value]
+def _yes_or_no(value: object, location: str) -> bool:
+    values_by_word = {True: True, False: False, "true": True, "1": True, "false": False, "0": False}
+    if not isinstance(value, (bool, str)) or value not in values_by_word:
+        raise ConfigFault(where=location, why="not-yes-or-no")
+    return values_by_word[value]
 
 
-def _zone(value: object, where: str) -> str:
-    name = _text(value, where)
+def _zone(value: object, location: str) -> str:
+    name = _text(value, location)
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ConfigFault(where=where, why="no-such-zone") from error
+        raise ConfigFault(where=location, why="no-such-zone") from error
     return name
 
 
-def _language(value: object, where: str) -> str:
-    name = _text(value, where)
+def _language(value: object, location: str) -> str:
+    name = _text(value, location)
     if name not in ("en", "nb"):
-        raise ConfigFault(where=where, why="no-such-language")
+        raise ConfigFault(where=location, why="no-such-language")
     return name
 
 

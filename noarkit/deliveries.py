@@ -13,21 +13,20 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.destination import EMBEDDED, destination, reached
-from noarkit.engine.workshop import opened
+from noarkit.destination import EMBEDDED, destination, open_target
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract.changes import ChangeLog
-from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, Wanted
+from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, ConvertOptions
 from noarkit.extract.convert import convert as convert_files
 from noarkit.extract.databases import DATABASES, convert_database
 from noarkit.extract.delivery import deliver
 from noarkit.extract.facts import read_facts
-from noarkit.extract.run import Extracted, Terms
+from noarkit.extract.run import Extracted, ExtractSettings
 from noarkit.extract.run import extract as extract_package
 from noarkit.extract.selection import Selection, all_fonds
-from noarkit.journeys import Place, Site, site
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.packages.forms import FORMS as FORMS_OF_PLACES
 from noarkit.packages.forms import look
 from noarkit.packages.marks import Form
@@ -35,6 +34,7 @@ from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.paths import require_existing
 from noarkit.safe.unpack import LIMITS
+from noarkit.settings import Place, Settings, resolve_settings
 from noarkit.validate import validate
 from noarkit.validate.compare import By, Compared, compare_extracts, compare_with_archive
 
@@ -86,8 +86,8 @@ def extract(
     *,
     form: str = "noark5",
     archive: str | None = None,
-    settings: Site | None = None,
-    stopping: Stopping | None = None,
+    settings: Settings | None = None,
+    stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> Extracted:
     """Makes a package of an archive, or of a part of it; the same call again goes on where it was stopped.
@@ -98,8 +98,8 @@ def extract(
     """
     if form not in FORMS:
         raise UsageFault(what="unknown-form", where=form, do=", ".join(FORMS))
-    here, wanted = site(archive, settings), wish or Wish()
-    halt = Stopping() if stopping is None else stopping  # one that nobody asked yet is false
+    here, wanted = resolve_settings(archive, settings), wish or Wish()
+    halt = StopRequest() if stopping is None else stopping  # one that nobody asked yet is false
     facts = read_facts(wanted.package or _own_facts())
     where = destination(here.config, here.environment)
 
@@ -107,9 +107,9 @@ def extract(
         if halt:
             raise Paused(signal=halt.reason) if halt.reason.startswith("SIG") else LimitReached(limit=halt.reason)
 
-    with reached(where, reads=True) as way, closing(opened(way.settings)) as asked:
+    with open_target(where, reads=True) as way, closing(connect_archive(way.settings)) as asked:
         tell(Event("target", {"archive": way.name, "account": way.account}))
-        terms = Terms(
+        terms = ExtractSettings(
             selection=wanted.selection,
             facts=facts,
             schemas=wanted.schemas,
@@ -123,9 +123,9 @@ def extract(
             pause=pause,
         )
         if form == NOARK:
-            made = extract_package(asked, Path(target), terms, tell=tell)
+            made = extract_package(asked, Path(target), terms, emit=tell)
         else:
-            made = deliver(asked, Path(target), Wanted(form, wanted.package or _own_facts()), terms, tell=tell)
+            made = deliver(asked, Path(target), ConvertOptions(form, wanted.package or _own_facts()), terms, emit=tell)
     # who makes a package is the first to hold it to the rules
     judged = validate(made.package, schemas=wanted.schemas, tell=tell)
     return replace(made, errors=judged.number("error"), warnings=judged.number("warning"))
@@ -149,8 +149,8 @@ def extract_each(
     *,
     form: str = "noark5",
     archive: str | None = None,
-    settings: Site | None = None,
-    stopping: Stopping | None = None,
+    settings: Settings | None = None,
+    stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> Iterator[Each]:
     """Makes a package of each fonds below the folder `target`, and `extracts.csv` there, which tells of each.
@@ -162,8 +162,11 @@ def extract_each(
     wanted = wish or Wish()
     if wanted.selection.arkiv or wanted.selection.arkivdel or wanted.selection.klasse:
         raise UsageFault(what="bad-value", where="--each")
-    here = site(archive, settings)
-    with reached(destination(here.config, here.environment)) as way, closing(opened(way.settings)) as asked:
+    here = resolve_settings(archive, settings)
+    with (
+        open_target(destination(here.config, here.environment)) as way,
+        closing(connect_archive(way.settings)) as asked,
+    ):
         fonds = [(one.id, str(one.fields.get("tittel", ""))) for one in all_fonds(asked)]
     ending = next((one for one in (".tar.gz", ".zip", ".tar") if str(target).endswith(one)), "")
     home = Path(str(target).removesuffix(ending))
@@ -212,7 +215,7 @@ def convert(
     despite_damage: bool = False,
     strict: bool = False,
     encoding: str | None = None,
-    settings: Site | None = None,
+    settings: Settings | None = None,
     tell: Listener = nobody,
 ) -> Converted:
     """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
@@ -225,7 +228,7 @@ def convert(
     made, and the lists beside `target` name all of them. Raises `PackageFault` where the source is a
     package that is not whole (unless `despite_damage`), `UsageFault`, and what `safe` refuses.
     """
-    wanted = Wanted(
+    wanted = ConvertOptions(
         form,
         Path(package) if package is not None else _own_facts(),
         limits=replace(LIMITS, encoding=named_encoding(encoding)),
@@ -235,14 +238,14 @@ def convert(
     if form in DATABASES:
         if ":" not in str(source):  # neither an address nor the name of a connection
             require_existing(str(source))
-        connections = site(None, settings).config.connections
+        connections = resolve_settings(None, settings).config.connections
         return convert_database(
-            str(source), Path(target), wanted, connections=connections, despite_damage=despite_damage, tell=tell
+            str(source), Path(target), wanted, connections=connections, despite_damage=despite_damage, emit=tell
         )
     require_existing(str(source))
     if not despite_damage:
         wanted = replace(wanted, checked=_refuse_damaged(Path(source), wanted, tell))
-    return convert_files(Path(source), Path(target), wanted, tell=tell)
+    return convert_files(Path(source), Path(target), wanted, emit=tell)
 
 
 def _form_named(kind: str | None) -> Form | None:
@@ -255,7 +258,7 @@ def _form_named(kind: str | None) -> Form | None:
     return found
 
 
-def _refuse_damaged(source: Path, wanted: Wanted, tell: Listener) -> str:
+def _refuse_damaged(source: Path, wanted: ConvertOptions, tell: Listener) -> str:
     """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen.
 
     Says what was found, as the new package tells it; nothing where the source is no package.
@@ -273,7 +276,7 @@ def _refuse_damaged(source: Path, wanted: Wanted, tell: Listener) -> str:
 
 
 def compare(
-    left: Place, right: Place, *, by: By = "id", settings: Site | None = None, tell: Listener = nobody
+    left: Place, right: Place, *, by: By = "id", settings: Settings | None = None, tell: Listener = nobody
 ) -> Compared:
     """Two extracts, or an extract and an archive (an address, or `embedded:DIR`), unit by unit. Changes nothing.
 
@@ -285,9 +288,12 @@ def compare(
         return compare_extracts(Path(left), Path(right), by)
     if len(archives) == 2:
         raise UsageFault(what="two-archives", where=" ".join(sides))
-    here = site(archives[0], settings)
+    here = resolve_settings(archives[0], settings)
     package = next(side for side in sides if not is_archive(side))
-    with reached(destination(here.config, here.environment), reads=True) as way, closing(opened(way.settings)) as asked:
+    with (
+        open_target(destination(here.config, here.environment), reads=True) as way,
+        closing(connect_archive(way.settings)) as asked,
+    ):
         tell(Event("target", {"archive": way.name, "account": way.account}))
         return compare_with_archive(Path(package), asked, by, here.config.zone)
 

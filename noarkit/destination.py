@@ -1,4 +1,4 @@
-"""Where a run goes: an address of an archive, or `embedded:DIR`, and the way there for as long as it is needed.
+"""The destination of a run: the address of an archive, or `embedded:DIR`, and how to open it.
 
 An option or the environment says it first, then the run itself, which remembers its archive, then the profile and the
 file; where nobody says anything it is `embedded:noarkit-archive`.
@@ -15,20 +15,20 @@ from pathlib import Path
 from noarkit.archive.settings import ArchiveSettings, settings_of
 from noarkit.archive.token import Credentials
 from noarkit.config import ArchiveConfig, Config
-from noarkit.engine.assembly import Way
-from noarkit.engine.workshop import opened
+from noarkit.engine.assembly import ArchiveTarget
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.events import Listener
 from noarkit.load import preflight
 from noarkit.safe.paths import require_existing
 
 EMBEDDED = "embedded:"
 DEFAULT = "embedded:noarkit-archive"
-_SAID_NOW = ("flag", "environment")
+_EXPLICIT_ORIGINS = ("flag", "environment")
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """An archive by name. `name` is what people read: the address, or `embedded:` with the whole path."""
+    """An archive to load into. `name` is for people: the address, or `embedded:` with the whole path."""
 
     name: str
     config: ArchiveConfig
@@ -43,37 +43,39 @@ class Destination:
 def destination(config: Config, environment: Mapping[str, str], remembered: str | None = None) -> Destination:
     """The archive that these settings mean, for a run that may remember one."""
     origin = config.origins.get("archive.url")
-    said_now = origin is not None and origin.kind in _SAID_NOW
-    chosen = config.archive.url if said_now else remembered or config.archive.url
-    name = chosen or DEFAULT
+    said_now = origin is not None and origin.kind in _EXPLICIT_ORIGINS
+    url = config.archive.url if said_now else remembered or config.archive.url
+    name = url or DEFAULT
     if name.startswith(EMBEDDED):
         name = EMBEDDED + str(Path(name.removeprefix(EMBEDDED)).expanduser().absolute())
     return Destination(name, config.archive, environment)
 
 
-def identity_there(where: Destination, tell: Listener) -> str | None:
+def embedded_identity(destination_: Destination, emit: Listener) -> str | None:
     """Which archive stands in the folder of an embedded one: empty where none does yet, None for one elsewhere, which
     says so when it is loaded into."""
-    folder = where.embedded
+    folder = destination_.embedded
     if folder is None:
         return None
     if not folder.is_dir() or not any(folder.iterdir()):
         return ""
-    with reached(where) as way, closing(opened(way.settings, tell=tell)) as asked:
-        return preflight.identity(asked) or way.name
+    with open_target(destination_) as target, closing(connect_archive(target.settings, emit=emit)) as connection:
+        return preflight.find_identity(connection) or target.name
 
 
 @contextmanager
-def reached(where: Destination, *, rehearse: bool = False, reads: bool = False) -> Iterator[Way]:
+def open_target(destination_: Destination, *, rehearse: bool = False, reads: bool = False) -> Iterator[ArchiveTarget]:
     """The archive, running for as long as the block lasts. Raises `ConfigFault`, `SecretFault`, `RunLocked`.
 
     With `rehearse` an embedded archive that is not there yet is only made for a moment, elsewhere; for one who only
     `reads` it is not made at all: `SourceGone`.
     """
-    folder = where.embedded
+    folder = destination_.embedded
     if folder is None:
-        config = replace(where.config, url=where.name)
-        yield Way(where.name, settings_of(config, where.environment), config.transaction_deadline_s)
+        config = replace(destination_.config, url=destination_.name)
+        yield ArchiveTarget(
+            destination_.name, settings_of(config, destination_.environment), config.transaction_deadline_s
+        )
         return
     if reads:
         require_existing(str(folder))
@@ -86,4 +88,6 @@ def reached(where: Destination, *, rehearse: bool = False, reads: bool = False) 
         settings = ArchiveSettings(
             archive.url, Credentials(archive.client_id, archive.client_secret), token_url=archive.token_url
         )
-        yield Way(where.name, settings, 0.0 if archive.started else where.config.transaction_deadline_s)
+        yield ArchiveTarget(
+            destination_.name, settings, 0.0 if archive.was_started else destination_.config.transaction_deadline_s
+        )

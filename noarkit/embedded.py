@@ -37,17 +37,17 @@ _FAULTS: dict[str, type[NoarkitError]] = {kind.code: kind for kind in (ConfigFau
 
 
 @dataclass(slots=True)
-class _House:
-    """What the threads of this process share of one folder: the service that one of them started, and who uses it."""
+class _SharedService:
+    """The service of one folder, shared by the threads of this process: its child process and the number of users."""
 
-    door: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.Lock = field(default_factory=threading.Lock)
     child: subprocess.Popen[bytes] | None = None
     users: int = 0
 
 
 # A process is the parent of its services, whichever thread started them: the last to leave ends one, not the first.
-_HOUSES: dict[Path, _House] = {}
-_HOUSES_DOOR = threading.Lock()
+_SERVICES: dict[Path, _SharedService] = {}
+_SERVICES_LOCK = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -60,24 +60,24 @@ class EmbeddedArchive:
     client_id: str
     client_secret: Secret
     _child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-    _house: _House | None = field(default=None, repr=False)
+    _service: _SharedService | None = field(default=None, repr=False)
 
     @property
-    def started(self) -> bool:
+    def was_started(self) -> bool:
         """True where this process started it; False where it was joined."""
         return self._child is not None
 
     @property
-    def gone(self) -> bool:
-        """True where its process has ended, so that nothing of what it was asked can still happen."""
+    def has_ended(self) -> bool:
+        """True where its process has ended, so that no call can take effect any more."""
         return self._child is not None and self._child.poll() is not None
 
     def stop(self) -> None:
-        """Ends it in order, where this process started it and no other thread needs it; a joined one goes on."""
-        house, self._house = self._house, None
+        """Stops the service, where this process started it and no other thread uses it; a joined one goes on."""
+        house, self._service = self._service, None
         if house is None:
             return
-        with house.door:
+        with house.lock:
             house.users -= 1
             if not house.users and house.child is not None:
                 _stop(house.child)
@@ -99,16 +99,16 @@ def open_embedded(data_dir: Path, client_id: str = CLIENT_ID, *, join_s: float =
     folder's settings or clients cannot be used, ArchiveAway where the service does not come up.
     """
     data_dir = data_dir.absolute()
-    with _HOUSES_DOOR:
-        house = _HOUSES.setdefault(data_dir.resolve(), _House())
-    with house.door:
+    with _SERVICES_LOCK:
+        house = _SERVICES.setdefault(data_dir.resolve(), _SharedService())
+    with house.lock:
         if house.child is not None and house.child.poll() is not None:
             _stop(house.child)  # it ended unasked; whoever used it has been told by its calls
             house.child = None
-        archive = _joined(data_dir, client_id) or _start(data_dir, client_id, join_s)
+        archive = _join(data_dir, client_id) or _start(data_dir, client_id, join_s)
         house.child = house.child or archive._child
         house.users += 1
-        archive._house = house
+        archive._service = house
     return archive
 
 
@@ -125,18 +125,18 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
         child.stdout.close()
 
 
-def _joined(data_dir: Path, client_id: str) -> EmbeddedArchive | None:
+def _join(data_dir: Path, client_id: str) -> EmbeddedArchive | None:
     from noarkit.server.run import SERVING_FILE
 
     try:
-        told = json.loads((data_dir / SERVING_FILE).read_text("utf-8"))
-        parts = urlsplit(told["url"])
+        serving = json.loads((data_dir / SERVING_FILE).read_text("utf-8"))
+        parts = urlsplit(serving["url"])
         with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=2.0):
             pass
-        os.kill(told["pid"], 0)
+        os.kill(serving["pid"], 0)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return _handle(data_dir, client_id, told, None)
+    return _handle(data_dir, client_id, serving, None)
 
 
 def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
@@ -154,16 +154,16 @@ def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
             umask=0o077,  # titles and documents are for the owner of the archive alone
             env=child_environment(),
         )
-    told = _first_line(child)
-    if told is None or "url" not in told:
+    message = _first_line(child)
+    if message is None or "url" not in message:
         _end(child)
-        return _or_joined(data_dir, client_id, told or {}, join_s)
-    return _handle(data_dir, client_id, told, child)
+        return _join_or_fail(data_dir, client_id, message or {}, join_s)
+    return _handle(data_dir, client_id, message, child)
 
 
-def _or_joined(data_dir: Path, client_id: str, told: dict[str, object], join_s: float) -> EmbeddedArchive:
-    """What to do where the child did not come up: join who was quicker, or say why."""
-    kind, data = _FAULTS.get(str(told.get("code")), ArchiveAway), told.get("data")
+def _join_or_fail(data_dir: Path, client_id: str, message: dict[str, object], join_s: float) -> EmbeddedArchive:
+    """Joins the service of a process that started it first; raises the child's fault where there is none."""
+    kind, data = _FAULTS.get(str(message.get("code")), ArchiveAway), message.get("data")
     fault = (
         kind(**data) if isinstance(data, dict) else ArchiveAway(call="start", description=f"see {data_dir}/server.log")
     )
@@ -171,27 +171,29 @@ def _or_joined(data_dir: Path, client_id: str, told: dict[str, object], join_s: 
         raise fault
     ends = time.monotonic() + join_s
     while time.monotonic() < ends:
-        joined = _joined(data_dir, client_id)
-        if joined is not None:
-            return joined
+        archive = _join(data_dir, client_id)
+        if archive is not None:
+            return archive
         time.sleep(0.1)
     raise fault
 
 
 def _handle(
-    data_dir: Path, client_id: str, told: dict[str, object], child: subprocess.Popen[bytes] | None
+    data_dir: Path, client_id: str, message: dict[str, object], child: subprocess.Popen[bytes] | None
 ) -> EmbeddedArchive:
     from noarkit.server.clients import ClientsFile
 
     try:
-        account = ClientsFile(Path(str(told["clients"]))).current().accounts.get(client_id)
+        account = ClientsFile(Path(str(message["clients"]))).current().accounts.get(client_id)
         if account is None:
-            raise ConfigFault(where=str(told["clients"]), why=f"there is no client {client_id}")
+            raise ConfigFault(where=str(message["clients"]), why=f"there is no client {client_id}")
     except ConfigFault:
         if child is not None:
             _end(child)
         raise
-    return EmbeddedArchive(data_dir, str(told["url"]), str(told["token_url"]), client_id, Secret(account.secret), child)
+    return EmbeddedArchive(
+        data_dir, str(message["url"]), str(message["token_url"]), client_id, Secret(account.secret), child
+    )
 
 
 def _first_line(child: subprocess.Popen[bytes]) -> dict[str, object] | None:
@@ -204,10 +206,10 @@ def _first_line(child: subprocess.Popen[bytes]) -> dict[str, object] | None:
         timer.cancel()
         timer.join()
     try:
-        told = json.loads(line)
+        message = json.loads(line)
     except ValueError:
         return None
-    return told if isinstance(told, dict) else None
+    return message if isinstance(message, dict) else None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
@@ -224,37 +226,37 @@ def _serve_for_parent(arguments: list[str]) -> int:
 
     if _WITH_PARENT in arguments and sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    stopping = threading.Event()
+    stop_event = threading.Event()
 
     def watch() -> None:
         # a bare read: a buffered one would hold a lock that the interpreter wants at its end
         while os.read(0, 1024):
             pass
-        stopping.set()
+        stop_event.set()
 
-    def ready(told: Ready) -> None:
-        _say({"url": told.url, "token_url": told.token_url, "clients": str(told.clients)})
+    def ready(readiness: Ready) -> None:
+        _report({"url": readiness.url, "token_url": readiness.token_url, "clients": str(readiness.clients)})
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
     try:
-        serve(Path(arguments[0]), Address(port=0), ready=ready, stopping=stopping)
+        serve(Path(arguments[0]), Address(port=0), ready=ready, stopping=stop_event)
     except NoarkitError as fault:
-        return _say_why(fault)
+        return _report_fault(fault)
     except (OSError, sqlite3.Error) as error:
         disk = fault_of_disk(error)
         if disk is None:
             raise
-        return _say_why(disk)
+        return _report_fault(disk)
     return 0
 
 
-def _say_why(fault: NoarkitError) -> int:
-    _say({"code": fault.code, "data": {name: str(value) for name, value in fault.data.items()}})
+def _report_fault(fault: NoarkitError) -> int:
+    _report({"code": fault.code, "data": {name: str(value) for name, value in fault.data.items()}})
     return fault.exit_code
 
 
-def _say(told: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
+def _report(message: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 

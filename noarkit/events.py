@@ -25,7 +25,7 @@ class Listener(Protocol):
 
 
 def nobody(event: Event, /) -> None:
-    """The listener of those who do not care."""
+    """A listener that ignores every event."""
 
 
 def everybody(*listeners: Listener) -> Callable[[Event], None]:

@@ -1,4 +1,4 @@
-"""The source behind what a user names: a path, a URL, a connection, a run that was planned, or a source itself."""
+"""Opens the source that a user names: by path, URL or connection, of a planned run, or given as an object."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.receiving import is_received
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.unpack import LIMITS
-from noarkit.site import Place, Site, site
+from noarkit.settings import Place, Settings, resolve_settings
 from noarkit.sources.connector import find_connection, is_connection_name, reopen_connection, standing
 from noarkit.sources.opening import open_source as find_source
 from noarkit.sources.opening import reopen
 from noarkit.sources.port import Settling, Source, SourceIdentity, keyed
 
 
-def open_source(place: Place, *, settings: Site | None = None) -> Source:
+def open_source(place: Place, *, settings: Settings | None = None) -> Source:
     """The source behind a path, URL or name, as a value: to ask for a recipe, or to give to `scan` and `plan`.
 
     Raises `SourceGone`, `UsageFault`, `ConfigFault`.
@@ -34,10 +34,10 @@ def open_source(place: Place, *, settings: Site | None = None) -> Source:
 
 def source_at(
     source: Place | Source,
-    here: Site | None,
+    settings: Settings | None,
     archive: str | None = None,
     kind: str | None = None,
-    tell: Listener = nobody,
+    emit: Listener = nobody,
     *,
     encoding: str | None = None,
 ) -> Source:
@@ -50,51 +50,51 @@ def source_at(
                 what="reader-bare", where=type(source).__name__, do="noarkit.from_reader(reader, 'my-system')"
             )
         return source
-    where = os.fspath(source)
-    if kind is None and is_connection_name(where):
-        here = here or site()
-        now = datetime.fromtimestamp(here.now_s(), UTC)
-        found = find_connection(where, here.config, here.environment, now)
-        if found is not None:
-            return standing.from_marks(found, archive)
-    found_there = find_source(where, kind, tell, limits)
-    return found_there if here is None else keyed(found_there, here.config.connections)
+    address = os.fspath(source)
+    if kind is None and is_connection_name(address):
+        settings = settings or resolve_settings()
+        now = datetime.fromtimestamp(settings.now_s(), UTC)
+        connection = find_connection(address, settings.config, settings.environment, now)
+        if connection is not None:
+            return standing.from_marks(connection, archive)
+    found_there = find_source(address, kind, emit, limits)
+    return found_there if settings is None else keyed(found_there, settings.config.connections)
 
 
 def source_of(folder: RunFolder) -> SourceIdentity:
     """The source that a run was planned from. Raises `JournalFault` where the folder holds no plan."""
     folder.plan()
     with closing(GraphStore.open(folder.graph)) as graph:
-        kind, where = graph.meta("source_kind") or "", graph.meta("source_where") or ""
-        found = json.loads(graph.meta("source_settings") or "{}")
-    return SourceIdentity(kind, where, found)
+        kind, address = graph.meta("source_kind") or "", graph.meta("source_where") or ""
+        source_settings = json.loads(graph.meta("source_settings") or "{}")
+    return SourceIdentity(kind, address, source_settings)
 
 
-def same_source(folder: RunFolder, source: Place, kind: str | None = None) -> None:
+def check_same_source(folder: RunFolder, source: Place, kind: str | None = None) -> None:
     """Raises `UsageFault` where a run was planned from another source than this, read as `kind`."""
-    named = os.fspath(source) if isinstance(source, str | Path) else ""
-    where = named if is_connection_name(named) else source_at(source, None, kind=kind).identity.where
-    if source_of(folder).where != where:
+    name = os.fspath(source) if isinstance(source, str | Path) else ""
+    address = name if is_connection_name(name) else source_at(source, None, kind=kind).identity.where
+    if source_of(folder).where != address:
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
 
 
-def reopened(folder: RunFolder, here: Site, given: Source | None = None) -> Source:
+def reopen_source(folder: RunFolder, settings: Settings, source: Source | None = None) -> Source:
     """The source of a run: the one given, which must be that one, or what is found where the plan says; the bundle
     for a run that came in one."""
     if is_received(folder):
         return airgap.bundle_of(folder)
     identity = source_of(folder)
-    if given is not None:
-        found = source_at(given, here)
-        if (found.identity.kind, found.identity.where) != (identity.kind, identity.where):
+    if source is not None:
+        own_source = source_at(source, settings)
+        if (own_source.identity.kind, own_source.identity.where) != (identity.kind, identity.where):
             raise UsageFault(what="run-of-other-source", where=str(folder.path))
-        return settled(found, folder.path)
-    service = reopen_connection(identity, here.config, here.environment, folder.path)
-    return settled(service or keyed(reopen(identity), here.config.connections), folder.path)
+        return prepare_source(own_source, folder.path)
+    service = reopen_connection(identity, settings.config, settings.environment, folder.path)
+    return prepare_source(service or keyed(reopen(identity), settings.config.connections), folder.path)
 
 
-def settled(source: Source, folder: Path) -> Source:
-    """The source, told where the run lies that it is read for."""
+def prepare_source(source: Source, folder: Path) -> Source:
+    """Prepares a source for the run that it is read for, where it needs to know the run's folder."""
     if isinstance(source, Settling):
         source.settle(folder)
     return source

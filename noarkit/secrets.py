@@ -71,11 +71,11 @@ class SecretSource:
         else:
             text = _read_variable(self.value[0], environment)
         if not text:
-            raise SecretFault(where=self.shown, why="secret-empty")
+            raise SecretFault(where=self.description, why="secret-empty")
         return Secret(text)
 
     @property
-    def shown(self) -> str:
+    def description(self) -> str:
         """How a person is told where it lies; the words of a command stay hidden but its name."""
         return f"{self.kind} {self.value[0]}"
 
@@ -85,30 +85,32 @@ def read_private_file(path: Path, environment: Mapping[str, str]) -> bytes:
 
     What the service manager keeps for us alone may have any mode.
     """
-    kept = environment.get("CREDENTIALS_DIRECTORY")
+    credentials_folder = environment.get("CREDENTIALS_DIRECTORY")
     try:
         with path.open("rb") as file:
-            if os.name == "posix" and not (kept and path.parent.resolve() == Path(kept).resolve()):
+            if os.name == "posix" and not (
+                credentials_folder and path.parent.resolve() == Path(credentials_folder).resolve()
+            ):
                 _refuse_open_to_others(os.fstat(file.fileno()), path)
             return file.read(MAX_SECRET_BYTES)
     except OSError as error:
         raise SecretFault(where=str(path), why="not-there" if _is_missing(error) else "unreadable") from error
 
 
-def secret_source(entry: object, where: str) -> SecretSource:
+def secret_source(entry: object, location: str) -> SecretSource:
     """Reads a config entry such as `{ file = "…" }`; `SecretFault` for a secret that stands in the config itself."""
     if isinstance(entry, str):
-        raise SecretFault(where=where, why="secret-inline")
+        raise SecretFault(where=location, why="secret-inline")
     if not isinstance(entry, Mapping) or len(entry) != 1:
-        raise SecretFault(where=where, why="secret-form")
+        raise SecretFault(where=location, why="secret-form")
     ((kind, value),) = entry.items()
     words = tuple(value) if isinstance(value, list) else (value,)
     if not words or not words[0] or not all(isinstance(word, str) for word in words):
-        raise SecretFault(where=where, why="secret-form")
-    for known in KINDS:
-        if kind == known and (kind == "command") == isinstance(value, list):
-            return SecretSource(known, words, where)
-    raise SecretFault(where=where, why="secret-form")
+        raise SecretFault(where=location, why="secret-form")
+    for secret_kind in KINDS:
+        if kind == secret_kind and (kind == "command") == isinstance(value, list):
+            return SecretSource(secret_kind, words, location)
+    raise SecretFault(where=location, why="secret-form")
 
 
 def _read_file(path: Path) -> str:
@@ -122,9 +124,9 @@ def _read_file(path: Path) -> str:
     return _text(content, str(path))
 
 
-def _refuse_open_to_others(found: os.stat_result, path: Path) -> None:
-    if found.st_mode & (stat.S_IRWXG | stat.S_IRWXO) or found.st_uid not in (os.geteuid(), 0):
-        raise SecretFault(where=str(path), why="secret-open", mode=f"{stat.S_IMODE(found.st_mode):04o}")
+def _refuse_open_to_others(status: os.stat_result, path: Path) -> None:
+    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO) or status.st_uid not in (os.geteuid(), 0):
+        raise SecretFault(where=str(path), why="secret-open", mode=f"{stat.S_IMODE(status.st_mode):04o}")
 
 
 def _read_credential(name: str, environment: Mapping[str, str]) -> str:
@@ -140,9 +142,9 @@ def _read_credential(name: str, environment: Mapping[str, str]) -> str:
         raise SecretFault(where=f"credential {name}", why="not-there") from error
 
 
-def _run(words: tuple[str, ...], where: str) -> str:
+def _run(words: tuple[str, ...], location: str) -> str:
     try:
-        done = subprocess.run(  # noqa: S603  # the command stands in the site's own config
+        completed = subprocess.run(  # noqa: S603  # the command stands in the site's own config
             words,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -155,9 +157,9 @@ def _run(words: tuple[str, ...], where: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         # chained without its words: a fault of the system repeats the whole command
         raise SecretFault(where=f"command {words[0]}", why="command-failed", detail=type(error).__name__) from None
-    if done.returncode != 0:
-        raise SecretFault(where=f"command {words[0]}", why="command-failed", detail=f"exit {done.returncode}")
-    return _text(done.stdout[:MAX_SECRET_BYTES], where)
+    if completed.returncode != 0:
+        raise SecretFault(where=f"command {words[0]}", why="command-failed", detail=f"exit {completed.returncode}")
+    return _text(completed.stdout[:MAX_SECRET_BYTES], location)
 
 
 def _read_variable(name: str, environment: Mapping[str, str]) -> str:
@@ -167,13 +169,13 @@ def _read_variable(name: str, environment: Mapping[str, str]) -> str:
         raise SecretFault(where=f"env {name}", why="not-set") from error
 
 
-def _text(content: bytes, where: str) -> str:
+def _text(content: bytes, location: str) -> str:
     """The first line: what an editor or an echo puts after it is no part of a secret."""
     try:
         return content.decode("utf-8").split("\n", 1)[0].strip()
     except UnicodeDecodeError:
         # not chained: the system's fault would repeat the bytes
-        raise SecretFault(where=where, why="not-text") from None
+        raise SecretFault(where=location, why="not-text") from None
 
 
 def _is_missing(error: OSError) -> bool:

@@ -11,9 +11,9 @@ from pathlib import Path
 import noarkit
 from noarkit.deliveries import Wish
 from noarkit.events import Event
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.verification import Verified
-from noarkit.report.validated import write_validation
+from noarkit.report.validation_page import write_validation
 from noarkit.words import left
 from noarkit.words.texts import texts
 
@@ -55,7 +55,7 @@ def main() -> int:
 def load_with_a_stop(run: Path, archive: str) -> bool:
     """Loads a part, stops, and loads the rest; True where all of it is done and the numbers add up."""
     say("4. Ingest into an archive of my own, and I stop it in its middle, as a Ctrl-C would:")
-    stopping = Stopping()
+    stopping = StopRequest()
 
     def interrupt(event: Event) -> None:
         if event.name == "chunk_done" and event.data.get("bytes"):

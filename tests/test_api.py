@@ -14,7 +14,7 @@ from noarkit import Event, IngestResult, PlanResult, ScanReport, Verified
 from noarkit.config import ArchiveConfig, Config
 from noarkit.destination import DEFAULT, destination
 from noarkit.errors import ConfigFault, PlanFault, SourceGone
-from noarkit.journeys import Site, site
+from noarkit.settings import Settings, resolve_settings
 
 
 def source(place: Path) -> Path:
@@ -78,14 +78,14 @@ def test_a_source_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
         noarkit.scan(tmp_path / "nothing")
 
 
-def settings(url: str | None, kind: str = "file") -> Site:
+def settings(url: str | None, kind: str = "file") -> Settings:
     from types import MappingProxyType
 
     from noarkit.config import Origin
 
     origins = MappingProxyType({"archive.url": Origin(kind, "x")})  # type: ignore[arg-type]  # a kind it knows
     config = Config(ArchiveConfig(url=url), None, "Europe/Oslo", "en", {}, origins, ())
-    return Site(config, {})
+    return Settings(config, {})
 
 
 @pytest.mark.parametrize(
@@ -113,5 +113,5 @@ def test_where_nobody_says_anything_it_is_an_archive_of_ones_own() -> None:
 
 
 def test_an_archive_given_to_a_call_goes_before_its_settings() -> None:
-    here = site("https://now.example.org", settings("https://file.example.org"))
+    here = resolve_settings("https://now.example.org", settings("https://file.example.org"))
     assert destination(here.config, here.environment, "https://was.example.org").name == "https://now.example.org"

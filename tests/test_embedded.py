@@ -27,12 +27,12 @@ def test_a_new_folder_becomes_an_archive_that_answers_and_ends_when_told(tmp_pat
     began = time.monotonic()
     with open_embedded(tmp_path / "archive") as archive:
         assert time.monotonic() - began < 10
-        assert archive.started
-        assert not archive.gone
+        assert archive.was_started
+        assert not archive.has_ended
         assert archive.token_url == archive.url.removesuffix("/rms/api/public") + "/idp/oauth2/token"
         assert wire(archive).call("GET", "info/me").json() == {"userId": "integration"}
         assert archive.client_secret.reveal() not in repr(archive)
-    assert archive.gone
+    assert archive.has_ended
     assert not (tmp_path / "archive" / "serving.json").exists()
     with pytest.raises(ConnectionRefusedError):
         wire_to(archive.url).call("GET", "info/me")
@@ -41,7 +41,7 @@ def test_a_new_folder_becomes_an_archive_that_answers_and_ends_when_told(tmp_pat
 def test_a_second_user_joins_the_running_one_and_does_not_end_it(tmp_path: Path) -> None:
     with open_embedded(tmp_path) as first:
         with open_embedded(tmp_path, client_id="admin") as second:
-            assert (second.url, second.started) == (first.url, False)
+            assert (second.url, second.was_started) == (first.url, False)
             assert wire(second).call("GET", "info/me").json() == {"userId": "admin"}
         assert wire(first).call("GET", "info/me").status == 200
 
@@ -72,7 +72,7 @@ def test_a_note_left_by_a_killed_archive_does_not_mislead(tmp_path: Path) -> Non
     note = {"url": "http://127.0.0.1:1/rms/api/public", "token_url": "", "clients": "", "pid": dead.pid}
     (tmp_path / "serving.json").write_text(json.dumps(note))
     with open_embedded(tmp_path) as archive:
-        assert archive.started
+        assert archive.was_started
 
 
 def test_settings_that_cannot_be_used_are_named(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_client_that_is_not_in_the_file_is_named_and_nothing_stays_behind(tmp_
     with pytest.raises(ConfigFault):
         open_embedded(tmp_path, client_id="nobody")
     with open_embedded(tmp_path) as archive:
-        assert archive.started
+        assert archive.was_started
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="asks for a process by its id")

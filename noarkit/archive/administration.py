@@ -45,14 +45,14 @@ class Administration:
 
     def code_lists(self, type_name: str | None = None, field: str | None = None) -> tuple[ListedCodes, ...]:
         """The code lists, one entry for each type and field that has one; all, or of a type, or of a field."""
-        query = wire.given(type=type_name, field=field)
+        query = wire.without_unset(type=type_name, field=field)
         answer = self._archive.call(Call("code_lists", "GET", ("code-lists",), query))
-        return tuple(wire.code_list(one) for one in wire.results(answer, "code_lists"))
+        return tuple(wire.code_list(entry) for entry in wire.results(answer, "code_lists"))
 
     def put_code(self, list_name: str, code: ListedCode) -> ListedCode:
         """Creates or replaces a value of a code list."""
         body = wire.code_body(code)
-        rehearsed: Json = {**wire.rehearsed(body), "code": code.code}
+        rehearsed: Json = {**wire.rehearsed_answer(body), "code": code.code}
         answer = self._change("put_code", "PUT", ("code-lists", list_name, code.code), body, rehearsed)
         return wire.code(answer, "put_code")
 
@@ -62,13 +62,13 @@ class Administration:
 
     def business_groups(self, group_id: str | None = None, field_id: str | None = None) -> tuple[BusinessGroup, ...]:
         """The registry of business-specific metadata; all, or one group, or one field."""
-        query = wire.given(groupId=group_id, fieldId=field_id)
+        query = wire.without_unset(groupId=group_id, fieldId=field_id)
         answer = self._archive.call(Call("business_groups", "GET", ("bsm-registry",), query))
-        return tuple(wire.business_group(one) for one in wire.results(answer, "business_groups"))
+        return tuple(wire.business_group(entry) for entry in wire.results(answer, "business_groups"))
 
     def put_business_group(self, group: BusinessGroup) -> None:
         """Creates or replaces a group; its fields have calls of their own."""
-        body = {"groupName": group.name, **wire.given(groupDescription=group.description)}
+        body = {"groupName": group.name, **wire.without_unset(groupDescription=group.description)}
         self._change("put_business_group", "PUT", ("bsm-registry", "group", group.id), body)
 
     def delete_business_group(self, group_id: str) -> None:
@@ -92,23 +92,23 @@ class Administration:
 
     def set_text(self, version_id: str, text: str | None) -> None:
         """Says what the text of a document version is; None: it has none."""
-        body = {"dokumentversjonId": version_id, **wire.given(tekst=text)}
+        body = {"dokumentversjonId": version_id, **wire.without_unset(tekst=text)}
         self._change("set_text", "POST", ("full-text", "set"), body)
 
-    def changes(self, asked: ChangesOf) -> LogEntries:
+    def changes(self, request: ChangesOf) -> LogEntries:
         """Some entries of the change log of an object."""
-        body = wire.changes_body(asked)
+        body = wire.changes_body(request)
         answer = self._archive.call(Call("changes", "POST", ("logs", "change-log"), body=body))
-        return wire.log_entries(answer, "changes", asked.offset)
+        return wire.log_entries(answer, "changes", request.offset)
 
     def all_changes(self, object_id: str, type_name: str | None = None) -> Iterator[Mapping[str, Json]]:
         """Every entry of the change log of an object and what is below it."""
         offset = 0
         while True:
-            some = self.changes(ChangesOf(object_id, type_name, offset=offset))
-            yield from some.entries
-            offset += len(some.entries)
-            if not some.has_more or not some.entries:
+            page = self.changes(ChangesOf(object_id, type_name, offset=offset))
+            yield from page.entries
+            offset += len(page.entries)
+            if not page.has_more or not page.entries:
                 return
 
     def exported_changes(
@@ -122,11 +122,11 @@ class Administration:
         while True:
             body: dict[str, Json] = {"after": after, "revisionTypes": list(kinds), "notByUserIds": list(not_by)}
             path = ("logs", "change-log", "export")
-            some = wire.log_entries(self._archive.call(Call("exported_changes", "POST", path, body=body)), "changes", 0)
-            yield from some.entries
-            if not some.has_more or not some.entries:
+            page = wire.log_entries(self._archive.call(Call("exported_changes", "POST", path, body=body)), "changes", 0)
+            yield from page.entries
+            if not page.has_more or not page.entries:
                 return
-            after = int(str(some.entries[-1].get("revisionId", 0)))
+            after = int(str(page.entries[-1].get("revisionId", 0)))
 
     def import_changes(self, entries: Iterable[Mapping[str, Json]]) -> int:
         """Adds entries to the change log as another archive told them; says how many were new to it.
@@ -134,10 +134,10 @@ class Administration:
         Goes in portions, of which each is taken whole or not at all. Only our own embedded archive can.
         """
         coming, imported = iter(entries), 0
-        while some := list(islice(coming, _IMPORTED_AT_ONCE)):
-            rehearsed: Json = {"imported": len(some)}
+        while batch := list(islice(coming, _IMPORTED_AT_ONCE)):
+            rehearsed: Json = {"imported": len(batch)}
             path = ("logs", "change-log", "import")
-            answer = self._change("import_changes", "POST", path, {"entries": some}, rehearsed)
+            answer = self._change("import_changes", "POST", path, {"entries": batch}, rehearsed)
             imported += wire.number(wire.members(answer, "import_changes"), "imported", "import_changes")
         return imported
 
@@ -162,7 +162,7 @@ class Administration:
     ) -> None:
         """Has an object and all below it deleted, later; what precedents refer to only where told so."""
         body = {"type": type_name, "id": object_id, "deleteObjectsLinkedToPrecedents": with_precedents}
-        self._bulk("delete", body | wire.given(version=version))
+        self._bulk("delete", body | wire.without_unset(version=version))
 
     def expand_folder(self, folder_id: str, case_file: Mapping[str, Json]) -> None:
         """Makes a Saksmappe of a Mappe. Only newer archives can."""
@@ -182,8 +182,8 @@ class Administration:
 
     def access_groups(self) -> Iterator[AccessGroup]:
         """Every access group."""
-        for one in self._pages("access_groups", ("access-group",), "groups", {}):
-            yield wire.access_group(one, "access_groups")
+        for entry in self._pages("access_groups", ("access-group",), "groups", {}):
+            yield wire.access_group(entry, "access_groups")
 
     def access_group(self, group_id: int) -> AccessGroup:
         """One access group."""
@@ -193,7 +193,7 @@ class Administration:
     def add_access_group(self, group: AccessGroup) -> AccessGroup:
         """Makes a group, which can do nothing but what it says."""
         body = wire.access_group_body(group)
-        rehearsed: Json = {**wire.rehearsed(body), "id": 0}
+        rehearsed: Json = {**wire.rehearsed_answer(body), "id": 0}
         return wire.access_group(
             self._change("add_access_group", "POST", ("access-group",), body, rehearsed), "add_access_group"
         )
@@ -201,7 +201,7 @@ class Administration:
     def set_access_group(self, group: AccessGroup) -> AccessGroup:
         """Gives the group of that id these members."""
         body = wire.access_group_body(group)
-        rehearsed: Json = {**wire.rehearsed(body), "id": group.id}
+        rehearsed: Json = {**wire.rehearsed_answer(body), "id": group.id}
         path = ("access-group", str(group.id))
         return wire.access_group(self._change("set_access_group", "PUT", path, body, rehearsed), "set_access_group")
 
@@ -226,9 +226,12 @@ class Administration:
 
     def permissions(self, place: Place, group_id: int | None = None) -> Iterator[Permission]:
         """Every permission at a place, of all groups or of one."""
-        query = {**wire.place_query(place), **wire.given(accessGroupId=None if group_id is None else str(group_id))}
-        for one in self._pages("permissions", ("permission", wire.place_kind(place)), "permissions", query):
-            yield wire.permission(one, place)
+        query = {
+            **wire.place_query(place),
+            **wire.without_unset(accessGroupId=None if group_id is None else str(group_id)),
+        }
+        for entry in self._pages("permissions", ("permission", wire.place_kind(place)), "permissions", query):
+            yield wire.permission(entry, place)
 
     def add_permission(self, permission: Permission) -> Permission:
         """Grants a group permissions at a place where it has none yet."""
@@ -240,14 +243,17 @@ class Administration:
 
     def delete_permission(self, place: Place, group_id: int | None = None) -> None:
         """Takes the permissions at a place away, from one group or from all."""
-        query = {**wire.place_query(place), **wire.given(accessGroupId=None if group_id is None else str(group_id))}
+        query = {
+            **wire.place_query(place),
+            **wire.without_unset(accessGroupId=None if group_id is None else str(group_id)),
+        }
         path = ("permission", wire.place_kind(place))
         self._archive.call(Call("delete_permission", "DELETE", path, query, changes=True))
 
     def _set_permission(self, name: str, method: Literal["POST", "PUT"], permission: Permission) -> Permission:
         body = wire.permission_body(permission)
         path = ("permission", wire.place_kind(permission.place))
-        return wire.permission(self._change(name, method, path, body, wire.rehearsed(body)), permission.place)
+        return wire.permission(self._change(name, method, path, body, wire.rehearsed_answer(body)), permission.place)
 
     def _bulk(self, verb: str, body: Mapping[str, object]) -> None:
         self._change(f"bulk_{verb}", "POST", ("bulk", verb), body)
@@ -263,10 +269,10 @@ class Administration:
         while True:
             page_query = {**query, "offset": str(offset), "limit": str(_PAGE)}
             answer = self._archive.call(Call(name, "GET", path, page_query))
-            some = wire.results(answer, name, member)
-            yield from some
-            offset += len(some)
-            if not some or wire.members(answer, name).get("hasMore") is not True:
+            batch = wire.results(answer, name, member)
+            yield from batch
+            offset += len(batch)
+            if not batch or wire.members(answer, name).get("hasMore") is not True:
                 return
 
     def _change(

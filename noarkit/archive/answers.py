@@ -1,4 +1,4 @@
-"""What came back → the fault it means: status codes, error bodies and broken exchanges become faults here alone.
+"""Translates answers of the archive to faults: status codes, error bodies and broken exchanges, here alone.
 
 Error bodies come in two forms, a JSON object or plain text; both are read. Nothing of a login page is ever quoted.
 """
@@ -14,7 +14,7 @@ from functools import cache
 
 import orjson
 
-from noarkit.archive.stream import Broken
+from noarkit.archive.stream import BrokenExchange
 from noarkit.errors import (
     AnswerLost,
     ArchiveAway,
@@ -59,71 +59,73 @@ _BY_STATUS: Mapping[int, type[ArchiveFault]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What was asked, as far as its faults need to know."""
+class CallContext:
+    """The context of a call that its faults need: its name, host, and whether it changes anything."""
 
     call: str
     changes: bool = False
     host: str = ""
 
 
-def broken_exchange(broken: Broken, asked: Asked) -> ArchiveFault:
+def broken_exchange(error: BrokenExchange, context: CallContext) -> ArchiveFault:
     """The fault of an exchange that did not come to its end."""
-    if broken.reason == "trust":
-        return TrustFault(call=asked.call, host=asked.host, **tls.told(broken.why))
-    if broken.reason == "denied":
-        return ProxyDenied(call=asked.call, why=broken.why)
-    if broken.reason == "away" or not broken.sent:
-        return ArchiveAway(call=asked.call, why=broken.why)
-    if broken.reason == "stalled":
-        return TransferStalled(call=asked.call, why=broken.why)
-    if broken.reason == "strange":
-        return strange(asked, broken.why)
-    return AnswerLost(call=asked.call, why=broken.why)
+    if error.reason == "trust":
+        return TrustFault(call=context.call, host=context.host, **tls.told(error.detail))
+    if error.reason == "denied":
+        return ProxyDenied(call=context.call, why=error.detail)
+    if error.reason == "away" or not error.sent:
+        return ArchiveAway(call=context.call, why=error.detail)
+    if error.reason == "stalled":
+        return TransferStalled(call=context.call, why=error.detail)
+    if error.reason == "strange":
+        return strange_answer(context, error.detail)
+    return AnswerLost(call=context.call, why=error.detail)
 
 
-def refused_answer(status: int, body: bytes, retry_after: str | None, asked: Asked, now_s: float) -> ArchiveFault:
+def refused_answer(
+    status: int, body: bytes, retry_after: str | None, context: CallContext, now_s: float
+) -> ArchiveFault:
     """The fault that an answer without success means."""
     if status < 400:
-        return ArchiveStrange(call=asked.call, status=status, why="redirect" if status >= 300 else "status")
+        return ArchiveStrange(call=context.call, status=status, why="redirect" if status >= 300 else "status")
     kind = _BY_STATUS.get(status, ArchiveBroken if status >= 500 else ArchiveRefused)
-    data: dict[str, object] = {"call": asked.call, "status": status, **_told(body)}
+    data: dict[str, object] = {"call": context.call, "status": status, **_error_details(body)}
     if kind is ProxyDenied:
-        return ProxyDenied(call=asked.call, status=status, why="proxy-name-or-password")
+        return ProxyDenied(call=context.call, status=status, why="proxy-name-or-password")
     if kind is ArchiveBusy:
         retry_after_s = _retry_after_s(retry_after, now_s)
         data |= {} if retry_after_s is None else {"retry_after_s": retry_after_s}
     if kind is ArchiveRefused:
-        data |= _blamed(str(data["description"]))
+        data |= _named_action_and_field(str(data["description"]))
     return kind(**data)
 
 
-def json_of(body: bytes, asked: Asked) -> object:
-    """The JSON of a good answer, None where it has no body. Raises `ArchiveStrange`."""
+def parse_json(body: bytes, context: CallContext) -> object:
+    """Parses the JSON of a good answer, None where it has no body. Raises `ArchiveStrange`."""
     if not body:
         return None
     try:
         parsed: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise strange(asked, "html" if body.lstrip()[:1] == b"<" else "not-json") from error
+        raise strange_answer(context, "html" if body.lstrip()[:1] == b"<" else "not-json") from error
     return parsed
 
 
-def members_of(value: object, asked: Asked) -> dict[str, object]:
-    """A JSON object that must be one. Raises `ArchiveStrange`."""
+def require_object(value: object, context: CallContext) -> dict[str, object]:
+    """The members of a value that must be a JSON object. Raises `ArchiveStrange`."""
     if not isinstance(value, dict):
-        raise strange(asked, "no-object")
+        raise strange_answer(context, "no-object")
     return value
 
 
-def strange(asked: Asked, why: str) -> ArchiveStrange:
-    """An answer that is none. After a good status a call that changes something may well have taken effect."""
-    if asked.changes:
-        return ArchiveStrange(call=asked.call, why=why, fate="unknown")
-    return ArchiveStrange(call=asked.call, why=why)
+def strange_answer(context: CallContext, reason: str) -> ArchiveStrange:
+    """The fault of an answer that makes no sense. After a good status a changing call may well have taken effect."""
+    if context.changes:
+        return ArchiveStrange(call=context.call, why=reason, fate="unknown")
+    return ArchiveStrange(call=context.call, why=reason)
 
 
-def _told(body: bytes) -> dict[str, object]:
+def _error_details(body: bytes) -> dict[str, object]:
     """Description and error id, from JSON or plain text."""
     try:
         parsed: object = orjson.loads(body)
@@ -133,20 +135,20 @@ def _told(body: bytes) -> dict[str, object]:
     if not isinstance(parsed, dict):
         return {"description": ""}
     description = parsed.get("description") or parsed.get("error_description") or parsed.get("error") or ""
-    told: dict[str, object] = {"description": str(description)[:_MAX_DESCRIPTION]}
+    details: dict[str, object] = {"description": str(description)[:_MAX_DESCRIPTION]}
     if isinstance(parsed.get("errorId"), str):
-        told["error_id"] = parsed["errorId"]
-    return told
+        details["error_id"] = parsed["errorId"]
+    return details
 
 
-def _blamed(description: str) -> dict[str, object]:
+def _named_action_and_field(description: str) -> dict[str, object]:
     """Which action and field a refusal names, where it does."""
     blamed: dict[str, object] = {}
     if action := _ACTION.search(description):
         blamed["action"] = int(action[1])
-    named = _NAMED_FIELD.search(description)
-    known = (found for found in _FIELD.finditer(description) if found[1] in _known_names())
-    if field := named or next(known, None):
+    named_field = _NAMED_FIELD.search(description)
+    field_matches = (match for match in _FIELD.finditer(description) if match[1] in _known_names())
+    if field := named_field or next(field_matches, None):
         blamed["field"] = field[1]
     return blamed
 
@@ -155,7 +157,7 @@ def _blamed(description: str) -> dict[str, object]:
 def _known_names() -> frozenset[str]:
     """Every field and reference of the model: what a sentence may mean by a word after «field»."""
     types = metamodel().types.values()
-    return frozenset(name for one in types for name in (*one.fields, *one.references))
+    return frozenset(name for object_type in types for name in (*object_type.fields, *object_type.references))
 
 
 def _retry_after_s(value: str | None, now_s: float) -> float | None:
@@ -164,12 +166,12 @@ def _retry_after_s(value: str | None, now_s: float) -> float | None:
         return None
     if value.strip().isdigit():
         return float(value)
-    moment_s = date_of(value)
+    moment_s = parse_http_date(value)
     return None if moment_s is None else max(0.0, moment_s - now_s)
 
 
-def date_of(value: str | None) -> float | None:
-    """The time that a header names; None where nothing sensible stands there."""
+def parse_http_date(value: str | None) -> float | None:
+    """Parses an HTTP date as seconds since 1970; None for any other text."""
     try:
         moment = parsedate_to_datetime(value or "")
     except ValueError:

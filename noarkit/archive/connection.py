@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import httptools
 
-from noarkit.archive.stream import Broken, SendingStopped, Stream
+from noarkit.archive.stream import BrokenExchange, SendingStopped, Stream
 
 _HEAD_AND_BODY_BYTES = 64 * 1024
 _RECEIVE_BYTES = 256 * 1024
@@ -30,19 +30,19 @@ class Reply:
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), None)
 
     def pieces(self) -> Iterator[bytes]:
-        """The body as it comes. Raises `Broken`."""
+        """The body as it comes. Raises `BrokenExchange`."""
         return iter(self._body)
 
     def read(self, max_bytes: int) -> bytes:
-        """The whole body; one that is encoded, or over `max_bytes`, is no answer of an archive: `Broken`."""
+        """The whole body; one that is encoded, or over `max_bytes`, is no answer of an archive: `BrokenExchange`."""
         if (self.header(b"content-encoding") or "identity").lower() != "identity":
-            raise Broken("strange", "encoded", sent=True)
+            raise BrokenExchange("strange", "encoded", was_sent=True)
         parts: list[bytes] = []
         size = 0
         for part in self.pieces():
             size += len(part)
             if size > max_bytes:
-                raise Broken("strange", "too-large", sent=True)
+                raise BrokenExchange("strange", "too-large", was_sent=True)
             parts.append(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
@@ -59,7 +59,7 @@ class Connection:
         self.idle_since_s = 0.0
 
     def ask(self, head: bytes, body: bytes | Iterable[bytes] | None, *, chunked: bool = False) -> Reply:
-        """Writes a request and reads the head of its answer. Raises `Broken`, and what reading the body raises."""
+        """Writes a request, reads the head of its answer. Raises `BrokenExchange`, and what reading the body raises."""
         self._stream.begin()
         self.answer = _Answer()
         self._whole_request = False
@@ -117,12 +117,12 @@ class Connection:
             self.answer.take(received)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             if not self.answer.is_whole:
-                raise Broken("strange", "not-http", sent=True) from error
+                raise BrokenExchange("strange", "not-http", was_sent=True) from error
             self.answer.stays_open = False  # the answer is there; what follows it is not ours
 
 
 class _Answer:
-    """An answer while it comes in; the parser calls its `on_` methods."""
+    """An answer that is being received; the parser calls its `on_` methods."""
 
     __slots__ = ("_head_bytes", "_parser", "body", "has_head", "headers", "is_whole", "status", "stays_open")
 
@@ -137,7 +137,7 @@ class _Answer:
         self.stays_open = False
 
     def take(self, received: bytes) -> None:
-        """Takes what came; nothing is the end of the connection."""
+        """Parses received bytes; no bytes mean the end of the connection."""
         if not received:
             self._end()
             return
@@ -145,7 +145,7 @@ class _Answer:
             self._head_bytes += len(received)
         self._parser.feed_data(received)
         if not self.has_head and self._head_bytes > _MAX_HEAD_BYTES:
-            raise Broken("strange", "too-large", sent=True)
+            raise BrokenExchange("strange", "too-large", was_sent=True)
 
     def on_message_begin(self) -> None:
         """An answer begins, which may only be an interim one. One after the last is none of ours."""
@@ -177,7 +177,7 @@ class _Answer:
             self.stays_open = self._parser.should_keep_alive()
 
     def _end(self) -> None:
-        told = {name.lower() for name, _ in self.headers}
-        if not self.has_head or told & {b"content-length", b"transfer-encoding"}:
-            raise Broken("lost", "half-answer", sent=True)
+        names = {name.lower() for name, _ in self.headers}
+        if not self.has_head or names & {b"content-length", b"transfer-encoding"}:
+            raise BrokenExchange("lost", "half-answer", was_sent=True)
         self.is_whole = True

@@ -1,4 +1,4 @@
-"""Runs everything and changes nothing: a wrapper of the archive port. Reads pass through.
+"""A dry run: wraps the archive port, passes reads through and changes nothing.
 
 Transactions are checked for shape as the archive would and answered with made-up ids; uploads are read and hashed, and
 nothing of them is sent.
@@ -36,8 +36,8 @@ from noarkit.model import ObjectType, Reference, metamodel
 _FIRST_ID = 9_000_000_000_000_000
 
 
-class DryRun:
-    """`Archive` around another one, of which it only asks."""
+class DryRunArchive:
+    """An `Archive` around another one, which it only reads."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -46,16 +46,18 @@ class DryRun:
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
         """Checks the actions and answers as if they were done. Raises `ArchiveRefused` with `action` and `why`."""
-        made = _Made()
+        made_objects = _MadeObjects()
         for index, action in enumerate(actions):
-            _check(action, index, made)
+            _check(action, index, made_objects)
             if isinstance(action, Save):
-                self._save(action, made)
+                self._save(action, made_objects)
             elif isinstance(action, Link):
-                _link(action, made)
+                _link(action, made_objects)
         return {
-            name: SavedObject(made.types[name], object_id, "1", made.fields[name], made.links[name])
-            for name, object_id in made.ids.items()
+            name: SavedObject(
+                made_objects.types[name], object_id, "1", made_objects.fields[name], made_objects.links[name]
+            )
+            for name, object_id in made_objects.ids.items()
         }
 
     def query(self, query: Query) -> Page:
@@ -92,20 +94,20 @@ class DryRun:
         """See `Archive.close`."""
         self._archive.close()
 
-    def _save(self, action: Save, made: _Made) -> None:
-        if action.id not in made.ids:
-            made.ids[action.id] = action.id if action.id.isdigit() else self._next_id()
-            made.types[action.id] = action.type
-            made.fields[action.id], made.links[action.id] = {}, {}
-        made.fields[action.id] |= {name: value for name, value in action.fields.items() if value is not None}
+    def _save(self, action: Save, made_objects: _MadeObjects) -> None:
+        if action.id not in made_objects.ids:
+            made_objects.ids[action.id] = action.id if action.id.isdigit() else self._next_id()
+            made_objects.types[action.id] = action.type
+            made_objects.fields[action.id], made_objects.links[action.id] = {}, {}
+        made_objects.fields[action.id] |= {name: value for name, value in action.fields.items() if value is not None}
 
     def _next_id(self) -> str:
         with self._lock:
             return str(next(self._ids))
 
 
-class _Made:
-    """What a transaction made so far, by the ids its actions use."""
+class _MadeObjects:
+    """The objects that a transaction made so far, by the ids its actions use."""
 
     def __init__(self) -> None:
         self.ids: dict[str, str] = {}
@@ -114,58 +116,62 @@ class _Made:
         self.links: dict[str, dict[str, str]] = {}
 
 
-def _link(action: Link, made: _Made) -> None:
+def _link(action: Link, made_objects: _MadeObjects) -> None:
     """Links to one are told with the saved object, seen from either side."""
     reference = metamodel().types[action.type].references[action.reference]
     for target in action.targets:
-        if not reference.many and action.id in made.links:
-            made.links[action.id][action.reference] = made.ids.get(target, target)
-        back = metamodel().types[made.types[target]].references.get(reference.inverse) if target in made.types else None
+        if not reference.many and action.id in made_objects.links:
+            made_objects.links[action.id][action.reference] = made_objects.ids.get(target, target)
+        back = (
+            metamodel().types[made_objects.types[target]].references.get(reference.inverse)
+            if target in made_objects.types
+            else None
+        )
         if back is not None and not back.many:
-            made.links[target][reference.inverse] = made.ids.get(action.id, action.id)
+            made_objects.links[target][reference.inverse] = made_objects.ids.get(action.id, action.id)
 
 
-def _check(action: Action, index: int, made: _Made) -> None:
-    known = metamodel().types.get(action.type)
-    if known is None:
-        raise _refused(index, "type", action.type)
+def _check(action: Action, index: int, made_objects: _MadeObjects) -> None:
+    object_type = metamodel().types.get(action.type)
+    if object_type is None:
+        raise _refusal(index, "type", action.type)
     if isinstance(action, Save):
-        _check_fields(action, known, index)
+        _check_fields(action, object_type, index)
         return
-    _check_known(action.id, index, made)
+    _check_known(action.id, index, made_objects)
     if isinstance(action, Delete):
         return
-    reference = known.references.get(action.reference)
+    reference = object_type.references.get(action.reference)
     if reference is None:
-        raise _refused(index, "reference", action.reference)
-    _check_link(action, reference, index, made)
+        raise _refusal(index, "reference", action.reference)
+    _check_link(action, reference, index, made_objects)
 
 
-def _check_fields(action: Save, known: ObjectType, index: int) -> None:
+def _check_fields(action: Save, object_type: ObjectType, index: int) -> None:
     for name in action.fields:
-        field = known.fields.get(name)
+        field = object_type.fields.get(name)
         if field is None:
-            raise _refused(index, "field", name)
+            raise _refusal(index, "field", name)
         if field.save == "sm" and not action.id.isdigit():
-            raise _refused(index, "not-writable", name)
+            raise _refusal(index, "not-writable", name)
 
 
-def _check_link(action: Link | Unlink, reference: Reference, index: int, made: _Made) -> None:
+def _check_link(action: Link | Unlink, reference: Reference, index: int, made_objects: _MadeObjects) -> None:
     if not (reference.linkable if isinstance(action, Link) else reference.unlinkable):
-        raise _refused(index, "not-linkable", reference.name)
+        raise _refusal(index, "not-linkable", reference.name)
     if not action.targets or (len(action.targets) > 1 and not reference.many):
-        raise _refused(index, "targets", reference.name)
+        raise _refusal(index, "targets", reference.name)
     for target in action.targets:
-        _check_known(target, index, made)
-        target_type = made.types.get(target)
+        _check_known(target, index, made_objects)
+        target_type = made_objects.types.get(target)
         if target_type and not any(metamodel().is_a(target_type, kind) for kind in reference.targets):
-            raise _refused(index, "target-type", reference.name)
+            raise _refusal(index, "target-type", reference.name)
 
 
-def _check_known(object_id: str, index: int, made: _Made) -> None:
-    if not object_id.isdigit() and object_id not in made.ids:
-        raise _refused(index, "temporary-id", object_id)
+def _check_known(object_id: str, index: int, made_objects: _MadeObjects) -> None:
+    if not object_id.isdigit() and object_id not in made_objects.ids:
+        raise _refusal(index, "temporary-id", object_id)
 
 
-def _refused(index: int, why: str, name: str) -> ArchiveRefused:
-    return ArchiveRefused(call="transaction", action=index, field=name, why=why)
+def _refusal(index: int, reason: str, name: str) -> ArchiveRefused:
+    return ArchiveRefused(call="transaction", action=index, field=name, why=reason)

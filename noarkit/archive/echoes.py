@@ -1,4 +1,4 @@
-"""What an archive says of a call that it refuses, without what we told it of ourselves: some give back all they got."""
+"""Removes our secrets from the answers of an archive that refuses a call: some give back all they got."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHORTEST = 6
 
 
 class Echoes:
-    """Knows what must not come back, in every form in which it was sent. Safe for threads."""
+    """Hides secrets in answers, in every form in which they were sent. Safe for threads."""
 
     def __init__(self) -> None:
         self._known: tuple[bytes, ...] = ()

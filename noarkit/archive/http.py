@@ -17,14 +17,22 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from noarkit.archive import wire
-from noarkit.archive.answers import Asked, broken_exchange, date_of, json_of, members_of, refused_answer, strange
+from noarkit.archive.answers import (
+    CallContext,
+    broken_exchange,
+    parse_http_date,
+    parse_json,
+    refused_answer,
+    require_object,
+    strange_answer,
+)
 from noarkit.archive.connection import Reply
 from noarkit.archive.echoes import Echoes
 from noarkit.archive.settings import ArchiveSettings, Proxy, addresses_of, route_of
-from noarkit.archive.stream import Broken
+from noarkit.archive.stream import BrokenExchange
 from noarkit.archive.token import Grant, Tokens, grant_of, request_form
-from noarkit.archive.transfer import Body, disposition, receive
-from noarkit.archive.transport import Outgoing, Transport, origin_of
+from noarkit.archive.transfer import Body, disposition, receive_download
+from noarkit.archive.transport import OutgoingRequest, Transport, origin_of
 from noarkit.archive.values import (
     Action,
     Call,
@@ -58,13 +66,13 @@ class HttpArchive:
         heard_date: Callable[[float], None] | None = None,
     ) -> None:
         addresses = addresses_of(settings)
-        told = {"Accept-Encoding": "identity", "User-Agent": "noarkit", settings.error_header: "application/json"}
+        headers = {"Accept-Encoding": "identity", "User-Agent": "noarkit", settings.error_header: "application/json"}
         self._settings = settings
         self._now = now
         self._heard_date = heard_date
         self._transport = Transport(route_of(settings, addresses), settings.patience)
         # httpx's own time-outs would be for httpx's own transport; ours watches over progress itself
-        self._client = httpx.Client(transport=self._transport, headers=told, trust_env=False)
+        self._client = httpx.Client(transport=self._transport, headers=headers, trust_env=False)
         self._tokens = Tokens(self._fetch_token, clock)
         self._echoes = Echoes()
         self._echoes.learn(settings.credentials.secret.reveal(), settings.credentials.client_id)
@@ -73,35 +81,35 @@ class HttpArchive:
         self._service = addresses.service
         self._token_url, self._other_token_url = addresses.token, addresses.other_token
         self._origin = origin_of(addresses.service)
-        lines = {"Host": addresses.service.netloc.decode("ascii"), **told}
-        self._headers = _lines(lines)
-        self._json_headers = _lines({**lines, "Content-Type": _JSON})
+        lines = {"Host": addresses.service.netloc.decode("ascii"), **headers}
+        self._headers = _header_lines(lines)
+        self._json_headers = _header_lines({**lines, "Content-Type": _JSON})
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
         """See `Archive.transaction`."""
-        asked = Asked("transaction", changes=True, host=self._origin.host)
-        return wire.saved_of(self._post("transaction", wire.transaction_body(actions), asked), asked)
+        context = CallContext("transaction", changes=True, host=self._origin.host)
+        return wire.saved_of(self._post("transaction", wire.transaction_body(actions), context), context)
 
     def query(self, query: Query) -> Page:
         """See `Archive.query`."""
-        asked = Asked("query", host=self._origin.host)
-        return wire.page_of(self._post("query", wire.query_body(query), asked), asked)
+        context = CallContext("query", host=self._origin.host)
+        return wire.page_of(self._post("query", wire.query_body(query), context), context)
 
     def upload(self, content: Upload) -> Uploaded:
         """See `Archive.upload`."""
-        asked = Asked("upload", changes=True, host=self._origin.host)
-        told = self._headers + b"Content-Type: %b\r\nContent-Disposition: %b\r\n" % (
+        context = CallContext("upload", changes=True, host=self._origin.host)
+        header_lines = self._headers + b"Content-Type: %b\r\nContent-Disposition: %b\r\n" % (
             (content.media_type if _MEDIA_TYPE.match(content.media_type) else "application/octet-stream").encode(),
             disposition(content.name),
         )
-        opened = False
+        was_opened = False
 
         def attempt(token: bytes) -> Uploaded:
-            nonlocal opened
-            if opened and not content.reopenable:
-                raise ArchiveAway(call=asked.call, why="token-ended")
-            opened = True
-            return self._send_upload(content, told, token, asked)
+            nonlocal was_opened
+            if was_opened and not content.reopenable:
+                raise ArchiveAway(call=context.call, why="token-ended")
+            was_opened = True
+            return self._send_upload(content, header_lines, token, context)
 
         return self._with_token(attempt)
 
@@ -115,34 +123,34 @@ class HttpArchive:
         durable: bool = True,
     ) -> Downloaded:
         """See `Archive.download`."""
-        asked = Asked("download", host=self._origin.host)
+        context = CallContext("download", host=self._origin.host)
         query = {"id": file_id} if rendition == "original" else {"id": file_id, "type": rendition}
         path = self._path("download") + b"?" + urlencode(query, quote_via=quote).encode("ascii")
 
         def receiving(reply: Reply) -> Downloaded:
-            return receive(reply, target, asked, expected_sha256=expected_sha256, durable=durable)
+            return receive_download(reply, target, context, expected_sha256=expected_sha256, durable=durable)
 
         def attempt(token: bytes) -> Downloaded:
-            request = Outgoing(self._origin, b"GET", path, self._headers + _bearing(token))
-            return self._exchange(request, receiving, asked)
+            request = OutgoingRequest(self._origin, b"GET", path, self._headers + _authorization_line(token))
+            return self._exchange(request, receiving, context)
 
         return self._with_token(attempt)
 
     def call(self, call: Call) -> Json:
         """See `Archive.call`."""
-        asked = Asked(call.name, changes=call.changes, host=self._origin.host)
+        context = CallContext(call.name, changes=call.changes, host=self._origin.host)
         url = self._service.copy_with(raw_path=self._path(*call.path))
         body = None if call.body is None else wire.json_body(call.body)
         headers = {} if body is None else {"Content-Type": _JSON}
 
         def attempt(token: bytes) -> bytes:
-            bearing = {**headers, "Authorization": token.decode("ascii")}
+            authorized = {**headers, "Authorization": token.decode("ascii")}
             params = dict(call.query) or None
             return self._request(
-                self._client.build_request(call.method, url, params=params, content=body, headers=bearing), asked
+                self._client.build_request(call.method, url, params=params, content=body, headers=authorized), context
             )
 
-        return wire.as_json(json_of(self._with_token(attempt), asked), asked)
+        return wire.as_json(parse_json(self._with_token(attempt), context), context)
 
     def close(self) -> None:
         """See `Archive.close`."""
@@ -154,29 +162,31 @@ class HttpArchive:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _post(self, name: str, body: bytes, asked: Asked) -> dict[str, object]:
+    def _post(self, name: str, body: bytes, context: CallContext) -> dict[str, object]:
         path, length = self._path(name), b"Content-Length: %d\r\n" % len(body)
 
         def attempt(token: bytes) -> bytes:
-            request = Outgoing(self._origin, b"POST", path, self._json_headers + length + _bearing(token), body)
-            return self._exchange(request, self._whole, asked)
+            request = OutgoingRequest(
+                self._origin, b"POST", path, self._json_headers + length + _authorization_line(token), body
+            )
+            return self._exchange(request, self._whole, context)
 
-        answer = self._with_token_once(attempt) if asked.changes else self._with_token(attempt)
-        return members_of(json_of(answer, asked), asked)
+        answer = self._with_token_once(attempt) if context.changes else self._with_token(attempt)
+        return require_object(parse_json(answer, context), context)
 
-    def _send_upload(self, content: Upload, told: bytes, token: bytes, asked: Asked) -> Uploaded:
+    def _send_upload(self, content: Upload, header_lines: bytes, token: bytes, context: CallContext) -> Uploaded:
         with content.open() as stream:
             body = Body(content, stream)
             size = body.promised_bytes
             framing = b"Transfer-Encoding: chunked\r\n" if size is None else b"Content-Length: %d\r\n" % size
-            headers = told + framing + _bearing(token)
-            request = Outgoing(
+            headers = header_lines + framing + _authorization_line(token)
+            request = OutgoingRequest(
                 self._origin, b"POST", self._path("upload"), headers, body.content(), chunked=size is None
             )
-            answer = self._exchange(request, self._whole, asked)
-        file_id = wire.file_id_of(members_of(json_of(answer, asked), asked), asked)
+            answer = self._exchange(request, self._whole, context)
+        file_id = wire.file_id_of(require_object(parse_json(answer, context), context), context)
         if not body.whole:
-            raise strange(asked, "answered-before-the-end")
+            raise strange_answer(context, "answered-before-the-end")
         return Uploaded(file_id, body.sha256, body.size_bytes)
 
     def _path(self, *parts: str) -> bytes:
@@ -211,53 +221,53 @@ class HttpArchive:
                 renewed = True
             raise NotLetIn(**{**fault.data, "renewed": renewed}) from fault
 
-    def _exchange(self, request: Outgoing, read: Callable[[Reply], T], asked: Asked) -> T:
+    def _exchange(self, request: OutgoingRequest, read: Callable[[Reply], T], context: CallContext) -> T:
         try:
             with self._transport.exchange(request) as reply:
-                if self._heard_date is not None and (date_s := date_of(reply.header(b"date"))) is not None:
+                if self._heard_date is not None and (date_s := parse_http_date(reply.header(b"date"))) is not None:
                     self._heard_date(date_s)
                 if 200 <= reply.status < 300:
                     return read(reply)
                 body, retry_after = self._echoes.hide(_excuse(reply)), reply.header(b"retry-after")
-                raise refused_answer(reply.status, body, retry_after, asked, self._now())
-        except Broken as broken:
-            raise broken_exchange(broken, asked) from broken
+                raise refused_answer(reply.status, body, retry_after, context, self._now())
+        except BrokenExchange as error:
+            raise broken_exchange(error, context) from error
 
-    def _request(self, request: httpx.Request, asked: Asked) -> bytes:
+    def _request(self, request: httpx.Request, context: CallContext) -> bytes:
         try:
             answer = self._client.send(request)
-        except Broken as broken:
-            raise broken_exchange(broken, asked) from broken
+        except BrokenExchange as error:
+            raise broken_exchange(error, context) from error
         if answer.is_success:
             return answer.content
         retry_after = answer.headers.get("retry-after")
-        raise refused_answer(answer.status_code, self._echoes.hide(answer.content), retry_after, asked, self._now())
+        raise refused_answer(answer.status_code, self._echoes.hide(answer.content), retry_after, context, self._now())
 
     def _fetch_token(self) -> Grant:
         """A new token. Whatever passes by itself is `ArchiveAway`: of the call that wanted it, nothing was sent."""
-        asked = Asked("token", host=self._token_url.host)
+        context = CallContext("token", host=self._token_url.host)
         try:
-            answer = self._ask_for_token(self._token_url, asked)
+            answer = self._ask_for_token(self._token_url, context)
         except ArchiveFault as fault:
-            other, self._other_token_url = self._other_token_url, None
-            if other is None or fault.data.get("status") not in (404, 405):
-                raise _of_token(fault) from fault
-            answer = self._ask_at_other_path(other, asked, fault)
-        grant = grant_of(json_of(answer, asked), asked)
+            other_url, self._other_token_url = self._other_token_url, None
+            if other_url is None or fault.data.get("status") not in (404, 405):
+                raise _token_fault(fault) from fault
+            answer = self._ask_at_other_path(other_url, context, fault)
+        grant = grant_of(parse_json(answer, context), context)
         self._echoes.learn(grant.access_token)
         return grant
 
-    def _ask_for_token(self, url: httpx.URL, asked: Asked) -> bytes:
+    def _ask_for_token(self, url: httpx.URL, context: CallContext) -> bytes:
         body, headers = request_form(self._settings.credentials)
-        return self._request(self._client.build_request("POST", url, content=body, headers=headers), asked)
+        return self._request(self._client.build_request("POST", url, content=body, headers=headers), context)
 
-    def _ask_at_other_path(self, url: httpx.URL, asked: Asked, first: ArchiveFault) -> bytes:
+    def _ask_at_other_path(self, url: httpx.URL, context: CallContext, first: ArchiveFault) -> bytes:
         """The answer of the other documented path, which is kept to from then on; where nothing is there either, the
         fault tells of the first."""
         try:
-            answer = self._ask_for_token(url, asked)
+            answer = self._ask_for_token(url, context)
         except ArchiveFault as fault:
-            raise _of_token(first if fault.data.get("status") in (404, 405) else fault) from fault
+            raise _token_fault(first if fault.data.get("status") in (404, 405) else fault) from fault
         self._token_url = url
         return answer
 
@@ -270,27 +280,27 @@ def connect(settings: ArchiveSettings, heard_date: Callable[[float], None] | Non
     return HttpArchive(settings, heard_date=heard_date)
 
 
-def _lines(headers: Mapping[str, str]) -> bytes:
+def _header_lines(headers: Mapping[str, str]) -> bytes:
     return "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode("ascii")
 
 
-def _bearing(token: bytes) -> bytes:
+def _authorization_line(token: bytes) -> bytes:
     return b"Authorization: %b\r\n" % token
 
 
 def _excuse(reply: Reply) -> bytes:
     try:
         return reply.read(_MAX_ERROR_BYTES)
-    except Broken:
+    except BrokenExchange:
         return b""  # the status says enough
 
 
-def _of_token(fault: ArchiveFault) -> ArchiveFault:
+def _token_fault(fault: ArchiveFault) -> ArchiveFault:
     status = fault.data.get("status")
     if status in (400, 401, 403):
         return NotLetIn(**{**fault.data, "call": "token"})
     if fault.transient and not isinstance(fault, ArchiveAway):
-        kept = {name: fault.data[name] for name in ("retry_after_s", "status") if name in fault.data}
-        why = "busy" if isinstance(fault, ArchiveBusy) else "no-token"
-        return ArchiveAway(call="token", why=why, **kept)
+        kept_data = {name: fault.data[name] for name in ("retry_after_s", "status") if name in fault.data}
+        reason = "busy" if isinstance(fault, ArchiveBusy) else "no-token"
+        return ArchiveAway(call="token", why=reason, **kept_data)
     return fault

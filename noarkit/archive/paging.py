@@ -1,4 +1,4 @@
-"""All objects a query means, page by page, in constant memory; the next page may come while one is worked on."""
+"""Reads all objects of a query, page by page, in constant memory; the next page can be prefetched."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pages(archive: Archive, query: Query, *, prefetch: bool = False) -> Iterator
     With `prefetch` the next page is asked for while the caller works on one, on a thread of its own.
     """
     following = _by_id(archive, query) if query.order == _BY_ID and not query.offset else _by_offset(archive, query)
-    return _ahead(following) if prefetch else following
+    return _prefetch_pages(following) if prefetch else following
 
 
 def _by_offset(archive: Archive, query: Query) -> Iterator[Page]:
@@ -46,34 +46,34 @@ def _by_offset(archive: Archive, query: Query) -> Iterator[Page]:
 def _by_id(archive: Archive, query: Query) -> Iterator[Page]:
     page = archive.query(query)
     yield page
-    seen = len(page.objects)
+    object_count = len(page.objects)
     while page.has_more:
         if not page.objects:
             raise ArchiveStrange(call="query", why="empty-page-with-more")
         last = page.objects[-1].id
         try:
-            page = archive.query(_after(query, last))
+            page = archive.query(_query_after(query, last))
         except ArchiveRefused:
-            yield from _by_offset(archive, replace(query, offset=seen))
+            yield from _by_offset(archive, replace(query, offset=object_count))
             return
         if page.objects and _number(page.objects[0].id) <= _number(last):
             raise ArchiveStrange(call="query", why="ids-do-not-ascend")
         yield page
-        seen += len(page.objects)
+        object_count += len(page.objects)
 
 
-def _after(query: Query, last: str) -> Query:
-    beyond = "id = {@after:@end]"
-    where = f"({query.where}) && {beyond}" if query.where else beyond
+def _query_after(query: Query, last: str) -> Query:
+    after_last = "id = {@after:@end]"
+    condition = f"({query.where}) && {after_last}" if query.where else after_last
     parameters: dict[str, Parameter] = {"@after": int(last) if last.isdigit() else last, "@end": OPEN}
-    return replace(query, where=where, parameters={**query.parameters, **parameters})
+    return replace(query, where=condition, parameters={**query.parameters, **parameters})
 
 
 def _number(object_id: str) -> tuple[int, str]:
     return len(object_id), object_id
 
 
-def _ahead(following: Iterator[Page]) -> Iterator[Page]:
+def _prefetch_pages(following: Iterator[Page]) -> Iterator[Page]:
     with ThreadPoolExecutor(1, thread_name_prefix="noarkit-pages") as thread:
         coming = thread.submit(next, following, None)
         while (page := coming.result()) is not None:

@@ -30,7 +30,7 @@ Bound = datetime | date | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparison:
     """A path compared with one value."""
 
     path: str
@@ -39,7 +39,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranged:
+class ValueRange:
     """A path whose value lies between two bounds; None leaves a side open."""
 
     path: str
@@ -50,36 +50,36 @@ class Ranged:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class ConditionGroup:
     """Conditions of which all or any hold."""
 
     operator: Literal["&&", "||"]
     members: tuple[Condition, ...]
 
 
-Condition = Compared | Ranged | Grouped
+Condition = Comparison | ValueRange | ConditionGroup
 
 
 def equals(path: str, value: Parameter) -> Condition:
     """The value is `value`; None: it is not set."""
-    return Compared(path, "=", value)
+    return Comparison(path, "=", value)
 
 
 def differs(path: str, value: Parameter) -> Condition:
     """The value is set and is not `value`; None: it is set."""
-    return Compared(path, "!=", value)
+    return Comparison(path, "!=", value)
 
 
 def like(path: str, pattern: str) -> Condition:
     """The text fits `pattern`, in which % stands for any run of characters; nothing else is special."""
-    return Compared(path, "%=", pattern)
+    return Comparison(path, "%=", pattern)
 
 
 def between(
     path: str, low: Bound = None, high: Bound = None, *, low_included: bool = True, high_included: bool = True
 ) -> Condition:
     """The date, time or number lies between the bounds, which count unless told otherwise; None leaves a side open."""
-    return Ranged(path, low, high, low_included, high_included)
+    return ValueRange(path, low, high, low_included, high_included)
 
 
 def one_of(path: str, values: Iterable[Parameter]) -> Condition:
@@ -89,14 +89,14 @@ def one_of(path: str, values: Iterable[Parameter]) -> Condition:
 
 def all_of(*members: Condition) -> Condition:
     """All of the conditions hold. None given: everything fits, which can only be asked alone."""
-    return Grouped("&&", members)
+    return ConditionGroup("&&", members)
 
 
 def any_of(*members: Condition) -> Condition:
     """At least one of the conditions holds. None given fits nothing, which cannot be asked: `UsageFault`."""
     if not members:
         raise UsageFault(what="empty-choice")
-    return Grouped("||", members)
+    return ConditionGroup("||", members)
 
 
 def select(
@@ -113,11 +113,11 @@ def select(
     """
     scope = _Scope(metamodel(), type_name, dict(joins or {}))
     parameters: dict[str, Parameter] = {}
-    where = "" if condition is None else _text(condition, scope, parameters, outermost=True)
+    where_text = "" if condition is None else _text(condition, scope, parameters, outermost=True)
     sorting: tuple[tuple[str, Order], ...] = ((order, "asc"),) if isinstance(order, str) else tuple(order)
     for name, _ in sorting:
         scope.check_sortable(name)
-    return Query(type_name, where, parameters, dict(joins or {}), sorting, limit)
+    return Query(type_name, where_text, parameters, dict(joins or {}), sorting, limit)
 
 
 class _Scope:
@@ -150,58 +150,62 @@ class _Scope:
 
     def check_sortable(self, name: str) -> None:
         """Raises `UsageFault` unless objects can be sorted by this field."""
-        fields = [self._model.types[one].fields.get(name) for one in self._roots]
+        fields = [self._model.types[type_name].fields.get(name) for type_name in self._roots]
         if not any(field is not None and field.sortable for field in fields):
             raise UsageFault(what="order", name=name)
 
-    def _start(self, path: str, seen: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
+    def _start(self, path: str, seen_aliases: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
         """The types a path starts from, and the names that remain to be followed."""
-        first, *rest = path.split(".")
-        return (self._behind(first, seen), rest) if first.startswith("#") else (self._roots, [first, *rest])
+        first, *remaining = path.split(".")
+        return (
+            (self._behind(first, seen_aliases), remaining)
+            if first.startswith("#")
+            else (self._roots, [first, *remaining])
+        )
 
-    def _behind(self, alias: str, seen: tuple[str, ...]) -> tuple[str, ...]:
+    def _behind(self, alias: str, seen_aliases: tuple[str, ...]) -> tuple[str, ...]:
         """The types an alias stands for; it names one reference, of the type asked for or of another alias."""
-        if alias not in self._joins or alias in seen:
+        if alias not in self._joins or alias in seen_aliases:
             raise UsageFault(what="alias", name=alias)
-        types, names = self._start(self._joins[alias], (*seen, alias))
+        types, names = self._start(self._joins[alias], (*seen_aliases, alias))
         if len(names) != 1:
             raise UsageFault(what="alias", name=alias)
         return self._follow(types, names[0], self._joins[alias])
 
     def _follow(self, types: tuple[str, ...], name: str, path: str) -> tuple[str, ...]:
-        found: dict[str, None] = {}
-        for one in types:
-            reference = self._model.types[one].references.get(name)
+        targets: dict[str, None] = {}
+        for type_name in types:
+            reference = self._model.types[type_name].references.get(name)
             for target in reference.targets if reference else ():
-                found |= dict.fromkeys(self._model.concrete(target))
-        if not found:
+                targets |= dict.fromkeys(self._model.concrete(target))
+        if not targets:
             raise UsageFault(what="path", path=path)
-        return tuple(found)
+        return tuple(targets)
 
 
 def _known_types(model: Metamodel, name: str) -> tuple[str, ...]:
-    found = model.concrete(name)
-    if not found:
+    types = model.concrete(name)
+    if not types:
         raise UsageFault(what="type", name=name)
-    return found
+    return types
 
 
 def _text(condition: Condition, scope: _Scope, parameters: dict[str, Parameter], *, outermost: bool = False) -> str:
     if len(parameters) > MAX_CONDITIONS:
         raise UsageFault(what="conditions", limit=MAX_CONDITIONS)
-    if isinstance(condition, Compared):
+    if isinstance(condition, Comparison):
         scope.check(condition.path, text=condition.operator == "%=")
         return f"{condition.path} {condition.operator} {_parameter(condition.value, parameters)}"
-    if isinstance(condition, Ranged):
+    if isinstance(condition, ValueRange):
         return _range(condition, scope, parameters)
     if not condition.members and not outermost:
         raise UsageFault(what="empty-choice")  # left out inside a choice it would mean the opposite
-    told = [_text(member, scope, parameters) for member in condition.members]
-    joined = f" {condition.operator} ".join(told)
-    return joined if outermost or len(told) < 2 else f"({joined})"
+    texts = [_text(member, scope, parameters) for member in condition.members]
+    joined_text = f" {condition.operator} ".join(texts)
+    return joined_text if outermost or len(texts) < 2 else f"({joined_text})"
 
 
-def _range(condition: Ranged, scope: _Scope, parameters: dict[str, Parameter]) -> str:
+def _range(condition: ValueRange, scope: _Scope, parameters: dict[str, Parameter]) -> str:
     scope.check(condition.path, ranged=True)
     if (condition.low is None and condition.high is None) or OPEN in (condition.low, condition.high):
         raise UsageFault(what="range", path=condition.path)

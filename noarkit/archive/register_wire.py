@@ -8,7 +8,7 @@ from typing import get_args
 import orjson
 
 from noarkit.archive import wire
-from noarkit.archive.answers import Asked, members_of, strange
+from noarkit.archive.answers import CallContext, require_object, strange_answer
 from noarkit.archive.registers import (
     AccessGroup,
     BusinessField,
@@ -31,57 +31,57 @@ from noarkit.archive.values import Json
 Members = Mapping[str, Json]
 
 
-def given(**members: str | None) -> dict[str, str]:
-    """Those members that have a value."""
+def without_unset(**members: str | None) -> dict[str, str]:
+    """The members that have a value."""
     return {name: value for name, value in members.items() if value is not None}
 
 
-def rehearsed(body: Mapping[str, object]) -> dict[str, Json]:
+def rehearsed_answer(body: Mapping[str, object]) -> dict[str, Json]:
     """A body as a dry run would have it answered."""
-    parsed = wire.as_json(_parsed(body), Asked("rehearsed"))
+    parsed = wire.as_json(_parsed(body), CallContext("rehearsed"))
     return parsed if isinstance(parsed, dict) else {}
 
 
 def members(answer: object, call: str) -> dict[str, Json]:
     """The members of an answer that must be a JSON object. Raises `ArchiveStrange`."""
-    found = members_of(answer, Asked(call))
-    return {name: wire.as_json(value, Asked(call)) for name, value in found.items()}
+    parsed = require_object(answer, CallContext(call))
+    return {name: wire.as_json(value, CallContext(call)) for name, value in parsed.items()}
 
 
 def results(answer: object, call: str, member: str = "results") -> list[dict[str, Json]]:
     """The list of objects in an answer. Raises `ArchiveStrange`."""
-    found = members(answer, call).get(member)
-    if not isinstance(found, list):
-        raise strange(Asked(call), f"no-{member}")
-    return [members(one, call) for one in found]
+    value = members(answer, call).get(member)
+    if not isinstance(value, list):
+        raise strange_answer(CallContext(call), f"no-{member}")
+    return [members(entry, call) for entry in value]
 
 
 def text(answer: Members, name: str, call: str) -> str:
     """A member that must be there as text; a number becomes one. Raises `ArchiveStrange`."""
-    found = _optional(answer, name)
-    if found is None:
-        raise strange(Asked(call), f"no-{name}")
-    return found
+    value = _optional(answer, name)
+    if value is None:
+        raise strange_answer(CallContext(call), f"no-{name}")
+    return value
 
 
 def number(answer: Members, name: str, call: str) -> int:
     """A member that must be there as a whole number. Raises `ArchiveStrange`."""
-    found = text(answer, name, call)
-    if not found.isdigit():
-        raise strange(Asked(call), f"no-{name}")
-    return int(found)
+    value = text(answer, name, call)
+    if not value.isdigit():
+        raise strange_answer(CallContext(call), f"no-{name}")
+    return int(value)
 
 
 def texts(answer: Members, name: str) -> tuple[str, ...]:
     """A member that lists texts, empty where it is not there."""
-    found = answer.get(name)
-    return tuple(str(one) for one in found) if isinstance(found, list) else ()
+    value = answer.get(name)
+    return tuple(str(entry) for entry in value) if isinstance(value, list) else ()
 
 
 def code_list(answer: Members) -> ListedCodes:
     """One code list of one field."""
     call = "code_lists"
-    values = tuple(code(one, call) for one in results(answer, call, "values"))
+    values = tuple(code(entry, call) for entry in results(answer, call, "values"))
     return ListedCodes(
         text(answer, "type", call), text(answer, "field", call), _optional(answer, "defaultValue"), values
     )
@@ -89,18 +89,18 @@ def code_list(answer: Members) -> ListedCodes:
 
 def code(answer: object, call: str) -> ListedCode:
     """One value of a code list."""
-    found = members(answer, call)
+    value = members(answer, call)
     return ListedCode(
-        text(found, "code", call),
-        _optional(found, "name") or "",
-        _optional(found, "description"),
-        _optional(found, "authority"),
+        text(value, "code", call),
+        _optional(value, "name") or "",
+        _optional(value, "description"),
+        _optional(value, "authority"),
     )
 
 
 def code_body(value: ListedCode) -> dict[str, object]:
     """The body that sets a value."""
-    return {"name": value.name, **given(description=value.description, authority=value.authority)}
+    return {"name": value.name, **without_unset(description=value.description, authority=value.authority)}
 
 
 def business_group(answer: Members) -> BusinessGroup:
@@ -111,7 +111,7 @@ def business_group(answer: Members) -> BusinessGroup:
         text(answer, "groupId", call),
         _optional(answer, "groupName") or "",
         _optional(answer, "groupDescription"),
-        tuple(_business_field(members(one, call)) for one in fields) if isinstance(fields, list) else (),
+        tuple(_business_field(members(entry, call)) for entry in fields) if isinstance(fields, list) else (),
     )
 
 
@@ -120,7 +120,7 @@ def business_field_body(field: BusinessField) -> dict[str, object]:
     body: dict[str, object] = {"fieldName": field.name, "fieldType": field.kind}
     if field.values is not None:
         body["fieldValues"] = list(field.values)
-    return body | given(fieldDescription=field.description)
+    return body | without_unset(fieldDescription=field.description)
 
 
 def full_text_body(query: FullTextQuery) -> dict[str, object]:
@@ -138,29 +138,29 @@ def full_text_body(query: FullTextQuery) -> dict[str, object]:
 
 def hits(answer: Json) -> Hits:
     """The answer to a full-text search."""
-    found = members(answer, "search")
-    total = found.get("total")
-    facets = found.get("facets")
+    answer_members = members(answer, "search")
+    total = answer_members.get("total")
+    facets = answer_members.get("facets")
     return Hits(
         total if isinstance(total, int) else 0,
-        tuple(_hit(one) for one in results(answer, "search")),
+        tuple(_hit(facet) for facet in results(answer, "search")),
         {
-            text(one, "field", "search"): {value: int(str(count)) for value, count in _map(one, "values").items()}
-            for one in (results(answer, "search", "facets") if isinstance(facets, list) else [])
+            text(facet, "field", "search"): {value: int(str(count)) for value, count in _map(facet, "values").items()}
+            for facet in (results(answer, "search", "facets") if isinstance(facets, list) else [])
         },
     )
 
 
-def changes_body(asked: ChangesOf) -> dict[str, object]:
+def changes_body(request: ChangesOf) -> dict[str, object]:
     """The body that asks for changes."""
     body: dict[str, object] = {
-        "id": asked.id,
-        "includeChildChanges": asked.include_children,
-        "nestChildChanges": asked.nest_children,
-        "offset": asked.offset,
-        "limit": asked.limit,
+        "id": request.id,
+        "includeChildChanges": request.include_children,
+        "nestChildChanges": request.nest_children,
+        "offset": request.offset,
+        "limit": request.limit,
     }
-    return body | given(type=asked.type)
+    return body | without_unset(type=request.type)
 
 
 def log_entries(answer: Json, call: str, offset: int) -> LogEntries:
@@ -174,14 +174,14 @@ def log_entries(answer: Json, call: str, offset: int) -> LogEntries:
 
 def access_group(answer: object, call: str) -> AccessGroup:
     """One access group."""
-    found = members(answer, call)
+    value = members(answer, call)
     return AccessGroup(
-        name=text(found, "name", call),
-        claims=texts(found, "claims"),
-        description=_optional(found, "description"),
-        global_permissions=texts(found, "globalPermissions"),
-        service_permissions=texts(found, "servicePermissions"),
-        id=number(found, "id", call),
+        name=text(value, "name", call),
+        claims=texts(value, "claims"),
+        description=_optional(value, "description"),
+        global_permissions=texts(value, "globalPermissions"),
+        service_permissions=texts(value, "servicePermissions"),
+        id=number(value, "id", call),
     )
 
 
@@ -193,7 +193,7 @@ def access_group_body(group: AccessGroup) -> dict[str, object]:
         "globalPermissions": list(group.global_permissions),
         "servicePermissions": list(group.service_permissions),
     }
-    return body | given(description=group.description)
+    return body | without_unset(description=group.description)
 
 
 def place_kind(place: Place) -> str:
@@ -207,7 +207,7 @@ def place_query(place: Place) -> dict[str, str]:
     """A place as members of a query or a body."""
     if isinstance(place, OnObject):
         return {"objectType": place.type, "objectId": place.id}
-    return given(listType=place.list_type, code=place.code) if isinstance(place, OnCodeList) else {}
+    return without_unset(listType=place.list_type, code=place.code) if isinstance(place, OnCodeList) else {}
 
 
 def permission_body(permission: Permission) -> dict[str, object]:
@@ -218,49 +218,51 @@ def permission_body(permission: Permission) -> dict[str, object]:
 
 def permission(answer: object, place: Place) -> Permission:
     """One permission at a place that was asked for."""
-    found = members(answer, "permission")
+    value = members(answer, "permission")
     if isinstance(place, OnCodeList):
-        place = OnCodeList(_optional(found, "listType") or place.list_type, _optional(found, "code"))
-    return Permission(number(found, "accessGroupId", "permission"), place, texts(found, "explicitPermissions"))
+        place = OnCodeList(_optional(value, "listType") or place.list_type, _optional(value, "code"))
+    return Permission(number(value, "accessGroupId", "permission"), place, texts(value, "explicitPermissions"))
 
 
 def _hit(answer: Members) -> Hit:
     return Hit(
-        {name: _each(values) for name, values in _map(answer, "ids").items()},
-        {name: _each(values) for name, values in _map(answer, "highlights").items()},
+        {name: _as_texts(values) for name, values in _map(answer, "ids").items()},
+        {name: _as_texts(values) for name, values in _map(answer, "highlights").items()},
         {
-            name: tuple(wire.object_of(one, Asked("search")) for one in found) if isinstance(found, list) else ()
-            for name, found in _map(answer, "expand").items()
+            name: tuple(wire.object_of(entry, CallContext("search")) for entry in expanded)
+            if isinstance(expanded, list)
+            else ()
+            for name, expanded in _map(answer, "expand").items()
         },
     )
 
 
 def _business_field(answer: Members) -> BusinessField:
     kind = text(answer, "fieldType", "business_groups")
-    known: tuple[BusinessKind, ...] = get_args(BusinessKind)
-    if kind not in known:
-        raise strange(Asked("business_groups"), "fieldType")
+    kinds: tuple[BusinessKind, ...] = get_args(BusinessKind)
+    if kind not in kinds:
+        raise strange_answer(CallContext("business_groups"), "fieldType")
     return BusinessField(
         text(answer, "fieldId", "business_groups"),
         _optional(answer, "fieldName") or "",
-        known[known.index(kind)],
+        kinds[kinds.index(kind)],
         _optional(answer, "fieldDescription"),
         texts(answer, "fieldValues") if "fieldValues" in answer else None,
     )
 
 
 def _map(answer: Members, name: str) -> Mapping[str, Json]:
-    found = answer.get(name)
-    return found if isinstance(found, dict) else {}
+    value = answer.get(name)
+    return value if isinstance(value, dict) else {}
 
 
-def _each(values: Json) -> tuple[str, ...]:
+def _as_texts(values: Json) -> tuple[str, ...]:
     return tuple(str(value) for value in values) if isinstance(values, list) else ()
 
 
 def _optional(answer: Members, name: str) -> str | None:
-    found = answer.get(name)
-    return None if found is None or isinstance(found, dict | list) else str(found)
+    value = answer.get(name)
+    return None if value is None or isinstance(value, dict | list) else str(value)
 
 
 def _parsed(body: Mapping[str, object]) -> object:

@@ -1,4 +1,4 @@
-"""What may be tried again, and for how long: a wrapper of the archive port. Nothing is tried again anywhere else.
+"""Retries calls of the archive: a wrapper of the port. Nothing is retried anywhere else.
 
 Reads are repeated after any fault that may pass. A change is repeated only where it is known not to have taken effect;
 one whose fate is unknown is raised at once, for those who can ask the archive what became of it.
@@ -38,7 +38,7 @@ Effect = Literal["none", "orphan", "change", "versioned-change"]
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class RetryPolicy:
     """How patient we are with one call: waits double from `first_s` to `most_s`, and are `patience_s` long in all; a
     conflict is tried again `conflicts` times at most, an answer that is none `strange` times.
 
@@ -55,24 +55,29 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
-    """Time and chance, which tests bring along."""
+class RetryClock:
+    """The clock, sleep and randomness of retries, which tests replace."""
 
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     chance: Callable[[], float] = random.random
 
 
-class Retrying:
+class RetryingArchive:
     """`Archive` around another one. When the archive names a time to come back, all threads wait for it."""
 
     def __init__(
-        self, archive: Archive, policy: Policy | None = None, *, outside: Outside | None = None, tell: Listener = nobody
+        self,
+        archive: Archive,
+        policy: RetryPolicy | None = None,
+        *,
+        outside: RetryClock | None = None,
+        emit: Listener = nobody,
     ) -> None:
         self._archive = archive
-        self._policy = policy or Policy()
-        self._outside = outside or Outside()
-        self._tell = tell
+        self._policy = policy or RetryPolicy()
+        self._outside = outside or RetryClock()
+        self._tell = emit
         self._lock = threading.Lock()
         self._not_before_s = 0.0
 
@@ -81,17 +86,17 @@ class Retrying:
         would meet it again."""
         versioned = any(isinstance(action, Save | Delete) and action.version is not None for action in actions)
         effect: Effect = "versioned-change" if versioned else "change"
-        return self._patiently("transaction", effect, lambda: self._archive.transaction(actions))
+        return self._with_retries("transaction", effect, lambda: self._archive.transaction(actions))
 
     def query(self, query: Query) -> Page:
         """See `Archive.query`."""
-        return self._patiently("query", "none", lambda: self._archive.query(query))
+        return self._with_retries("query", "none", lambda: self._archive.query(query))
 
     def upload(self, content: Upload) -> Uploaded:
         """See `Archive.upload`. Bytes that cannot be read twice are sent once."""
         if not content.reopenable:
             return self._archive.upload(content)
-        return self._patiently("upload", "orphan", lambda: self._archive.upload(content))
+        return self._with_retries("upload", "orphan", lambda: self._archive.upload(content))
 
     def download(
         self,
@@ -109,17 +114,17 @@ class Retrying:
                 file_id, target, rendition=rendition, expected_sha256=expected_sha256, durable=durable
             )
 
-        return self._patiently("download", "none", once)
+        return self._with_retries("download", "none", once)
 
     def call(self, call: Call) -> Json:
         """See `Archive.call`."""
-        return self._patiently(call.name, "change" if call.changes else "none", lambda: self._archive.call(call))
+        return self._with_retries(call.name, "change" if call.changes else "none", lambda: self._archive.call(call))
 
     def close(self) -> None:
         """See `Archive.close`."""
         self._archive.close()
 
-    def _patiently(self, name: str, effect: Effect, once: Callable[[], T]) -> T:
+    def _with_retries(self, name: str, effect: Effect, once: Callable[[], T]) -> T:
         waited_s, attempt, faults = 0.0, 0, Counter[str]()
         while True:
             waited_s += self._wait_for_all(self._policy.patience_s - waited_s)
@@ -128,7 +133,7 @@ class Retrying:
             except ArchiveFault as fault:
                 faults[fault.code] += 1
                 wait_s = self._wait_s(fault, attempt)
-                self._hold_all(fault, wait_s)
+                self._pause_all_threads(fault, wait_s)
                 if (
                     not self._may_repeat(fault, effect, faults[fault.code])
                     or waited_s + wait_s > self._policy.patience_s
@@ -152,13 +157,13 @@ class Retrying:
 
     def _wait_s(self, fault: ArchiveFault, attempt: int) -> float:
         """What the archive asked for, else a doubling wait of which half is chance, so that many do not come as one."""
-        told = fault.data.get("retry_after_s")
+        retry_after_s = fault.data.get("retry_after_s")
         full_s = min(self._policy.most_s, self._policy.first_s * 2.0 ** min(attempt, 32))
-        if isinstance(told, int | float):
-            return float(told) + self._outside.chance() * min(full_s, 1.0)
+        if isinstance(retry_after_s, int | float):
+            return float(retry_after_s) + self._outside.chance() * min(full_s, 1.0)
         return full_s * (0.5 + self._outside.chance() / 2)
 
-    def _hold_all(self, fault: ArchiveFault, wait_s: float) -> None:
+    def _pause_all_threads(self, fault: ArchiveFault, wait_s: float) -> None:
         if isinstance(fault, ArchiveBusy) and "retry_after_s" in fault.data:
             with self._lock:
                 self._not_before_s = max(self._not_before_s, self._outside.clock() + wait_s)

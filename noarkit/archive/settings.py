@@ -97,10 +97,10 @@ def _configured_proxy(config: ArchiveConfig, environment: Mapping[str, str]) -> 
 
 def addresses_of(settings: ArchiveSettings) -> Addresses:
     """The addresses, checked. Raises `ConfigFault`, and `SecretOnTheLine` where one holds a password."""
-    base = _checked(settings.base_url, "archive.url", settings.plain_http)
+    base = _check_url(settings.base_url, "archive.url", settings.plain_http)
     service = base.path.rstrip("/").removesuffix(SERVICE_PATH) + SERVICE_PATH
     if settings.token_url:
-        token = _checked(settings.token_url, "archive.token_url", settings.plain_http)
+        token = _check_url(settings.token_url, "archive.token_url", settings.plain_http)
         return Addresses(base.copy_with(path=service), token)
     paths = (TOKEN_PATH, OTHER_TOKEN_PATH)
     return Addresses(base.copy_with(path=service), *(base.copy_with(path=path) for path in paths))
@@ -120,19 +120,19 @@ def route_of(settings: ArchiveSettings, addresses: Addresses) -> Route:
     )
 
 
-def _checked(text: str, where: str, plain_http: bool) -> httpx.URL:
+def _check_url(text: str, setting: str, plain_http: bool) -> httpx.URL:
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL as error:
-        raise ConfigFault(where=where, why="not-an-address") from error
+        raise ConfigFault(where=setting, why="not-an-address") from error
     if url.userinfo:
-        raise SecretOnTheLine(where=where)
+        raise SecretOnTheLine(where=setting)
     if url.scheme not in ("http", "https") or not url.host:
-        raise ConfigFault(where=where, why="not-an-address")
+        raise ConfigFault(where=setting, why="not-an-address")
     if url.query or url.fragment:
-        raise ConfigFault(where=where, why="address-with-query")
+        raise ConfigFault(where=setting, why="address-with-query")
     if url.scheme == "http" and not plain_http and not _is_this_machine(url.host):
-        raise ConfigFault(where=where, why="plain-http")
+        raise ConfigFault(where=setting, why="plain-http")
     return url
 
 
@@ -163,10 +163,10 @@ def _proxy(proxy: Proxy | Literal["environment"] | None, service: httpx.URL) -> 
 
 def _environment_proxy(service: httpx.URL) -> ProxyRoute | None:
     """The proxy that the environment names for this address; there a password in the address is the custom."""
-    named = urllib.request.getproxies().get(service.scheme)
-    if not named or urllib.request.proxy_bypass(service.host):
+    proxy_url = urllib.request.getproxies().get(service.scheme)
+    if not proxy_url or urllib.request.proxy_bypass(service.host):
         return None
-    url = httpx.URL(named if "://" in named else f"http://{named}")
+    url = httpx.URL(proxy_url if "://" in proxy_url else f"http://{proxy_url}")
     if url.scheme != "http":
         raise ConfigFault(where=f"{service.scheme}_proxy", why="proxy-not-http")
     return ProxyRoute(url.host, url.port or 80, _basic(url.username, url.password) if url.userinfo else None)

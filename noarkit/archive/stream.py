@@ -1,6 +1,6 @@
-"""A socket whose waits are cut when nothing moves, in either direction; what is merely long goes on.
+"""A socket with timeouts for lack of progress in either direction; a transfer that moves may take any time.
 
-What breaks is told as `Broken`, with what is known about its fate; `answers` makes faults of that.
+What breaks is told as `BrokenExchange`, with what is known about its fate; `answers` makes faults of that.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if sys.platform != "win32":
 _TLS_SLICE_BYTES = 16 * 1024
 _SO_NWRITE = 0x1024  # macOS: how many bytes wait to be sent
 
-_Given = TypeVar("_Given")
-_Moved = TypeVar("_Moved")
+_Argument = TypeVar("_Argument")
+_Result = TypeVar("_Result")
 Reason = Literal["away", "denied", "lost", "stalled", "strange", "trust"]
 
 
-class Broken(Exception):
-    """An exchange that did not come to its end. `sent`: a byte of the request may have reached the archive."""
+class BrokenExchange(Exception):
+    """An exchange that did not come to its end. `was_sent`: a byte of the request may have reached the archive."""
 
-    def __init__(self, reason: Reason, why: str, *, sent: bool) -> None:
-        super().__init__(reason, why)
+    def __init__(self, reason: Reason, detail: str, *, was_sent: bool) -> None:
+        super().__init__(reason, detail)
         self.reason = reason
-        self.why = why
-        self.sent = sent
+        self.detail = detail
+        self.sent = was_sent
 
 
 class SendingStopped(Exception):
@@ -53,11 +53,11 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """How long nothing may move, and what to call it when it did not."""
+    """A timeout for lack of progress, and the reason and detail of its fault."""
 
     patience_s: float
     reason: Reason
-    why: str
+    detail: str
 
 
 class Stream:
@@ -97,12 +97,12 @@ class Stream:
         self._sent = self._answered = False
 
     def send(self, block: bytes) -> None:
-        """Sends all of `block`. Raises `Broken`, or `SendingStopped` where an answer may still be read."""
-        rest = memoryview(block)
+        """Sends all of `block`. Raises `BrokenExchange`, or `SendingStopped` where an answer may still be read."""
+        remaining = memoryview(block)
         try:
-            while rest:
-                piece = rest[:_TLS_SLICE_BYTES] if self.is_tls else rest
-                rest = rest[self._patiently(self._socket.send, piece, self._leaving) :]
+            while remaining:
+                piece = remaining[:_TLS_SLICE_BYTES] if self.is_tls else remaining
+                remaining = remaining[self._patiently(self._socket.send, piece, self._leaving) :]
                 self._sent = True
         except OSError as error:
             if not self._sent or isinstance(error, ssl.SSLError):
@@ -110,7 +110,7 @@ class Stream:
             raise SendingStopped from error
 
     def receive(self, max_bytes: int) -> bytes:
-        """What came, empty at the end. An end before any byte of the answer is `Broken`."""
+        """What came, empty at the end. An end before any byte of the answer is `BrokenExchange`."""
         limit = self._coming if self._answered else self._thinking
         try:
             received = self._patiently(self._socket.recv, max_bytes, limit)
@@ -128,30 +128,30 @@ class Stream:
             return bool(self._poller.poll(0))
         return bool(select.select([self._socket], [], [], 0)[0])
 
-    def secured(self, context: ssl.SSLContext, host: str) -> Stream:
+    def start_tls(self, context: ssl.SSLContext, host: str) -> Stream:
         """The same connection under TLS, once the other side has shown that it is `host`."""
         self._socket.settimeout(self._patience.connect_s)
         try:
             wrapped = context.wrap_socket(self._socket, server_hostname=host)
         except ssl.SSLError as error:
             self.close()
-            raise Broken("trust", why_not_trusted(error), sent=False) from error
+            raise BrokenExchange("trust", why_not_trusted(error), was_sent=False) from error
         except OSError as error:
             self.close()
-            raise Broken("away", why_away(error), sent=False) from error
+            raise BrokenExchange("away", connection_failure(error), was_sent=False) from error
         return Stream(wrapped, self._patience, self._clock)
 
     def close(self) -> None:
         """Ends it."""
         self._socket.close()
 
-    def _patiently(self, move: Callable[[_Given], _Moved], given: _Given, limit: _Limit) -> _Moved:
+    def _patiently(self, move: Callable[[_Argument], _Result], argument: _Argument, limit: _Limit) -> _Result:
         """Moves bytes; waits on as long as some still leave the system's buffers, or patience lasts."""
         quiet_since_s: float | None = None
         unsent = 0
         while True:
             try:
-                return move(given)
+                return move(argument)
             except TimeoutError as error:
                 if error.errno is not None:
                     raise  # the system gave the connection up
@@ -165,34 +165,34 @@ class Stream:
             if limit is self._leaving and (is_stalled or not self.is_tls) and self.is_readable():
                 raise SendingStopped
             if is_stalled:
-                raise self._broke(limit.reason, limit.why)
+                raise self._broke(limit.reason, limit.detail)
 
-    def _broke_by(self, error: OSError) -> Broken:
+    def _broke_by(self, error: OSError) -> BrokenExchange:
         if isinstance(error, ssl.SSLError) and is_about_trust(error):
-            return Broken("trust", why_not_trusted(error), sent=False)
+            return BrokenExchange("trust", why_not_trusted(error), was_sent=False)
         return self._broke("lost", "reset")
 
-    def _broke(self, reason: Reason, why: str) -> Broken:
+    def _broke(self, reason: Reason, detail: str) -> BrokenExchange:
         if not self._sent and reason == "lost":
-            return Broken("away", why, sent=False)
-        return Broken(reason, why, sent=self._sent)
+            return BrokenExchange("away", detail, was_sent=False)
+        return BrokenExchange(reason, detail, was_sent=self._sent)
 
 
-def opened(host: str, port: int, patience: Patience, clock: Callable[[], float]) -> Stream:
-    """A plain connection. Raises `Broken`."""
+def open_stream(host: str, port: int, patience: Patience, clock: Callable[[], float]) -> Stream:
+    """A plain connection. Raises `BrokenExchange`."""
     try:
         plain = socket.create_connection((host, port), patience.connect_s)
     except UnicodeError as error:
-        raise Broken("away", "no-such-host", sent=False) from error  # no name that could be looked up
+        raise BrokenExchange("away", "no-such-host", was_sent=False) from error  # no name that could be looked up
     except OSError as error:
-        raise Broken("away", why_away(error), sent=False) from error
+        raise BrokenExchange("away", connection_failure(error), was_sent=False) from error
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return Stream(plain, patience, clock)
 
 
-def why_away(error: OSError) -> str:
-    """One word for why no connection came about."""
+def connection_failure(error: OSError) -> str:
+    """The reason, in one word, why a connection failed."""
     if isinstance(error, socket.gaierror):
         return "no-such-host"
     if isinstance(error, ConnectionRefusedError):
@@ -205,9 +205,9 @@ def why_away(error: OSError) -> str:
 def _poller(connected: socket.socket) -> select.poll | None:
     if not hasattr(select, "poll"):
         return None
-    made = select.poll()
-    made.register(connected, select.POLLIN)
-    return made
+    poll = select.poll()
+    poll.register(connected, select.POLLIN)
+    return poll
 
 
 def _unsent_bytes(connected: socket.socket) -> int:

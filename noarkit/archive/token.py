@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote_plus, urlencode
 
-from noarkit.archive.answers import Asked, members_of
+from noarkit.archive.answers import CallContext, require_object
 from noarkit.errors import ArchiveAway, ArchiveStrange, NoarkitError
 from noarkit.secrets import Secret
 
@@ -26,7 +26,7 @@ TokenStyle = Literal["body", "basic"]
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Who we are to the token service, and how it likes to be told."""
+    """The client credentials for the token service, and the style in which it takes them."""
 
     client_id: str
     secret: Secret
@@ -49,46 +49,46 @@ class Tokens:
         self._fetch = fetch
         self._clock = clock
         self._lock = threading.Lock()
-        self._held: _Held | None = None
-        self._flight: Future[_Held] | None = None
+        self._kept_token: _KeptToken | None = None
+        self._flight: Future[_KeptToken] | None = None
 
     def current(self) -> bytes:
         """A token that should be good. Raises what fetching it raises."""
-        held = self._held
-        if held is not None and self._clock() < held.renew_at_s:
-            return held.header
-        return self._renewed(held)
+        token = self._kept_token
+        if token is not None and self._clock() < token.renew_at_s:
+            return token.header
+        return self._renewed(token)
 
     def after_refusal(self, refused: bytes) -> bytes:
         """Another token than the one that was refused; the one that is there already, where another thread got it."""
-        held = self._held
-        return held.header if held is not None and held.header != refused else self._renewed(held)
+        token = self._kept_token
+        return token.header if token is not None and token.header != refused else self._renewed(token)
 
-    def _renewed(self, stale: _Held | None) -> bytes:
+    def _renewed(self, stale: _KeptToken | None) -> bytes:
         with self._lock:
-            if self._held is not stale and self._held is not None:
-                return self._held.header
+            if self._kept_token is not stale and self._kept_token is not None:
+                return self._kept_token.header
             flight, leads = self._flight, self._flight is None
             if flight is None:
                 flight = self._flight = Future()
         if not leads:
-            return _shared(flight)
-        return self._fly(flight, stale)
+            return _await_token(flight)
+        return self._fetch_once(flight, stale)
 
-    def _fly(self, flight: Future[_Held], stale: _Held | None) -> bytes:
+    def _fetch_once(self, flight: Future[_KeptToken], stale: _KeptToken | None) -> bytes:
         try:
-            held = self._kept_or_new(stale)
+            token = self._kept_or_new(stale)
         except BaseException as fault:
             with self._lock:
                 self._flight = None
             flight.set_exception(fault)
             raise
         with self._lock:
-            self._held, self._flight = held, None
-        flight.set_result(held)
-        return held.header
+            self._kept_token, self._flight = token, None
+        flight.set_result(token)
+        return token.header
 
-    def _kept_or_new(self, stale: _Held | None) -> _Held:
+    def _kept_or_new(self, stale: _KeptToken | None) -> _KeptToken:
         try:
             grant = self._fetch()
         except ArchiveAway:
@@ -96,11 +96,11 @@ class Tokens:
             if stale is None or not stale.renew_at_s <= now_s < stale.ends_at_s:
                 raise
             # still good for a while: the next call but few asks again
-            return _Held(stale.header, min(now_s + _AGAIN_AFTER_S, stale.ends_at_s), stale.ends_at_s)
+            return _KeptToken(stale.header, min(now_s + _AGAIN_AFTER_S, stale.ends_at_s), stale.ends_at_s)
         now_s = self._clock()
         early_s = min(_EARLY_S, grant.lifetime_s / 2)
         header = b"Bearer " + grant.access_token.encode("ascii")
-        return _Held(header, now_s + grant.lifetime_s - early_s, now_s + grant.lifetime_s)
+        return _KeptToken(header, now_s + grant.lifetime_s - early_s, now_s + grant.lifetime_s)
 
 
 def request_form(credentials: Credentials) -> tuple[bytes, dict[str, str]]:
@@ -117,24 +117,24 @@ def request_form(credentials: Credentials) -> tuple[bytes, dict[str, str]]:
     return urlencode(form).encode("ascii"), headers
 
 
-def grant_of(answer: object, asked: Asked) -> Grant:
+def grant_of(answer: object, context: CallContext) -> Grant:
     """The grant in a token answer. Raises `ArchiveStrange`."""
-    members = members_of(answer, asked)
+    members = require_object(answer, context)
     token = members.get("access_token")
     if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise ArchiveStrange(call=asked.call, why="no-token")
+        raise ArchiveStrange(call=context.call, why="no-token")
     return Grant(token, _lifetime_s(members))
 
 
 def _lifetime_s(members: Mapping[str, object]) -> float:
-    told = members.get("expires_in")
+    expires_in = members.get("expires_in")
     try:
-        return max(0.0, float(told)) if isinstance(told, int | float | str) else _UNTOLD_LIFETIME_S
+        return max(0.0, float(expires_in)) if isinstance(expires_in, int | float | str) else _UNTOLD_LIFETIME_S
     except ValueError:
         return _UNTOLD_LIFETIME_S
 
 
-def _shared(flight: Future[_Held]) -> bytes:
+def _await_token(flight: Future[_KeptToken]) -> bytes:
     try:
         return flight.result().header
     except NoarkitError as fault:
@@ -143,7 +143,7 @@ def _shared(flight: Future[_Held]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _KeptToken:
     header: bytes
     renew_at_s: float
     ends_at_s: float

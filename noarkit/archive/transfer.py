@@ -1,4 +1,4 @@
-"""Bytes up and bytes down, hashed while they pass, in blocks, never held whole.
+"""Uploads and downloads in blocks, hashed on the way, never held whole in memory.
 
 An upload that turns out longer or shorter than promised is a changed item: it is broken off and never becomes whole.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
-from noarkit.archive.answers import Asked, strange
+from noarkit.archive.answers import CallContext, strange_answer
 from noarkit.archive.connection import Reply
 from noarkit.archive.values import Downloaded, Upload
 from noarkit.errors import ChecksumDiffers, ItemChanged, ItemUnreadable, RunFault
@@ -51,20 +51,20 @@ class Body:
         return b"".join(self)
 
     def __iter__(self) -> Iterator[bytes]:
-        left = self.promised_bytes
-        self.whole = left == 0 and self._ends()
-        while left is None or left > 0:
-            block = self._read(BLOCK_BYTES if left is None else min(left, BLOCK_BYTES))
+        remaining_bytes = self.promised_bytes
+        self.whole = remaining_bytes == 0 and self._ends()
+        while remaining_bytes is None or remaining_bytes > 0:
+            block = self._read(BLOCK_BYTES if remaining_bytes is None else min(remaining_bytes, BLOCK_BYTES))
             if not block:
                 break
             self._hash.update(block)
             self.size_bytes += len(block)
-            if left is not None:
-                left -= len(block)
+            if remaining_bytes is not None:
+                remaining_bytes -= len(block)
                 # looked at before the last block leaves: the answer may come as soon as it has
-                self.whole = left == 0 and self._ends()
+                self.whole = remaining_bytes == 0 and self._ends()
             yield block
-        if left:
+        if remaining_bytes:
             raise ItemChanged(key=self._name, why="size")
         self.whole = True
 
@@ -99,8 +99,8 @@ def _fit(name: str) -> str:
     return fit if fit.strip(".") else "_"
 
 
-def told_name(header: str | None) -> str | None:
-    """The file name a download tells, as it stands there: only for show, never a path to write to."""
+def parse_file_name(header: str | None) -> str | None:
+    """Parses the file name of a Content-Disposition header: for display only, never a path to write to."""
     if header is None:
         return None
     if extended := _EXTENDED_NAME.search(header):
@@ -113,10 +113,12 @@ def told_name(header: str | None) -> str | None:
     return None
 
 
-def receive(reply: Reply, target: Path, asked: Asked, *, expected_sha256: str | None, durable: bool) -> Downloaded:
+def receive_download(
+    reply: Reply, target: Path, context: CallContext, *, expected_sha256: str | None, durable: bool
+) -> Downloaded:
     """Writes a download to `target`, whole or not at all. Raises `ChecksumDiffers`, `DiskFull`, `RunFault`."""
     if (reply.header(b"content-encoding") or "identity").lower() != "identity":
-        raise strange(asked, "encoded")
+        raise strange_answer(context, "encoded")
     digest = hashlib.sha256()
     size_bytes = 0
     try:
@@ -125,10 +127,10 @@ def receive(reply: Reply, target: Path, asked: Asked, *, expected_sha256: str | 
                 digest.update(block)
                 size_bytes += file.write(block)
             if expected_sha256 is not None and digest.hexdigest() != expected_sha256.lower():
-                raise ChecksumDiffers(call=asked.call, ours=expected_sha256.lower(), theirs=digest.hexdigest())
+                raise ChecksumDiffers(call=context.call, ours=expected_sha256.lower(), theirs=digest.hexdigest())
     except OSError as error:
         raise RunFault(where=str(target), why=os.strerror(error.errno) if error.errno else "write") from error
-    name = told_name(reply.header(b"content-disposition"))
+    name = parse_file_name(reply.header(b"content-disposition"))
     return Downloaded(target, digest.hexdigest(), size_bytes, name, reply.header(b"content-type"))
 
 
@@ -138,7 +140,7 @@ def _size_on_disk(stream: Readable) -> int | None:
     if descriptor is None:
         return None
     try:
-        found = os.fstat(descriptor())
+        status = os.fstat(descriptor())
     except OSError:
         return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import httpx
 
 from noarkit.archive.connection import Connection, Reply
-from noarkit.archive.stream import Broken, Patience, opened
+from noarkit.archive.stream import BrokenExchange, Patience, open_stream
 from noarkit.safe.urls import goes_direct
 
 
@@ -55,7 +55,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingRequest:
     """A request ready to be written; `headers` are lines with their ends, without an empty one."""
 
     origin: Origin
@@ -79,10 +79,10 @@ class Transport(httpx.BaseTransport):
         self._idle: dict[Origin, list[Connection]] = {}
 
     @contextmanager
-    def exchange(self, request: Outgoing) -> Iterator[Reply]:
+    def exchange(self, request: OutgoingRequest) -> Iterator[Reply]:
         """Sends `request` and yields the head of its answer; the connection is given back when the block ends.
 
-        Raises `Broken`. Faults that the request's body raises while it is read pass through.
+        Raises `BrokenExchange`. Faults that the request's body raises while it is read pass through.
         """
         if os.getpid() != self._pid:
             raise RuntimeError("an archive session cannot be used in a process that did not open it")
@@ -91,25 +91,25 @@ class Transport(httpx.BaseTransport):
             try:
                 yield connection.ask(self._head(request), request.body, chunked=request.chunked)
             finally:
-                self._done_with(connection, request.origin)
+                self._give_back(connection, request.origin)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """What httpx asks of a transport. The answer is read whole, within the route's limit. Raises `Broken`."""
+        """Sends a request of httpx. The answer is read whole, within the route's limit. Raises `BrokenExchange`."""
         body = request.read()
         headers = b"".join(b"%b: %b\r\n" % pair for pair in request.headers.raw)
-        outgoing = Outgoing(origin_of(request.url), request.method.encode(), request.url.raw_path, headers, body)
+        outgoing = OutgoingRequest(origin_of(request.url), request.method.encode(), request.url.raw_path, headers, body)
         with self.exchange(outgoing) as reply:
             return httpx.Response(reply.status, headers=reply.headers, content=reply.read(self._route.max_answer_bytes))
 
     def close(self) -> None:
         """Ends all connections that are idle; those at work end with their exchange."""
         with self._lock:
-            closing = [connection for kept in self._idle.values() for connection in kept]
+            closing = [connection for connections in self._idle.values() for connection in connections]
             self._idle.clear()
         for connection in closing:
             connection.close()
 
-    def _head(self, request: Outgoing) -> bytes:
+    def _head(self, request: OutgoingRequest) -> bytes:
         target, more = request.target, b""
         proxy = self._proxy(request.origin)
         if proxy is not None and not request.origin.is_tls:
@@ -120,15 +120,15 @@ class Transport(httpx.BaseTransport):
     def _connection(self, origin: Origin) -> Connection:
         while True:
             with self._lock:
-                kept = self._idle.get(origin)
-                connection = kept.pop() if kept else None
+                connections = self._idle.get(origin)
+                connection = connections.pop() if connections else None
             if connection is None:
-                return self._connected(origin)
+                return self._open_connection(origin)
             if connection.is_fresh(self._clock(), self._route.keepalive_s):
                 return connection
             connection.close()
 
-    def _done_with(self, connection: Connection, origin: Origin) -> None:
+    def _give_back(self, connection: Connection, origin: Origin) -> None:
         if not connection.reusable:
             connection.close()
             return
@@ -139,21 +139,21 @@ class Transport(httpx.BaseTransport):
     def _proxy(self, origin: Origin) -> ProxyRoute | None:
         return None if goes_direct(origin.host, self._route.no_proxy) else self._route.proxy
 
-    def _connected(self, origin: Origin) -> Connection:
+    def _open_connection(self, origin: Origin) -> Connection:
         proxy = self._proxy(origin)
         first = proxy or origin
         try:
-            stream = opened(first.host, first.port, self._patience, self._clock)
-        except Broken as broken:
-            raise broken if proxy is None else Broken("away", f"proxy-{broken.why}", sent=False) from broken
+            stream = open_stream(first.host, first.port, self._patience, self._clock)
+        except BrokenExchange as error:
+            raise error if proxy is None else BrokenExchange("away", f"proxy-{error.detail}", was_sent=False) from error
         if not origin.is_tls:
             return Connection(stream)
         if self._route.ssl_context is None:
             stream.close()
-            raise Broken("trust", "no-trust-given", sent=False)
+            raise BrokenExchange("trust", "no-trust-given", was_sent=False)
         if proxy is not None:
             _open_tunnel(Connection(stream), origin, proxy)
-        return Connection(stream.secured(self._route.ssl_context, origin.host))
+        return Connection(stream.start_tls(self._route.ssl_context, origin.host))
 
 
 def origin_of(url: httpx.URL) -> Origin:
@@ -177,13 +177,15 @@ def _open_tunnel(connection: Connection, origin: Origin, proxy: ProxyRoute) -> N
     head = b"CONNECT %b HTTP/1.1\r\nHost: %b\r\n%b\r\n" % (place, place, _proxy_header(proxy))
     try:
         status = connection.ask(head, None).status
-    except Broken as broken:
+    except BrokenExchange as error:
         connection.close()
-        raise Broken("away", f"proxy-{broken.why}", sent=False) from broken
+        raise BrokenExchange("away", f"proxy-{error.detail}", was_sent=False) from error
     if not 200 <= status < 300:
         connection.close()
         if status == 407:
-            raise Broken("denied", "proxy-refuses-name" if proxy.authorization else "proxy-wants-name", sent=False)
+            raise BrokenExchange(
+                "denied", "proxy-refuses-name" if proxy.authorization else "proxy-wants-name", was_sent=False
+            )
         if status < 500:
-            raise Broken("denied", "proxy-forbids", sent=False)
-        raise Broken("away", "proxy-cannot-reach", sent=False)
+            raise BrokenExchange("denied", "proxy-forbids", was_sent=False)
+        raise BrokenExchange("away", "proxy-cannot-reach", was_sent=False)

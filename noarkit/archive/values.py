@@ -160,7 +160,7 @@ def bytes_to_upload(content: bytes, name: str) -> Upload:
 
 def stream_to_upload(stream: Readable, name: str, size_bytes: int | None = None) -> Upload:
     """A stream that can be read only once as an upload; it is left open."""
-    return Upload(name, lambda: _Once(stream), size_bytes, reopenable=False)
+    return Upload(name, lambda: _SingleUse(stream), size_bytes, reopenable=False)
 
 
 def wire_timestamp(moment: datetime) -> str:
@@ -171,7 +171,7 @@ def wire_timestamp(moment: datetime) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Once:
+class _SingleUse:
     stream: Readable
 
     def __enter__(self) -> Readable:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import orjson
 
-from noarkit.archive.answers import Asked, strange
+from noarkit.archive.answers import CallContext, strange_answer
 from noarkit.archive.values import Action, Delete, Json, Link, Page, Query, Save, SavedObject, wire_timestamp
 from noarkit.errors import UsageFault
 
@@ -42,26 +42,26 @@ def json_body(members: Mapping[str, object]) -> bytes:
         raise UsageFault(what="unsendable", why=str(error)) from error
 
 
-def saved_of(answer: Mapping[str, object], asked: Asked) -> dict[str, SavedObject]:
+def saved_of(answer: Mapping[str, object], context: CallContext) -> dict[str, SavedObject]:
     """The saved objects in the answer to a transaction."""
     saved = answer.get("saved")
     if not isinstance(saved, dict):
-        raise strange(asked, "no-saved")
-    return {name: object_of(one, asked) for name, one in saved.items()}
+        raise strange_answer(context, "no-saved")
+    return {name: object_of(entry, context) for name, entry in saved.items()}
 
 
-def page_of(answer: Mapping[str, object], asked: Asked) -> Page:
+def page_of(answer: Mapping[str, object], context: CallContext) -> Page:
     """The page in the answer to a query."""
     results = answer.get("results")
     if not isinstance(results, list):
-        raise strange(asked, "no-results")
-    return Page(tuple([object_of(one, asked) for one in results]), answer.get("hasMore") in (True, "true"))
+        raise strange_answer(context, "no-results")
+    return Page(tuple([object_of(entry, context) for entry in results]), answer.get("hasMore") in (True, "true"))
 
 
-def object_of(value: object, asked: Asked) -> SavedObject:
+def object_of(value: object, context: CallContext) -> SavedObject:
     """An object of the archive. Ids, versions and link targets come as text or number, and become text."""
     if not isinstance(value, dict):
-        raise strange(asked, "object")
+        raise strange_answer(context, "object")
     try:
         fields, links = value.get("fields") or {}, value.get("links") or {}
         return SavedObject(
@@ -72,22 +72,22 @@ def object_of(value: object, asked: Asked) -> SavedObject:
             {name: _text(target) for name, target in links.items() if target is not None},
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise strange(asked, "object") from error
+        raise strange_answer(context, "object") from error
 
 
-def file_id_of(answer: Mapping[str, object], asked: Asked) -> str:
+def file_id_of(answer: Mapping[str, object], context: CallContext) -> str:
     """The id in the answer to an upload."""
     try:
         return _text(answer["id"])
     except (KeyError, TypeError) as error:
-        raise strange(asked, "no-id") from error
+        raise strange_answer(context, "no-id") from error
 
 
-def as_json(value: object, asked: Asked) -> Json:
+def as_json(value: object, context: CallContext) -> Json:
     """Parsed JSON as what it is."""
     if value is None or isinstance(value, bool | int | float | str | list | dict):
         return value
-    raise strange(asked, "not-json")
+    raise strange_answer(context, "not-json")
 
 
 def _action(action: Action) -> dict[str, object]:

@@ -19,7 +19,7 @@ TYPES = (
     "Moeteregistrering",
 )  # fmt: skip
 _IDENTS = ("mappeIdent", "registreringsIdent", "klasseIdent")
-_TOLD = (
+_SHOWN_FIELDS = (
     *_IDENTS, "opprettetDato", "avsluttetDato", "saksaar", "sakssekvensnummer", "saksstatus", "mappestatus",
     "journalaar", "journalsekvensnummer", "journalpostnummer", "journalposttype", "journalstatus", "arkivstatus",
     "arkivdelstatus",
@@ -36,8 +36,8 @@ _DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is looked for: a part of the title, an ident, or an id."""
+class SearchRequest:
+    """A search: by a part of the title, an ident, or an id."""
 
     type: str
     title: str = ""
@@ -46,68 +46,68 @@ class Asked:
     limit: int = 20
 
 
-def search(archive: Archive, asked: Asked) -> dict[str, object]:
+def search(archive: Archive, request: SearchRequest) -> dict[str, object]:
     """The newest objects that fit. Raises `UsageFault` for a type or field that cannot be asked for."""
-    limit = max(1, min(asked.limit, _MOST))
-    found = _found(archive, asked)
-    hits = list(islice(found, limit + 1))
+    limit = max(1, min(request.limit, _MOST))
+    all_hits = _find_hits(archive, request)
+    hits = list(islice(all_hits, limit + 1))
     return {"hits": hits[:limit], "more": len(hits) > limit}
 
 
-def _found(archive: Archive, asked: Asked) -> Iterator[dict[str, object]]:
-    if asked.type not in TYPES or asked.type not in metamodel().types:
-        raise UsageFault(what="no-such-type", where=asked.type, proposal=", ".join(TYPES))
-    query = replace(select(asked.type, all_of(*_conditions(asked)), limit=100), public_use=True)
-    screens = _Screens(archive)
-    for one in islice(objects(archive, query), _MOST_SEEN):
+def _find_hits(archive: Archive, request: SearchRequest) -> Iterator[dict[str, object]]:
+    if request.type not in TYPES or request.type not in metamodel().types:
+        raise UsageFault(what="no-such-type", where=request.type, proposal=", ".join(TYPES))
+    query = replace(select(request.type, all_of(*_conditions(request)), limit=100), public_use=True)
+    screens = _ScreeningCheck(archive)
+    for candidate in islice(objects(archive, query), _MOST_SEEN):
         # what the archive withheld, and what we see is screened ourselves
-        closed = _TITLE not in one.fields or screens.above(one)
-        if closed and asked.title:
+        closed = _TITLE not in candidate.fields or screens.above(candidate)
+        if closed and request.title:
             continue
-        told = {name: one.fields[name] for name in _TOLD if name in one.fields}
-        title = {} if closed else {"title": one.fields[_TITLE]}
-        yield {"type": one.type, "id": one.id, "screened": closed, **told, **title}
+        shown_fields = {name: candidate.fields[name] for name in _SHOWN_FIELDS if name in candidate.fields}
+        title = {} if closed else {"title": candidate.fields[_TITLE]}
+        yield {"type": candidate.type, "id": candidate.id, "screened": closed, **shown_fields, **title}
 
 
-def _conditions(asked: Asked) -> list[Condition]:
-    found: list[Condition] = []
-    if asked.title:
-        found.append(like(_TITLE, f"%{asked.title}%"))
-    if asked.id:
-        found.append(equals("id", asked.id))
-    if asked.ident:
-        known = metamodel().types[asked.type].fields
-        name = next((name for name in _IDENTS if name in known), None)
+def _conditions(request: SearchRequest) -> list[Condition]:
+    conditions: list[Condition] = []
+    if request.title:
+        conditions.append(like(_TITLE, f"%{request.title}%"))
+    if request.id:
+        conditions.append(equals("id", request.id))
+    if request.ident:
+        fields = metamodel().types[request.type].fields
+        name = next((name for name in _IDENTS if name in fields), None)
         if name is None:
-            raise UsageFault(what="no-ident", where=asked.type)
-        found.append(equals(name, asked.ident))
-    if not found:
+            raise UsageFault(what="no-ident", where=request.type)
+        conditions.append(equals(name, request.ident))
+    if not conditions:
         raise UsageFault(what="nothing-asked", where="search")
-    return found
+    return conditions
 
 
 @dataclass(slots=True)
-class _Screens:
+class _ScreeningCheck:
     """Whether an object or anything above it is screened; what cannot be seen counts as screened."""
 
     archive: Archive
-    known: dict[tuple[str, str], bool] = field(default_factory=dict)
+    screened_by_object: dict[tuple[str, str], bool] = field(default_factory=dict)
 
-    def above(self, one: SavedObject, depth: int = 0) -> bool:
-        """True where it is screened, itself or by what stands above it."""
-        if one.fields.get(_SCREEN) is not None or depth > _DEEPEST:
+    def above(self, saved: SavedObject, depth: int = 0) -> bool:
+        """True where the object, or anything above it, is screened."""
+        if saved.fields.get(_SCREEN) is not None or depth > _DEEPEST:
             return True
-        references = metamodel().types[one.type].references
-        up = {name: one.links[name] for name in _UP if name in references and name in one.links}
+        references = metamodel().types[saved.type].references
+        up = {name: saved.links[name] for name in _UP if name in references and name in saved.links}
         return any(self._link(references[name].targets, target, depth) for name, target in up.items())
 
     def _link(self, targets: tuple[str, ...], target: str, depth: int) -> bool:
         key = (targets[0], target)
-        if key not in self.known:
-            self.known[key] = True  # until it is seen not to be; a circle stays closed
-            parent = next((found for kind in targets for found in self._read(kind, target)), None)
-            self.known[key] = parent is None or self.above(parent, depth + 1)
-        return self.known[key]
+        if key not in self.screened_by_object:
+            self.screened_by_object[key] = True  # until it is seen not to be; a circle stays closed
+            parent = next((parent_object for kind in targets for parent_object in self._read(kind, target)), None)
+            self.screened_by_object[key] = parent is None or self.above(parent, depth + 1)
+        return self.screened_by_object[key]
 
     def _read(self, kind: str, target: str) -> Iterator[SavedObject]:
         yield from self.archive.query(select(kind, equals("id", target), limit=1)).objects

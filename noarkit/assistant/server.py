@@ -24,8 +24,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from noarkit import __version__
-from noarkit.assistant.desk import Desk, Told
-from noarkit.assistant.search import Asked
+from noarkit.assistant.search import SearchRequest
+from noarkit.assistant.toolset import ToolAnswer, Tools
 from noarkit.errors import ConfigFault, NoarkitError
 from noarkit.safe.connections import StrictConnection
 from noarkit.secrets import Secret
@@ -44,31 +44,31 @@ _TOLD = (
 )
 
 
-def server(desk: Desk, *, may_plan: bool = False) -> MCPServer:
+def server(desk: Tools, *, may_plan: bool = False) -> MCPServer:
     """The server with its tools."""
-    made = MCPServer("noarkit", version=__version__, instructions=_TOLD, log_level="CRITICAL")
-    tools = _Tools(desk)
+    mcp_server = MCPServer("noarkit", version=__version__, instructions=_TOLD, log_level="CRITICAL")
+    tools = _ToolThreads(desk)
     for tool in (tools.scan, tools.status, tools.validate, tools.compare, tools.search):
-        made.add_tool(tool, annotations=_READS, structured_output=True)
+        mcp_server.add_tool(tool, annotations=_READS, structured_output=True)
     if may_plan:
-        made.add_tool(tools.plan, annotations=_PLANS, structured_output=True)
-    return made
+        mcp_server.add_tool(tools.plan, annotations=_PLANS, structured_output=True)
+    return mcp_server
 
 
-def over_stdio(made: MCPServer) -> None:
+def over_stdio(mcp_server: MCPServer) -> None:
     """Serves until standard input ends."""
     _silence()
-    anyio.run(made.run_stdio_async)
+    anyio.run(mcp_server.run_stdio_async)
 
 
-def over_http(made: MCPServer, host: str, port: int, token: Secret | None, ready: Callable[[str], None]) -> None:
+def over_http(mcp_server: MCPServer, host: str, port: int, token: Secret | None, ready: Callable[[str], None]) -> None:
     """Serves until a signal ends it. With a `token`, every request must show it."""
     _silence()
     # a token is the better proof where others may ask; without one only this machine's own names are answered
     guard = TransportSecuritySettings(enable_dns_rebinding_protection=False) if token is not None else None
-    app: ASGIApp = made.streamable_http_app(streamable_http_path=PATH, host=host, transport_security=guard)
+    app: ASGIApp = mcp_server.streamable_http_app(streamable_http_path=PATH, host=host, transport_security=guard)
     if token is not None:
-        app = _Guarded(app, token)
+        app = _TokenGuard(app, token)
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -78,14 +78,14 @@ def over_http(made: MCPServer, host: str, port: int, token: Secret | None, ready
         limit_concurrency=64,
         timeout_keep_alive=5,
     )
-    with _bound(host, port) as listener:
-        shown = f"[{host}]" if ":" in host else host
-        ready(f"http://{shown}:{listener.getsockname()[1]}{PATH}")
+    with _open_listener(host, port) as listener:
+        host_text = f"[{host}]" if ":" in host else host
+        ready(f"http://{host_text}:{listener.getsockname()[1]}{PATH}")
         uvicorn.Server(config).run(sockets=[listener])
 
 
 @contextlib.contextmanager
-def _bound(host: str, port: int) -> Iterator[socket.socket]:
+def _open_listener(host: str, port: int) -> Iterator[socket.socket]:
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
@@ -94,61 +94,63 @@ def _bound(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-class _Guarded:
+class _TokenGuard:
     def __init__(self, app: ASGIApp, token: Secret) -> None:
         self._app = app
         self._shown = f"Bearer {token.reveal()}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            shown = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-            if not hmac.compare_digest(shown, self._shown):
+            authorization = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+            if not hmac.compare_digest(authorization, self._shown):
                 refused = JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": "Bearer"})
                 await refused(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
 
-class _Tools:
+class _ToolThreads:
     """Each tool on a thread, two at a time; a fault is told in its own words, anything else not at all."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Tools) -> None:
         self._desk = desk
         self._room: anyio.CapacityLimiter | None = None
 
-    async def scan(self, source: str) -> Told:
+    async def scan(self, source: str) -> ToolAnswer:
         """Counts what a source holds, a folder or a file: records, formats, years, and what will be trouble."""
-        return await self._told(self._desk.scan, source)
+        return await self._call_tool(self._desk.scan, source)
 
-    async def plan(self, source: str, run: str, recipe: str = "") -> Told:
+    async def plan(self, source: str, run: str, recipe: str = "") -> ToolAnswer:
         """Plans a load: writes a new run folder with a frozen plan and a page to read. Sends nothing."""
-        return await self._told(self._desk.plan, source, run, recipe)
+        return await self._call_tool(self._desk.plan, source, run, recipe)
 
-    async def status(self, run: str) -> Told:
+    async def status(self, run: str) -> ToolAnswer:
         """How far a run is: its state, its numbers, and its faults by code."""
-        return await self._told(self._desk.status, run)
+        return await self._call_tool(self._desk.status, run)
 
-    async def validate(self, package: str) -> Told:
+    async def validate(self, package: str) -> ToolAnswer:
         """Holds a package to every rule of its form: which rules it does not keep, and how often."""
-        return await self._told(self._desk.validate, package)
+        return await self._call_tool(self._desk.validate, package)
 
-    async def compare(self, left: str, right: str, by: str = "id") -> Told:
+    async def compare(self, left: str, right: str, by: str = "id") -> ToolAnswer:
         """What differs between two extracts, or an extract and the archive (written "archive"); by "id" or "key". An
         extract may lie in any package that validate knows: a folder, zip, tar, bag, E-ARK or DIAS package."""
-        return await self._told(self._desk.compare, left, right, by)
+        return await self._call_tool(self._desk.compare, left, right, by)
 
-    async def search(self, type: str, title: _Title = "", ident: _Ident = "", id: _Id = "", limit: int = 20) -> Told:
+    async def search(
+        self, type: str, title: _Title = "", ident: _Ident = "", id: _Id = "", limit: int = 20
+    ) -> ToolAnswer:
         """Looks in the archive for objects of a type (Saksmappe, Journalpost, Klasse …) by a part of the title, by
         ident or by id: one of these three must be given. What is screened is found by
         ident and id alone, and without its title."""
-        return await self._told(self._desk.search, Asked(type, title, ident, id, limit))
+        return await self._call_tool(self._desk.search, SearchRequest(type, title, ident, id, limit))
 
-    async def _told(self, tool: Callable[P, Told], *args: P.args, **kwargs: P.kwargs) -> Told:
+    async def _call_tool(self, tool: Callable[P, ToolAnswer], *args: P.args, **kwargs: P.kwargs) -> ToolAnswer:
         self._room = self._room or anyio.CapacityLimiter(2)
         try:
             return await anyio.to_thread.run_sync(partial(tool, *args, **kwargs), limiter=self._room)
         except NoarkitError as fault:
-            raise ToolError("\n".join(render(fault, self._desk.site.config.lang))) from fault
+            raise ToolError("\n".join(render(fault, self._desk.settings.config.lang))) from fault
 
 
 def _silence() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from noarkit import journeys
+from noarkit import ingestion
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import require_run, settings, working
@@ -22,7 +22,7 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
     """Closes, and says how much."""
     require_run(run)
     with working(session, drains=True) as work:
-        closed = journeys.close(run, settings=settings(session, archive), stopping=work.stopping, tell=work.tell)
+        closed = ingestion.close(run, settings=settings(session, archive), stopping=work.stopping, tell=work.tell)
     count = sum(closed.closed.values()) - closed.refused
     line = session.texts.say(
         "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused or None

@@ -10,7 +10,7 @@ from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
-from noarkit.report.compared import REPORT_FORMATS, write_comparison
+from noarkit.report.comparison_page import REPORT_FORMATS, write_comparison
 from noarkit.validate.compare import By, Compared, Difference
 from noarkit.words.texts import plain
 

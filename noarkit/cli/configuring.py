@@ -63,7 +63,7 @@ def _secret_shown(entry: object) -> str:
     """Where a secret lies, never what it is."""
     entries = entry if isinstance(entry, list) else [entry]
     try:
-        return ", ".join(f"*** ({secret_source(one, '').shown})" for one in entries)
+        return ", ".join(f"*** ({secret_source(one, '').description})" for one in entries)
     except ConfigFault:
         return "***"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from noarkit import journeys, origins
+from noarkit import ingestion, origins
 from noarkit.airgap import is_bundle
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, tell_plan
@@ -17,7 +17,7 @@ from noarkit.engine.assembly import IngestResult, remembered_archive
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
 from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import numbers, planned_aside
+from noarkit.load.numbers import count_planned_set_aside, numbers
 from noarkit.load.receiving import is_received
 from noarkit.sources.opening import PLACES
 
@@ -150,7 +150,7 @@ def load_run(work: Work, folder: RunFolder, how: Wanted) -> int:
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
     finished = _finished(folder)
     try:
-        result = journeys.ingest(
+        result = ingestion.ingest(
             folder.path,
             until=how.until,
             max_rate=how.max_rate,
@@ -189,7 +189,7 @@ def _written_back(work: Work, folder: RunFolder, how: Wanted) -> bool:
     """Writes the archive's ids into the source's records; True where all of them have theirs."""
     session, field = work.session, how.write_back or ""
     try:
-        done = journeys.write_back(folder.path, field, settings=settings(session, how.archive), tell=work.tell)
+        done = ingestion.write_back(folder.path, field, settings=settings(session, how.archive), tell=work.tell)
     except NoarkitError as fault:  # what is archived stays so, and the run says that this is left to do
         session.face.fault(fault)
         return False
@@ -213,7 +213,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         no_run_named(work.session, place, "ingest")
     folder = RunFolder(output)
     if is_run(output):
-        origins.same_source(folder, place, planning.source_kind)
+        origins.check_same_source(folder, place, planning.source_kind)
         return folder
 
     def told(event: Event, /) -> None:
@@ -221,7 +221,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
             raise Paused(signal=work.stopping.reason)
         work.tell(event)
 
-    planned = journeys.plan(
+    planned = ingestion.plan(
         place,
         output,
         recipe=planning.recipe,
@@ -246,7 +246,7 @@ def _brought(work: Work, place: str, output: Path | None, planning: Planning, tr
     if output is None:
         raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
     fresh = not is_run(output)
-    planned = journeys.plan(
+    planned = ingestion.plan(
         place, output, trust_key=trust_key or None, settings=settings(work.session, None), tell=work.tell
     )
     work.progress.close()
@@ -281,4 +281,4 @@ def _next(result: IngestResult) -> str:
     left_out = result.numbers.set_aside + result.numbers.refused
     if not left_out:
         return "receipt" if is_received(result.folder) else "verify"
-    return "replan" if left_out == planned_aside(result.folder) else "retry"
+    return "replan" if left_out == count_planned_set_aside(result.folder) else "retry"

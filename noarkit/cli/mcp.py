@@ -30,13 +30,13 @@ def mcp_command(
     if port is not None and token_file is None and not _is_loopback(host):
         raise UsageFault(what="open-to-others", where=f"--host {host}", do="--token-file FILE")
     try:
-        from noarkit.assistant.desk import Desk
         from noarkit.assistant.server import over_http, over_stdio, server
+        from noarkit.assistant.toolset import Tools
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "anyio"):
             raise
         raise UsageFault(what="no-mcp", where="noarkit mcp", do="pip install 'noarkit[mcp]'") from error
-    made = server(Desk([root.resolve() for root in roots], settings(session, None)), may_plan=allow_plan)
+    made = server(Tools([root.resolve() for root in roots], settings(session, None)), may_plan=allow_plan)
     if port is None:
         session.face.tell("mcp.stdio")
         over_stdio(made)

@@ -22,7 +22,7 @@ from noarkit.cli.show import size
 from noarkit.config import Config
 from noarkit.destination import destination
 from noarkit.engine.assembly import progress, remembered_archive
-from noarkit.engine.limits import read_until
+from noarkit.engine.limits import parse_until
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, SecretFault, SourceGone
 from noarkit.load.folder import RunFolder
 from noarkit.safe.certificates import certificates_end
@@ -50,7 +50,7 @@ class Finding:
 def night(session: Session, config: Config, run: Path | None, until: str | None) -> Iterator[Finding]:
     """All that can be said without asking the archive."""
     now = datetime.now(UTC)
-    ends = read_until(until, now, ZoneInfo(config.zone)) if until else None
+    ends = parse_until(until, now, ZoneInfo(config.zone)) if until else None
     if ends is not None:
         hours, minutes = divmod(int((ends - now).total_seconds()) // 60, 60)
         yield Finding("window", data={"ends": ends.isoformat(timespec="minutes"), "hours": hours, "minutes": minutes})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from noarkit import journeys
+from noarkit import ingestion
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import is_run, no_run_named, require_run, settings, working
 from noarkit.errors import UsageFault
@@ -68,7 +68,7 @@ def plan_command(
     if since is not None:
         require_run(since)
     with working(session) as work:
-        planned = journeys.plan(
+        planned = ingestion.plan(
             source,
             output,
             recipe=recipe,
@@ -111,7 +111,7 @@ def _tell_packed(session: Session, packed: Packed) -> None:
     """Where the bundle lies, whose seal it bears, and what the other side does with it."""
     told = session.texts
     lines = [
-        told.say("pack.stood" if packed.stood else "pack.made", path=packed.path),
+        told.say("pack.stood" if packed.already_packed else "pack.made", path=packed.path),
         told.say("pack.holds", count=packed.documents, size=told.size(packed.size_bytes)),
     ]
     if packed.left_out:
@@ -128,7 +128,7 @@ def _tell_packed(session: Session, packed: Packed) -> None:
         left_out=packed.left_out,
         bytes=packed.size_bytes,
         fingerprint=packed.fingerprint,
-        stood=packed.stood,
+        stood=packed.already_packed,
     )
 
 

@@ -13,7 +13,7 @@ from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import require_run, working
 from noarkit.engine import assembly
 from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import planned_aside
+from noarkit.load.numbers import count_planned_set_aside
 
 
 @command("retry", exits=(3, 4, 5, 6, 7, 8, 9, 10, 11, 130, 143))
@@ -28,10 +28,10 @@ def retry_command(session: Session, run: Path, *, fault: str | None, accept: tup
     code = fault.upper() if fault else None
     with working(session, drains=True) as work:
         if accept:
-            assembly.accept(folder, accept, time.time())
-        taken = assembly.take_up_again(folder, code) if folder.journal.exists() else 0
+            assembly.accept_findings(folder, accept, time.time())
+        taken = assembly.reopen_items(folder, code) if folder.journal.exists() else 0
         session.face.tell("retry.taken" if taken else "retry.none", count=taken, code=code)
-        by_plan = planned_aside(folder, code)
+        by_plan = count_planned_set_aside(folder, code)
         if by_plan:
             session.face.tell("retry.planned", count=by_plan, run=run)
         return load_run(work, folder, wanted_of(wanted))

@@ -16,8 +16,8 @@ from noarkit.cli.progress import Progress, chosen
 from noarkit.cli.signals import draining
 from noarkit.errors import NoarkitError, UsageFault, gravest
 from noarkit.events import Event, Listener, everybody
-from noarkit.journeys import Site
-from noarkit.load.coordinator import Stopping
+from noarkit.ingestion import Settings
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, fault_counts, numbers
 from noarkit.safe.disk import fault_of_disk
@@ -32,7 +32,7 @@ class Work:
     """One command under way: who listens, and what may stop it."""
 
     session: Session
-    stopping: Stopping
+    stopping: StopRequest
     progress: Progress
     tell: Listener
 
@@ -43,7 +43,7 @@ def working(session: Session, *, drains: bool = False) -> Iterator[Work]:
     other work changes nothing, and a signal ends it at once."""
     face = session.face
     progress = chosen(face, session.progress, terminal=sys.stderr.isatty())
-    stopping = Stopping()
+    stopping = StopRequest()
 
     def first_signal() -> None:
         if not face.as_json and face.verbosity >= 0:
@@ -75,9 +75,9 @@ def no_run_named(session: Session, source: str, command: str) -> NoReturn:
     raise UsageFault(what="run-wanted", where=source, do=f"noarkit {command} {source} -o RUN")
 
 
-def settings(session: Session, archive: str | None) -> Site:
+def settings(session: Session, archive: str | None) -> Settings:
     """The settings of this command line."""
-    return Site(session.config({"archive.url": archive}), session.environment)
+    return Settings(session.config({"archive.url": archive}), session.environment)
 
 
 @dataclass(frozen=True, slots=True)

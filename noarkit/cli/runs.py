@@ -9,7 +9,7 @@ import click
 
 from noarkit.cli.options import Session, command
 from noarkit.errors import NoarkitError
-from noarkit.load.delivery import standing
+from noarkit.load.delivery import delivery_state
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.words.texts import grouped
@@ -63,7 +63,7 @@ def _standing(run: RunFolder) -> tuple[str, Numbers]:
     counted = numbers(run)
     if run.journal.exists():
         return "open" if counted.open or counted.in_doubt else "done", counted
-    beyond = standing(run)
+    beyond = delivery_state(run)
     if beyond is None:
         return "planned", counted
     state, receipt = beyond

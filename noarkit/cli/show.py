@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TextIO
 
-from noarkit.engine.runlog import HASHED, harmless, hashed
+from noarkit.engine.runlog import HASHED, harmless_data, hash_keys
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event
 from noarkit.safe.disk import is_full
@@ -124,7 +124,7 @@ def _printable(data: Mapping[str, object]) -> dict[str, object]:
 
 def _without_keys(data: Mapping[str, object]) -> dict[str, object]:
     """An event's data; a key or a locator, which may be the name of a file, as the head of its hash."""
-    return {name: value for name, value in data.items() if name not in HASHED} | hashed(data)
+    return {name: value for name, value in data.items() if name not in HASHED} | hash_keys(data)
 
 
 def _for_log(fault: NoarkitError, lang: str) -> dict[str, object]:
@@ -132,7 +132,7 @@ def _for_log(fault: NoarkitError, lang: str) -> dict[str, object]:
     if isinstance(fault, _OURS):
         return {"data": _printable(fault.data)}
     generic = dict(zip(PARTS, explain(fault.code, lang) or [""] * len(PARTS), strict=True))
-    return {**generic, "data": harmless(fault.data)}
+    return {**generic, "data": harmless_data(fault.data)}
 
 
 def to_json(value: object, *, indent: int | None = None, ascii_only: bool = True) -> str:

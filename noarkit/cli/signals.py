@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from types import FrameType
 
 from noarkit.errors import Paused
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 
 _EXITS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
 @contextmanager
-def draining(stopping: Stopping, first: Callable[[], None] | None, asked: Callable[[], None]) -> Iterator[None]:
+def draining(stopping: StopRequest, first: Callable[[], None] | None, asked: Callable[[], None]) -> Iterator[None]:
     """While the block lasts signals go to `stopping`; `first` is called at the first one, `asked` at each USR1.
 
     Without `first` nothing is to be finished, and the first signal raises `Paused`.

@@ -13,10 +13,10 @@ from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import Ending, require_run, tell_end
 from noarkit.cli.runs import runs_in
 from noarkit.errors import UsageFault, gravest
-from noarkit.load.delivery import standing
+from noarkit.load.delivery import delivery_state
 from noarkit.load.findings import exit_code_of
 from noarkit.load.folder import RunFolder
-from noarkit.load.journal import FoundWrong
+from noarkit.load.journal import ArchiveFinding
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.report.lists import DELIVERED
 from noarkit.words.texts import grouped
@@ -44,7 +44,7 @@ def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | No
     told = session.texts
     state = "running" if owner else "open" if counted.open or counted.in_doubt else "done"
     lines = {told.say("status.owner"): owner or told.say("status.nobody")}
-    archive, wrong = None, list[FoundWrong]()
+    archive, wrong = None, list[ArchiveFinding]()
     if folder.journal.exists():
         with closing(folder.open_journal()) as journal:
             archive, chunks = journal.meta("where"), journal.chunk_counts()
@@ -58,7 +58,7 @@ def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | No
         )
     elif not owner:
         state = "planned"
-        beyond = standing(folder)
+        beyond = delivery_state(folder)
         if beyond is not None:  # what became of it is known by its receipt alone
             state, receipt = beyond
             if receipt is not None:

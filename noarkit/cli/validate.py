@@ -9,7 +9,7 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.report.validated import REPORT_FORMATS, write_validation
+from noarkit.report.validation_page import REPORT_FORMATS, write_validation
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.unpack import LIMITS
 from noarkit.validate import Report, validate

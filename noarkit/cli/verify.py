@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from noarkit import journeys, origins
+from noarkit import ingestion, origins
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER
 from noarkit.cli.running import require_run, settings, working
@@ -52,7 +52,7 @@ def verify_command(
         raise UsageFault(what="bad-value", where="--receipt --receipt-out")
     share = _share(sample) if sample else 1.0
     with working(session) as work:
-        result = journeys.verify(
+        result = ingestion.verify(
             run,
             depth=depth,
             sample=share,

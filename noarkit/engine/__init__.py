@@ -1,1 +1,1 @@
-"""Who runs a shard: this process, its children, many machines. Engines move work; the journal holds what is true."""
+"""The engines that run shards: this process or its children. Engines move work; the journal holds what is true."""

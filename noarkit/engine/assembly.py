@@ -1,4 +1,4 @@
-"""Puts a run together: archive, source, workers, limits; loads it, closes it, and says what it came to.
+"""Assembles and runs a load: archive, source, workers, limits; loads the plan, closes it, returns the result.
 
 Everything is handed in; nothing here knows a command line, an embedded service or a report.
 """
@@ -14,17 +14,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from noarkit import __version__
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
-from noarkit.archive.retry import Policy
+from noarkit.archive.retry import RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.engine.inline import InlineWorkers
-from noarkit.engine.limits import HistoricWatch, Limits, MostErrors
+from noarkit.engine.limits import ErrorLimit, HistoricWatch, RunLimits
 from noarkit.engine.processes import ProcessWorkers
-from noarkit.engine.workshop import LocalWorkshop, opened
+from noarkit.engine.worker_factory import LocalWorkerFactory, connect_archive
 from noarkit.errors import ChecksumDiffers, NoarkitError, OtherArchive, RunLocked, UsageFault, gravest
 from noarkit.events import Event, Listener, everybody
 from noarkit.graph.store import GraphStore
@@ -32,13 +33,13 @@ from noarkit.load import preflight
 from noarkit.load.clocks import ArchiveClock, system_clocks
 from noarkit.load.close import Closed, close
 from noarkit.load.contents import Gate, no_gate
-from noarkit.load.coordinator import Stopping, Workers
-from noarkit.load.findings import exit_code_of, fault_of_finding, mend
+from noarkit.load.coordinator import StopRequest, Workers
+from noarkit.load.findings import exit_code_of, fault_of_finding, repair
 from noarkit.load.folder import RunFolder
 from noarkit.load.governor import Rate
-from noarkit.load.journal import CHECKSUM, NOT_CLOSED, FoundWrong, Journal
+from noarkit.load.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
 from noarkit.load.numbers import Numbers, numbers
-from noarkit.load.run import Terms, load
+from noarkit.load.run import LoadSettings, load
 from noarkit.model import metamodel
 from noarkit.safe.children import alone
 from noarkit.sources.port import Source
@@ -49,7 +50,7 @@ _ITEMS_EXIT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ArchiveTarget:
     """The archive a run goes to: its name for people, how it is reached, and how long it may still do what a client
     gave up on (nothing, where its process is known to have ended since)."""
 
@@ -74,7 +75,7 @@ class LoadOptions:
 
     until: datetime | None = None
     rate: Rate = field(default_factory=Rate)
-    most_errors: MostErrors | None = None
+    error_limit: ErrorLimit | None = None
     dry_run: bool = False
     workers: int | None = None
     gate: Gate = no_gate
@@ -99,11 +100,11 @@ class IngestResult:
 
 
 @dataclass(slots=True)
-class _Heard:
-    """What a run said that its result needs."""
+class _RunEvents:
+    """A listener that keeps the events that the result of a run needs."""
 
     faults: dict[str, NoarkitError] = field(default_factory=dict)
-    made: int = 0
+    objects_made: int = 0
 
     def __call__(self, event: Event, /) -> None:
         if event.name == "shard_stopped":
@@ -111,136 +112,136 @@ class _Heard:
             code = str(event.data.get("code"))
             self.faults.setdefault(code, fault_of(code, data))
         elif event.name == "chunk_done":
-            self.made += int(str(event.data.get("made", 0)))
+            self.objects_made += int(str(event.data.get("made", 0)))
 
 
 def ingest_run(
     folder: RunFolder,
     source: Source,
-    way: Way,
+    target: ArchiveTarget,
     options: LoadOptions,
     *,
-    stopping: Stopping,
-    tell: Listener,
+    stop_request: StopRequest,
+    emit: Listener,
     now_s: Callable[[], float],
 ) -> IngestResult:
     """Loads a frozen plan and closes what it made. The same again goes on. Raises what `load` raises."""
     began = now_s()
-    with _rehearsed(folder) if options.dry_run else _as_it_is(folder) as run:
+    with _rehearsal_folder(folder) if options.dry_run else _same_folder(folder) as run:
         records = sum(_counts(run.plan().get("records")).values())
-        until = None if _finished(run) else options.until
-        limits = Limits(stopping, records, now_s, until=until, most_errors=options.most_errors)
-        heard = _Heard()
-        watch = HistoricWatch(run.graph, stopping, allowed=options.todays_dates or options.dry_run)
+        until = None if _is_finished(run) else options.until
+        limits = RunLimits(stop_request, records, now_s, until=until, most_errors=options.error_limit)
+        run_events = _RunEvents()
+        watch = HistoricWatch(run.graph, stop_request, allowed=options.todays_dates or options.dry_run)
         limits()  # a time that has come already lets nothing begin
-        told = everybody(tell, heard, limits.hear, watch)
-        contact(way, told)
-        theirs = ArchiveClock()
-        with closing(opened(way.settings, dry_run=options.dry_run, tell=told, heard_date=theirs.hear)) as archive:
-            clocks = system_clocks(theirs.now_s)
-            terms = Terms(way.name, way.deadline_s, limits=limits, rehearsal=options.dry_run, clocks=clocks)
-            told(Event("load_began", progress(run)))
-            _note(run, now_s(), "ingest_began", archive=way.name, account=way.account, **who())
-            loaded = load(
-                run,
-                archive,
-                lambda: _workers(run, source, way, options),
-                terms,
-                stopping=stopping,
-                tell=told,
-                now_s=now_s,
-            )
+        emit_all = everybody(emit, run_events, limits.count_fault, watch)
+        check_reachable(target, emit_all)
+        archive_clock = ArchiveClock()
+        with closing(
+            connect_archive(target.settings, dry_run=options.dry_run, emit=emit_all, heard_date=archive_clock.hear)
+        ) as archive:
+            clocks = system_clocks(archive_clock.now_s)
+            rehearsal = options.dry_run
+            settings = LoadSettings(target.name, target.deadline_s, limits=limits, rehearsal=rehearsal, clocks=clocks)
+            emit_all(Event("load_began", progress(run)))
+            _note(run, now_s(), "ingest_began", archive=target.name, account=target.account, **describe_caller())
+            make_workers = partial(_workers, run, source, target, options)
+            loaded = load(run, archive, make_workers, settings, stop_request=stop_request, emit=emit_all, now_s=now_s)
             if not options.dry_run:
-                _mend(run, archive, source, now_s)
-            closed, damaged = None, _found_wrong(run, CHECKSUM)
+                _repair(run, archive, source, now_s)
+            closed, damaged = None, _open_findings(run, CHECKSUM)
             # nothing may be changed any more in what is closed, so that what is damaged keeps the run open
-            if loaded.state == "done" and not options.dry_run and closes(run) and not damaged:
-                closed = _close(run, archive, heard, stopping, told, now_s)
-        counted, wrong = loaded.numbers, _found_wrong(run)
-        exit_code = gravest(loaded.exit_code, stopping.exit_code, _items_exit(counted), exit_code_of(wrong))
+            if loaded.state == "done" and not options.dry_run and plan_closes(run) and not damaged:
+                closed = _close(run, archive, run_events, stop_request, emit_all, now_s)
+        counts, wrong = loaded.numbers, _open_findings(run)
+        exit_code = gravest(loaded.exit_code, stop_request.exit_code, _items_exit_code(counts), exit_code_of(wrong))
         state = loaded.state if (closed is None or closed.whole) and not damaged else "paused"
         _note(run, now_s(), "ingest_ended", exit=exit_code, state=state)
     return IngestResult(
         folder=folder,
-        numbers=counted,
+        numbers=counts,
         state=state,
         exit_code=exit_code,
-        archive=way.name,
+        archive=target.name,
         closed=closed,
-        faults=_faults(heard, wrong),
-        stopped_by=stopping.reason,
+        faults=_faults(run_events, wrong),
+        stopped_by=stop_request.reason,
         seconds=now_s() - began,
         dry_run=options.dry_run,
     )
 
 
-def _finished(run: RunFolder) -> bool:
-    """True where nothing is left to load or to close, which no time of day can stop."""
+def _is_finished(run: RunFolder) -> bool:
+    """True where nothing remains to be loaded or closed; then a limit of time need not stop the run."""
     if not run.journal.exists():
         return False
-    counted = numbers(run)
-    if counted.open or counted.in_doubt:
+    counts = numbers(run)
+    if counts.open or counts.in_doubt:
         return False
     with closing(run.open_journal()) as journal:
         closed = journal.meta("closed")
-        return not closes(run) or closed == "yes" or (closed == "no" and not _left_open(journal))
+        return not plan_closes(run) or closed == "yes" or (closed == "no" and not _not_closed_keys(journal))
 
 
 def progress(folder: RunFolder) -> dict[str, object]:
-    """How much there is to load, and how much of it stands already."""
+    """The numbers of objects and bytes to load, and of those loaded already."""
     with closing(GraphStore.open(folder.graph)) as graph:
         objects = graph.count("entity")
         size = int(graph.db.execute("SELECT coalesce(sum(bytes), 0) FROM shard").fetchone()[0])
-    done = size_done = 0
+    objects_done = size_done = 0
     if folder.journal.exists():
         with closing(folder.open_journal()) as journal:
-            done, size_done = sum(journal.entity_counts().values()), journal.uploaded_bytes()
-    return {"objects": objects, "done": done, "bytes": size, "bytes_done": size_done}
+            objects_done, size_done = sum(journal.entity_counts().values()), journal.uploaded_bytes()
+    return {"objects": objects, "done": objects_done, "bytes": size, "bytes_done": size_done}
 
 
-def close_run(folder: RunFolder, way: Way, *, stopping: Stopping, tell: Listener, now_s: Callable[[], float]) -> Closed:
+def close_run(
+    folder: RunFolder, target: ArchiveTarget, *, stop_request: StopRequest, emit: Listener, now_s: Callable[[], float]
+) -> Closed:
     """Finalises what a run made, whatever its recipe says. Raises `OtherArchive`, `RunLocked`, archive faults."""
-    contact(way, tell)
-    with closing(opened(way.settings, tell=tell)) as archive, folder.locked():
-        same_archive(folder, archive, way.name)
+    check_reachable(target, emit)
+    with closing(connect_archive(target.settings, emit=emit)) as archive, folder.locked():
+        check_same_archive(folder, archive, target.name)
         with closing(folder.open_journal()) as journal:
-            only = _left_open(journal) if journal.meta("closed") == "no" else None
-        closed = close(folder, archive, stopping=stopping, tell=tell, now_s=now_s, only=only)
+            only = _not_closed_keys(journal) if journal.meta("closed") == "no" else None
+        closed = close(folder, archive, stop_request=stop_request, emit=emit, now_s=now_s, only=only)
         _keep_closed(folder, closed, now_s())
     return closed
 
 
-def contact(way: Way, tell: Listener) -> None:
-    """One call, with little patience: an address that is wrong should be told soon. Raises archive faults."""
-    with closing(opened(way.settings, policy=Policy(patience_s=_FIRST_PATIENCE_S), tell=tell)) as archive:
-        preflight.identity(archive)
+def check_reachable(target: ArchiveTarget, emit: Listener) -> None:
+    """Makes one call with a short timeout, so that a wrong address is reported soon. Raises archive faults."""
+    with closing(
+        connect_archive(target.settings, policy=RetryPolicy(patience_s=_FIRST_PATIENCE_S), emit=emit)
+    ) as archive:
+        preflight.find_identity(archive)
 
 
-def same_archive(folder: RunFolder, archive: Archive, name: str) -> None:
+def check_same_archive(folder: RunFolder, archive: Archive, name: str) -> None:
     """Raises `OtherArchive` where the run was begun with another archive than this."""
     with closing(folder.open_journal()) as journal:
-        known = journal.meta("archive")
-    if known is None:
+        remembered = journal.meta("archive")
+    if remembered is None:
         return
-    found = preflight.identity(archive) or name
-    if found != known:
-        raise OtherArchive(where=str(folder.path), expected=known, found=found)
+    identity = preflight.find_identity(archive) or name
+    if identity != remembered:
+        raise OtherArchive(where=str(folder.path), expected=remembered, found=identity)
 
 
-def accept(folder: RunFolder, keys: Sequence[str], now_s: float) -> None:
-    """Takes what was found wrong under these keys as it is, in the name of who asks. Raises `UsageFault`."""
+def accept_findings(folder: RunFolder, keys: Sequence[str], now_s: float) -> None:
+    """Accepts the findings with these keys in the name of the caller. Raises `UsageFault`."""
     with folder.locked(), closing(folder.open_journal()) as journal:
-        kinds = {found.key: found.kind for found in journal.findings()}
+        kinds = {finding.key: finding.kind for finding in journal.findings()}
         for key in keys:
             if key not in kinds:
                 raise UsageFault(what="bad-value", where=f"--accept {key}")
-            journal.settle(kinds[key], key, "accepted", now_s, who()["user"])
+            journal.settle(kinds[key], key, "accepted", now_s, describe_caller()["user"])
 
 
-def take_up_again(folder: RunFolder, code: str | None) -> int:
-    """Opens what was set aside or refused for another try; says how many items."""
+def reopen_items(folder: RunFolder, code: str | None) -> int:
+    """Opens items that were set aside or refused for another try; returns how many."""
     with folder.locked(), closing(folder.open_journal()) as journal:
-        return journal.take_up_again(code)
+        return journal.reopen(code)
 
 
 def remembered_archive(folder: RunFolder) -> str | None:
@@ -251,8 +252,8 @@ def remembered_archive(folder: RunFolder) -> str | None:
         return journal.meta("where")
 
 
-def closes(folder: RunFolder) -> bool:
-    """True where the recipe has what the run makes closed after the last chunk."""
+def plan_closes(folder: RunFolder) -> bool:
+    """True where the recipe asks for closing after the last chunk."""
     with closing(GraphStore.open(folder.graph)) as graph:
         return graph.meta("close") == "yes"
 
@@ -260,16 +261,16 @@ def closes(folder: RunFolder) -> bool:
 def code_lists(archive: Archive) -> dict[str, frozenset[str]]:
     """The archive's own code lists: the codes of each list of the model."""
     types = metamodel().types
-    found: dict[str, frozenset[str]] = {}
-    for listed in Administration(archive).code_lists():
-        field = types[listed.type].fields.get(listed.field) if listed.type in types else None
+    codes: dict[str, frozenset[str]] = {}
+    for code_list in Administration(archive).code_lists():
+        field = types[code_list.type].fields.get(code_list.field) if code_list.type in types else None
         if field is not None and field.code_list:
-            found[field.code_list] = frozenset(code.code for code in listed.values)
-    return found
+            codes[field.code_list] = frozenset(code.code for code in code_list.values)
+    return codes
 
 
 def fault_of(code: str, data: dict[str, object]) -> NoarkitError:
-    """The fault that a code and its data mean, as it was when a worker met it."""
+    """Makes the fault of a code and its data, as a worker met it."""
     from noarkit import errors
 
     for kind in vars(errors).values():
@@ -278,16 +279,16 @@ def fault_of(code: str, data: dict[str, object]) -> NoarkitError:
     return NoarkitError(error=code, **data)
 
 
-def worker_count(asked: int | None) -> int:
+def worker_count(requested: int | None) -> int:
     """How many workers a run gets; 0 is none but this process."""
-    return asked if asked is not None else min(os.cpu_count() or 1, _MOST_WORKERS)
+    return requested if requested is not None else min(os.cpu_count() or 1, _MOST_WORKERS)
 
 
-def _workers(run: RunFolder, source: Source, way: Way, options: LoadOptions) -> Workers:
+def _workers(run: RunFolder, source: Source, target: ArchiveTarget, options: LoadOptions) -> Workers:
     # beside threads of others nothing is forked: the child would keep what they hold
     count = worker_count(options.workers) if alone() else 0
-    shop = LocalWorkshop(
-        run.graph, way.settings, source.open, options.gate, options.rate.share(count), dry_run=options.dry_run
+    shop = LocalWorkerFactory(
+        run.graph, target.settings, source.open, options.gate, options.rate.share(count), dry_run=options.dry_run
     )
     return ProcessWorkers(shop, count) if count else InlineWorkers(shop)
 
@@ -295,66 +296,66 @@ def _workers(run: RunFolder, source: Source, way: Way, options: LoadOptions) -> 
 def _close(
     run: RunFolder,
     archive: Archive,
-    heard: _Heard,
-    stopping: Stopping,
-    tell: Listener,
+    run_events: _RunEvents,
+    stop_request: StopRequest,
+    emit: Listener,
     now_s: Callable[[], float],
 ) -> Closed | None:
     with closing(run.open_journal()) as journal:
-        before = journal.meta("closed") if not heard.made else None
-        left = _left_open(journal)
-    if before == "yes" or (before == "no" and not left):
+        before = journal.meta("closed") if not run_events.objects_made else None
+        not_closed = _not_closed_keys(journal)
+    if before == "yes" or (before == "no" and not not_closed):
         return None
     with run.locked():
         # what was closed stays closed: another time it is only about what was refused then
-        only = left if before == "no" else None
-        closed = close(run, archive, stopping=stopping, tell=tell, now_s=now_s, only=only)
+        only = not_closed if before == "no" else None
+        closed = close(run, archive, stop_request=stop_request, emit=emit, now_s=now_s, only=only)
         _keep_closed(run, closed, now_s())
     return closed
 
 
-def _mend(run: RunFolder, archive: Archive, source: Source, now_s: Callable[[], float]) -> None:
+def _repair(run: RunFolder, archive: Archive, source: Source, now_s: Callable[[], float]) -> None:
     with run.locked(), closing(run.open_journal()) as journal:
         if journal.findings("asked"):
             with closing(run.open_graph()) as graph:
-                mend(journal, graph, archive, source.open, now_s)
+                repair(journal, graph, archive, source.open, now_s)
 
 
-def _found_wrong(run: RunFolder, kind: str = "") -> list[FoundWrong]:
+def _open_findings(run: RunFolder, kind: str = "") -> list[ArchiveFinding]:
     with closing(run.open_journal()) as journal:
-        return [found for found in journal.findings() if kind in ("", found.kind)]
+        return [finding for finding in journal.findings() if kind in ("", finding.kind)]
 
 
-def _faults(heard: _Heard, wrong: list[FoundWrong]) -> tuple[NoarkitError, ...]:
+def _faults(run_events: _RunEvents, wrong: list[ArchiveFinding]) -> tuple[NoarkitError, ...]:
     """The first fault of each kind that stopped a worker, and every document that is found damaged, whenever it was."""
-    damaged = [fault_of_finding(found) for found in wrong if found.kind == CHECKSUM]
-    others = [fault for code, fault in heard.faults.items() if code != ChecksumDiffers.code or not damaged]
-    return (*others, *damaged)
+    damaged = [fault_of_finding(finding) for finding in wrong if finding.kind == CHECKSUM]
+    other_faults = [fault for code, fault in run_events.faults.items() if code != ChecksumDiffers.code or not damaged]
+    return (*other_faults, *damaged)
 
 
-def _items_exit(counted: Numbers) -> int:
-    return _ITEMS_EXIT if counted.set_aside + counted.refused else 0
+def _items_exit_code(counts: Numbers) -> int:
+    return _ITEMS_EXIT if counts.set_aside + counts.refused else 0
 
 
-def _left_open(journal: Journal) -> frozenset[str]:
-    """What could not be closed, and was not accepted as it is."""
-    return frozenset(found.key for found in journal.findings() if found.kind == NOT_CLOSED)
+def _not_closed_keys(journal: Journal) -> frozenset[str]:
+    """The keys of objects that could not be closed and were not accepted so."""
+    return frozenset(finding.key for finding in journal.findings() if finding.kind == NOT_CLOSED)
 
 
 def _keep_closed(run: RunFolder, closed: Closed, at: float) -> None:
     """What could not be closed stays found wrong, and is tried again; the rest of what was is mended."""
     with closing(run.open_journal()) as journal:
-        left = {found.key for found in closed.left}
-        for found in journal.findings():
-            if closed.whole and found.kind == NOT_CLOSED and found.key not in left:
-                journal.settle(found.kind, found.key, "mended", at, "noarkit")
-        journal.find_wrong(closed.left)
+        not_closed = {finding.key for finding in closed.left}
+        for finding in journal.findings():
+            if closed.whole and finding.kind == NOT_CLOSED and finding.key not in not_closed:
+                journal.settle(finding.kind, finding.key, "mended", at, "noarkit")
+        journal.keep_findings(closed.left)
         if closed.whole:
-            journal.remember(closed="no" if _left_open(journal) else "yes")
+            journal.remember(closed="no" if _not_closed_keys(journal) else "yes")
 
 
-def who() -> dict[str, str]:
-    """Who works, where and with what, for reports and seals."""
+def describe_caller() -> dict[str, str]:
+    """The user, the machine and the version of noarkit, for reports and seals."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -365,20 +366,20 @@ def who() -> dict[str, str]:
 def _note(run: RunFolder, at: float, name: str, **data: object) -> None:
     """A line of the run's story; where another process holds the run, that one tells its own."""
     with suppress(RunLocked), run.locked(), closing(run.open_journal()) as journal:
-        journal.note(at, name, data)
+        journal.add_note(at, name, data)
 
 
-def _counts(found: object) -> dict[str, int]:
-    return {str(name): int(str(count)) for name, count in found.items()} if isinstance(found, dict) else {}
+def _counts(counts: object) -> dict[str, int]:
+    return {str(name): int(str(count)) for name, count in counts.items()} if isinstance(counts, dict) else {}
 
 
 @contextmanager
-def _as_it_is(folder: RunFolder) -> Iterator[RunFolder]:
+def _same_folder(folder: RunFolder) -> Iterator[RunFolder]:
     yield folder
 
 
 @contextmanager
-def _rehearsed(folder: RunFolder) -> Iterator[RunFolder]:
+def _rehearsal_folder(folder: RunFolder) -> Iterator[RunFolder]:
     """The same plan with a journal that is thrown away afterwards."""
     folder.plan()
     with tempfile.TemporaryDirectory(prefix="noarkit-rehearsal-") as name:

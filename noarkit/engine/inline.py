@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
-from noarkit.load.work import Control, Workshop, work
+from noarkit.load.work import Control, WorkerFactory, run_lease
 
 
 class InlineWorkers:
     """One worker that advances when outcomes are asked for."""
 
-    def __init__(self, workshop: Workshop, control: Control | None = None) -> None:
+    def __init__(self, workshop: WorkerFactory, control: Control | None = None) -> None:
         self._stop = False
         self._control = control or Control(time.monotonic, time.sleep, lambda: self._stop)
         self._stack = ExitStack()
@@ -25,16 +25,16 @@ class InlineWorkers:
         return 0 if self._current else 1
 
     def start(self, lease: Lease) -> None:
-        self._current = (lease.shard, work(lease, self._bench, self._control))
+        self._current = (lease.shard, run_lease(lease, self._bench, self._control))
 
     def outcomes(self) -> list[tuple[int, Outcome]]:
         if self._current is None:
             return []
         shard, outcomes = self._current
-        said = next(outcomes, None)
-        if said is None or isinstance(said, ShardDone | ShardStopped):
+        outcome = next(outcomes, None)
+        if outcome is None or isinstance(outcome, ShardDone | ShardStopped):
             self._current = None
-        return [] if said is None else [(shard, said)]
+        return [] if outcome is None else [(shard, outcome)]
 
     def ask_to_stop(self) -> None:
         self._stop = True

@@ -15,7 +15,7 @@ from pathlib import Path
 from noarkit.errors import UsageFault
 from noarkit.events import Event
 from noarkit.graph.store import GraphStore
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})\Z")
 _MOVED = frozenset({"F202", "F203"})
@@ -28,70 +28,70 @@ _HISTORIC = "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS N
 
 
 @dataclass(frozen=True, slots=True)
-class MostErrors:
+class ErrorLimit:
     """How many items may be set aside or refused in one go: a number, or a share of the records planned."""
 
     number: int | None = None
     share: float | None = None
 
-    def reached(self, errors: int, records: int) -> bool:
-        """True where so many are too many."""
+    def is_reached(self, errors: int, records: int) -> bool:
+        """True where so many errors reach the limit."""
         if self.number is not None:
             return errors > self.number
         return self.share is not None and errors > self.share * records
 
 
-def read_most_errors(text: str) -> MostErrors:
+def parse_error_limit(text: str) -> ErrorLimit:
     """`50` is a number, `1%` a share. Raises `UsageFault`."""
     bare = text.strip()
     try:
         if bare.endswith("%"):
             share = float(bare[:-1].strip().replace(",", ".")) / 100
             if 0 <= share <= 1:
-                return MostErrors(share=share)
+                return ErrorLimit(share=share)
         elif bare.isdecimal():
-            return MostErrors(number=int(bare))
+            return ErrorLimit(number=int(bare))
     except ValueError:
         pass
     raise UsageFault(what="bad-limit", where=f"--max-errors {text}")
 
 
-def read_until(text: str, now: datetime, zone: tzinfo) -> datetime:
+def parse_until(text: str, now: datetime, zone: tzinfo) -> datetime:
     """`06:00` is the next time a clock in `zone` shows that; `2026-11-23T06:00` a moment. Raises `UsageFault`."""
-    found = _CLOCK.match(text.strip())
+    match = _CLOCK.match(text.strip())
     try:
-        if found is None:
+        if match is None:
             moment = datetime.fromisoformat(text.strip())
             return moment if moment.tzinfo else moment.replace(tzinfo=zone)
-        shown = time(int(found[1]), int(found[2]))
+        clock_time = time(int(match[1]), int(match[2]))
     except ValueError as error:
         raise UsageFault(what="bad-time", where=f"--until {text}") from error
-    here = now.astimezone(zone)
-    moment = datetime.combine(here.date(), shown, zone)
-    return moment if moment > here else datetime.combine(here.date() + timedelta(days=1), shown, zone)
+    local_now = now.astimezone(zone)
+    moment = datetime.combine(local_now.date(), clock_time, zone)
+    return moment if moment > local_now else datetime.combine(local_now.date() + timedelta(days=1), clock_time, zone)
 
 
-class Limits:
-    """Listens to a run and says when it is enough. Call it after every round; `hear` is its listener."""
+class RunLimits:
+    """Stops a run at its limits. Call it after every round; `count_fault` is its listener."""
 
     def __init__(
         self,
-        stopping: Stopping,
+        stop_request: StopRequest,
         records: int,
         now_s: Callable[[], float],
         *,
         until: datetime | None = None,
-        most_errors: MostErrors | None = None,
+        most_errors: ErrorLimit | None = None,
     ) -> None:
-        self._stopping = stopping
+        self._stopping = stop_request
         self._records = records
         self._now_s = now_s
         self._until = until
-        self._most = most_errors or MostErrors()
+        self._most = most_errors or ErrorLimit()
         self._errors = 0
         self._moved = 0
 
-    def hear(self, event: Event, /) -> None:
+    def count_fault(self, event: Event, /) -> None:
         """Counts what is set aside or refused."""
         if event.name in ("set_aside", "refused"):
             self._errors += 1
@@ -101,7 +101,7 @@ class Limits:
         """Asks for a stop where a limit is reached."""
         if self._until is not None and datetime.fromtimestamp(self._now_s(), UTC) >= self._until:
             self._stopping.ask(LIMIT_EXIT, "until")
-        if self._most.reached(self._errors, self._records):
+        if self._most.is_reached(self._errors, self._records):
             self._stopping.ask(LIMIT_EXIT, "max-errors")
         if self._moved >= _LEAST_MOVED and self._moved > _MOST_MOVED * self._records:
             self._stopping.ask(SOURCE_EXIT, "source-changed")
@@ -113,9 +113,9 @@ class HistoricWatch:
     That would be so where the account may not write their dates and numbers; who `allowed` it goes on.
     """
 
-    def __init__(self, graph: Path, stopping: Stopping, *, allowed: bool) -> None:
+    def __init__(self, graph: Path, stop_request: StopRequest, *, allowed: bool) -> None:
         self._graph = graph
-        self._stopping = stopping
+        self._stopping = stop_request
         self._allowed = allowed
 
     def __call__(self, event: Event, /) -> None:

@@ -27,7 +27,7 @@ from noarkit.sources.port import Source
 from noarkit.sources.recipe import compile_recipe, read_recipe
 
 LISTING = "listing"
-_A_PORTION = 500
+_BATCH_SIZE = 500
 _TELL_EVERY = 5000
 
 
@@ -39,17 +39,17 @@ def compare_listing(folder: RunFolder, source: Source, archive: Archive, result:
     if not isinstance(source, ConnectorSource):
         raise UsageFault(what="bad-value", where="--whole")
     with closing(GraphStore.open(folder.graph)) as graph:
-        ledger = _Ledger(graph, archive, graph.meta("external_system") or "")
-        seen = 0
-        for some in _portions(_wanted(source, result, emit)):
-            ledger.compare(some, source, result)
-            if (seen + len(some)) // _TELL_EVERY > seen // _TELL_EVERY:
-                emit(Event("asked", {"keys": seen + len(some)}))
-            seen += len(some)
+        ledger = _ListingCheck(graph, archive, graph.meta("external_system") or "")
+        count = 0
+        for batch in _batches(_comparable_items(source, result, emit)):
+            ledger.compare(batch, source, result)
+            if (count + len(batch)) // _TELL_EVERY > count // _TELL_EVERY:
+                emit(Event("asked", {"keys": count + len(batch)}))
+            count += len(batch)
         ledger.settle(source, result, emit)
 
 
-def _wanted(source: ConnectorSource, result: Verified, emit: Listener) -> Iterator[Item]:
+def _comparable_items(source: ConnectorSource, result: Verified, emit: Listener) -> Iterator[Item]:
     """The items of the listing; all else of it is counted by why it is not to be compared."""
     for item in source.listing(emit):
         if isinstance(item, Item):
@@ -61,14 +61,14 @@ def _wanted(source: ConnectorSource, result: Verified, emit: Listener) -> Iterat
         # what the service says it deleted is kept here, and is no key of what it holds
 
 
-def _portions(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
+def _batches(items: Iterable[Item]) -> Iterator[tuple[Item, ...]]:
     source = iter(items)
-    while portion := tuple(islice(source, _A_PORTION)):
+    while portion := tuple(islice(source, _BATCH_SIZE)):
         yield portion
 
 
-class _Ledger:
-    """What the run's plan says of a key, and the archive."""
+class _ListingCheck:
+    """Compares keys of the listing with the run's plan and with the archive."""
 
     def __init__(self, graph: GraphStore, archive: Archive, system: str) -> None:
         self._db = graph.db
@@ -84,12 +84,12 @@ class _Ledger:
 
     def compare(self, items: Iterable[Item], source: ConnectorSource, result: Verified) -> None:
         """Counts each: in the archive, accounted for by this run, newer than it, or missing."""
-        planned = {item.key: self._planned(item.key) for item in items}
-        names = {key: found[1] or key for key, found in planned.items()}
-        there = owners_of_keys(self._archive, self._system, names.values())
+        plan_states = {item.key: self._plan_state(item.key) for item in items}
+        names = {key: plan_state[1] or key for key, plan_state in plan_states.items()}
+        owners = owners_of_keys(self._archive, self._system, names.values())
         for item in items:
-            state = planned[item.key][0]
-            if names[item.key] in there:
+            state = plan_states[item.key][0]
+            if names[item.key] in owners:
                 result.agree(LISTING)
             elif state in ("set_aside", "skipped", "refused"):
                 result.leave(LISTING, state)
@@ -111,14 +111,14 @@ class _Ledger:
             if streams:
                 mapper = compile_recipe(read_recipe(self._recipe))
                 for record in source.held(streams, emit):
-                    held = missing.execute("SELECT 1 FROM missing WHERE key = ?", (record.key,)).fetchone()
-                    if held is not None and isinstance(mapper.map(record), Skipped):
+                    is_missing = missing.execute("SELECT 1 FROM missing WHERE key = ?", (record.key,)).fetchone()
+                    if is_missing is not None and isinstance(mapper.map(record), Skipped):
                         missing.execute("DELETE FROM missing WHERE key = ?", (record.key,))
                         result.leave(LISTING, "by_rule")
             for key, stream in missing.execute("SELECT key, stream FROM missing ORDER BY rowid"):
                 result.differ(LISTING, "V102", key, stream)
 
-    def _planned(self, key: str) -> tuple[str | None, str | None]:
+    def _plan_state(self, key: str) -> tuple[str | None, str | None]:
         """What the plan made of a key, and what it is called in the archive; nothing where it never met it."""
         row = self._db.execute(
             "SELECT r.state, e.key FROM record r LEFT JOIN entity e ON e.n = r.root WHERE r.key = ?", (key,)

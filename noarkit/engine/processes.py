@@ -20,7 +20,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
 
 from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
-from noarkit.load.work import Control, Workshop, work
+from noarkit.load.work import Control, WorkerFactory, run_lease
 
 LOST = "F431"
 _PATIENCE_S = 1.0
@@ -37,7 +37,7 @@ class _Child:
 class ProcessWorkers:
     """`count` children, started when first needed."""
 
-    def __init__(self, workshop: Workshop, count: int) -> None:
+    def __init__(self, workshop: WorkerFactory, count: int) -> None:
         self._workshop = workshop
         self._count = count
         self._children: list[_Child] = []
@@ -57,10 +57,10 @@ class ProcessWorkers:
 
     def outcomes(self) -> list[tuple[int, Outcome]]:
         busy = {child.pipe: child for child in self._children if child.shard is not None}
-        said: list[tuple[int, Outcome]] = []
+        outcomes: list[tuple[int, Outcome]] = []
         for pipe in wait(list(busy), timeout=_PATIENCE_S):
-            said.extend(self._hear(busy[pipe]))  # type: ignore[index]  # wait returns what it was given
-        return said
+            outcomes.extend(self._receive_outcomes(busy[pipe]))  # type: ignore[index]  # wait returns what it was given
+        return outcomes
 
     def ask_to_stop(self) -> None:
         self._stop.set()
@@ -75,32 +75,32 @@ class ProcessWorkers:
                 child.process.join()
 
     def _spawn(self) -> _Child:
-        ours, theirs = self._context.Pipe()
-        inherited = [child.pipe for child in self._children] + [ours]
-        life = (self._workshop, theirs, inherited, self._stop, os.getpid())
-        process = self._context.Process(target=_live, args=life, daemon=True)
+        parent_pipe, child_pipe = self._context.Pipe()
+        inherited = [child.pipe for child in self._children] + [parent_pipe]
+        life = (self._workshop, child_pipe, inherited, self._stop, os.getpid())
+        process = self._context.Process(target=_run_child, args=life, daemon=True)
         process.start()
-        theirs.close()
-        child = _Child(process, ours)
+        child_pipe.close()
+        child = _Child(process, parent_pipe)
         self._children.append(child)
         return child
 
-    def _hear(self, child: _Child) -> list[tuple[int, Outcome]]:
+    def _receive_outcomes(self, child: _Child) -> list[tuple[int, Outcome]]:
         shard = child.shard
         if shard is None:
             return []
-        said: list[tuple[int, Outcome]] = []
+        outcomes: list[tuple[int, Outcome]] = []
         try:
             while child.shard is not None and child.pipe.poll():
                 outcome: Outcome = child.pipe.recv()
-                said.append((shard, outcome))
+                outcomes.append((shard, outcome))
                 if isinstance(outcome, ShardDone | ShardStopped):
                     child.shard = None
         except (EOFError, ConnectionError):
             self._children.remove(child)
             child.process.join()
-            said.append((shard, ShardStopped(shard, LOST, 5, {"exit": child.process.exitcode})))
-        return said
+            outcomes.append((shard, ShardStopped(shard, LOST, 5, {"exit": child.process.exitcode})))
+        return outcomes
 
 
 def _context() -> ForkContext | SpawnContext:
@@ -110,7 +110,7 @@ def _context() -> ForkContext | SpawnContext:
     return multiprocessing.get_context("spawn")
 
 
-def _die_with(parent: int) -> None:
+def _end_with_parent(parent: int) -> None:
     """An orphan in the middle of a call would hold the run's lock, and might send what its heir has settled."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -118,19 +118,21 @@ def _die_with(parent: int) -> None:
         os._exit(0)
 
 
-def _live(workshop: Workshop, pipe: Connection, inherited: list[Connection], stop: Event, parent: int) -> None:
-    """A child's life: leases in, outcomes out, until the pipe ends."""
-    _die_with(parent)
-    for other in inherited:
-        other.close()
+def _run_child(
+    workshop: WorkerFactory, pipe: Connection, inherited: list[Connection], stop: Event, parent: int
+) -> None:
+    """Runs in the child: takes leases and sends outcomes until the pipe ends."""
+    _end_with_parent(parent)
+    for inherited_pipe in inherited:
+        inherited_pipe.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides when to drain
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     control = Control(time.monotonic, time.sleep, stop.is_set)
     try:
-        with workshop() as bench:
+        with workshop() as context:
             while True:
                 lease: Lease = pipe.recv()
-                for outcome in work(lease, bench, control):
+                for outcome in run_lease(lease, context, control):
                     pipe.send(outcome)
     except (EOFError, ConnectionError):
         return

@@ -40,14 +40,14 @@ HASHED = frozenset({"key", "locator"})
 
 
 @contextmanager
-def logged(folder: Path, tell: Listener, now_s: Callable[[], float], job: str) -> Iterator[Listener]:
-    """A listener that tells `tell`, and writes the same into the run's log; begin, end and faults of a job as well."""
+def log_run(folder: Path, emit: Listener, now_s: Callable[[], float], job: str) -> Iterator[Listener]:
+    """A listener that writes events to the run's log, with begin, end and faults of a job, and to `emit`."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = os.open(folder / "run.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     log = _Log(folder / "run.log", handle, now_s)
     try:
         log(Event(f"{job}_begins"))
-        yield everybody(tell, log)
+        yield everybody(emit, log)
         log(Event(f"{job}_ends"))
     except NoarkitError as fault:
         log(Event("fault", {"code": fault.code, "exit": fault.exit_code, **fault.data}))
@@ -64,25 +64,25 @@ class _Log:
 
     def __call__(self, event: Event, /) -> None:
         moment = datetime.fromtimestamp(self._now_s(), UTC).isoformat(timespec="milliseconds")
-        line = json.dumps({"time": moment, "event": event.name, **harmless(event.data)}) + "\n"
+        line = json.dumps({"time": moment, "event": event.name, **harmless_data(event.data)}) + "\n"
         try:
             os.write(self._handle, line.encode())
         except OSError as error:
             raise DiskFull(where=str(self._path)) from error
 
 
-def harmless(data: Mapping[str, object]) -> dict[str, object]:
-    """What of an event's data may stand in a log."""
-    kept: dict[str, object] = hashed(data)
+def harmless_data(data: Mapping[str, object]) -> dict[str, object]:
+    """The data of an event that may be written to a log."""
+    safe_data: dict[str, object] = hash_keys(data)
     for name, value in data.items():
         if isinstance(value, bool | int | float) or (name in _HARMLESS and isinstance(value, str)):
-            kept[name] = value
+            safe_data[name] = value
         elif isinstance(value, Mapping) and all(isinstance(count, int) for count in value.values()):
-            kept[name] = dict(value)
-    return kept
+            safe_data[name] = dict(value)
+    return safe_data
 
 
-def hashed(data: Mapping[str, object]) -> dict[str, object]:
+def hash_keys(data: Mapping[str, object]) -> dict[str, object]:
     """The keys and locators among an event's data, each as the head of its hash."""
     return {
         f"{name}_hash": hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:16]

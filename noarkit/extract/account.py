@@ -1,4 +1,4 @@
-"""As whom an extract was made: an archive cannot tell what is not there from what may not be seen."""
+"""Reads the rights of the account of an extract: an archive hides what an account may not see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _READ = "Read"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AccountRights:
     """The account and its rights; `reads_everything` is None where the archive does not tell."""
 
     account: str
@@ -20,8 +20,8 @@ class Seen:
     reads_everything: bool | None
 
 
-def seen(administration: Administration, account: str = "") -> Seen:
-    """Asks the archive who we are, and whether one of our groups reads everything."""
+def read_account_rights(administration: Administration, account: str = "") -> AccountRights:
+    """Reads our account from the archive, and whether one of its groups may read everything."""
     try:
         me = administration.me()
     except (ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed):
@@ -33,7 +33,7 @@ def seen(administration: Administration, account: str = "") -> Seen:
     try:
         groups = list(administration.access_groups())
     except (ArchiveNotFound, ArchiveRefused, ArchiveStrange, ArchiveMediaType, NotAllowed):
-        return Seen(me, (), tuple(sorted(service)), None)
-    ours = [group for group in groups if me in group.claims or account in group.claims]
-    reads = any(_READ in group.global_permissions for group in ours) if ours else None
-    return Seen(me, tuple(sorted(group.name for group in ours)), tuple(sorted(service)), reads)
+        return AccountRights(me, (), tuple(sorted(service)), None)
+    own_groups = [group for group in groups if me in group.claims or account in group.claims]
+    reads = any(_READ in group.global_permissions for group in own_groups) if own_groups else None
+    return AccountRights(me, tuple(sorted(group.name for group in own_groups)), tuple(sorted(service)), reads)

@@ -11,15 +11,15 @@ from pathlib import Path
 import orjson
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.changes import ChangeLog, LogFlaw, Written, count_changes, write_changes
+from noarkit.extract.changes import ChangeLog, LogFlaw, WrittenChanges, count_changes, write_changes
 from noarkit.extract.facts import PackageFacts
-from noarkit.extract.hands import Hands
-from noarkit.extract.journal_files import Journalled, JournalPeriod
+from noarkit.extract.journal_files import JournalPeriod, WrittenJournals
 from noarkit.extract.output import hashed
-from noarkit.extract.portions import Outlet
+from noarkit.extract.partition import Outlet
 from noarkit.extract.schema_files import SchemaSet
-from noarkit.extract.structure import Placed
-from noarkit.extract.writing import Beside, JournalMaking, Pen, TableMaking, is_worth_it, write_structure
+from noarkit.extract.structure import Placement
+from noarkit.extract.workers import WorkerPool
+from noarkit.extract.writing import JournalWork, Pen, SideWork, TableWork, is_worth_it, write_structure
 from noarkit.packages.noark5 import beyond, vsm
 from noarkit.packages.noark5.content import Codes
 from noarkit.packages.noark5.description import DescribedDocument, DescribedFile, Description, description_xml
@@ -41,8 +41,8 @@ UNKNOWN = frozenset({"", "ukjent", "unknown"})
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """All that assembling needs beside the store. `begun` is when the extract was first started."""
+class AssemblyDeps:
+    """What assembling needs beside the store. `begun` is when the extract was first started."""
 
     facts: PackageFacts
     codes: Codes
@@ -74,16 +74,16 @@ class Places:
 
 
 @dataclass(slots=True)
-class Assembled:
+class Assembly:
     """What was written."""
 
     tally: Tally
-    met: Counter[tuple[str, str]]
-    placed: Placed
-    journalled: Journalled
+    unsupported_fields: Counter[tuple[str, str]]
+    placement: Placement
+    journals: WrittenJournals
     changes: int
     replaced_signs: int
-    lost: dict[str, int]
+    lost_counts: dict[str, int]
     start: str = ""
     end: str = ""
     documents: list[DescribedDocument] = field(default_factory=list)
@@ -91,86 +91,90 @@ class Assembled:
     log: LogFlaw | None = None
 
 
-def assemble(places: Places, given: Given, hands: Hands, pause: Callable[[], None]) -> Assembled:
+def assemble(places: Places, deps: AssemblyDeps, pool: WorkerPool, pause: Callable[[], None]) -> Assembly:
     """Writes all files of the package but the documents, which are there already, and the table of what the form cannot
-    say. Where there are `hands`, two of them do other things while the rest write the structure."""
-    moments = Moments(given.zone)
-    pen = Pen(places.store, given.codes, given.zone, given.begun, given.carry, given.keeps_originals)
+    say. Where the `pool` has workers, two of them do other things while the rest write the structure."""
+    moments = Moments(deps.zone)
+    pen = Pen(places.store, deps.codes, deps.zone, deps.begun, deps.carry, deps.keeps_originals)
     bundles = Bundles(places.store)
     try:
-        facts = given.facts
+        facts = deps.facts
         agreed = JournalPeriod(
             facts.start if facts.incoming == "mykt" else None, facts.end if facts.outgoing == "mykt" else None
         )
-        beside = Beside(JournalMaking(pen, places.package, agreed), TableMaking(places.store, places.table))
-        writers = beside.begin(hands.all) if is_worth_it(bundles, hands.team) else ()
+        side_work = SideWork(JournalWork(pen, places.package, agreed), TableWork(places.store, places.table))
+        writers = side_work.begin(pool.all) if is_worth_it(bundles, pool.size) else ()
         with hashed(places.package / f"{STRUCTURE}.xml") as out:
-            made = write_structure(bundles, pen, Outlet(out, writers, pause), hands.team.portion)
-        told = [_structure(out.sha256, made.tally, given)]
-        with_changes = write_changes(bundles, places.package / f"{CHANGE_LOG}.xml", moments, given.change_log)
+            structure = write_structure(bundles, pen, Outlet(out, writers, pause), pool.size.portion_records)
+        documents = [_describe_structure(out.sha256, structure.tally, deps)]
+        with_changes = write_changes(bundles, places.package / f"{CHANGE_LOG}.xml", moments, deps.change_log)
         if with_changes is not None:
-            told.append(_document(CHANGE_LOG, with_changes.sha256, given, [("endring", with_changes.entries)]))
+            documents.append(
+                _describe_document(CHANGE_LOG, with_changes.sha256, deps, [("endring", with_changes.entries)])
+            )
         period = _period(bundles, facts, moments)
-        (journalled, signs), lost = beside.end(pause)
+        (journalled, signs), lost_counts = side_work.end(pause)
         for name, sha256 in journalled.files.items():
-            told.append(_document(name, sha256, given, [("journalregistrering", journalled.entries)]))
-        _write_schemas(places.package, told, given)
-        assembled = Assembled(
-            made.tally,
-            made.met,
-            made.placed,
+            documents.append(_describe_document(name, sha256, deps, [("journalregistrering", journalled.entries)]))
+        _write_schemas(places.package, documents, deps)
+        assembled = Assembly(
+            structure.tally,
+            structure.unsupported_fields,
+            structure.placement,
             journalled,
             with_changes.entries if with_changes and not with_changes.noted else 0,
-            made.signs + signs,
-            lost,
+            structure.signs + signs,
+            lost_counts,
             *period,
-            told,
-            log=_log(bundles, with_changes),
+            documents,
+            log=_judge_change_log(bundles, with_changes),
         )
-        write_bytes(places.package / f"{DESCRIPTION}.xml", _description(bundles, assembled, given), sync=False)
+        write_bytes(places.package / f"{DESCRIPTION}.xml", _description(bundles, assembled, deps), sync=False)
         return assembled
     finally:
         bundles.close()
 
 
-def _log(bundles: Bundles, written: Written | None) -> LogFlaw | None:
-    """What is to be said of the change log; None where it holds the changes."""
-    if written is not None:
-        return "changes-noted" if written.noted else None
+def _judge_change_log(bundles: Bundles, written_changes: WrittenChanges | None) -> LogFlaw | None:
+    """The flaw of the change log; None where it holds the changes."""
+    if written_changes is not None:
+        return "changes-noted" if written_changes.noted else None
     return "changes-left-out" if count_changes(bundles) else "no-changes"
 
 
-def _structure(sha256: str, tally: Tally, given: Given) -> DescribedDocument:
+def _describe_structure(sha256: str, tally: Tally, deps: AssemblyDeps) -> DescribedDocument:
     counts = [(name, tally.units[name]) for name in ("mappe", "registrering")]
     more = []
-    if tally.business and given.declared:
+    if tally.business and deps.declared:
         more.append(DescribedFile(vsm.SCHEMA_FILE, ""))
     if tally.carried:
         more.append(DescribedFile(beyond.SCHEMA_FILE, ""))
-    return _document(STRUCTURE, sha256, given, counts, more)
+    return _describe_document(STRUCTURE, sha256, deps, counts, more)
 
 
-def _document(
-    name: str, sha256: str, given: Given, counts: Sequence[tuple[str, int]], more: Sequence[DescribedFile] = ()
+def _describe_document(
+    name: str, sha256: str, deps: AssemblyDeps, counts: Sequence[tuple[str, int]], more: Sequence[DescribedFile] = ()
 ) -> DescribedDocument:
-    own = [DescribedFile(file, given.schemas.sha256(file)) for file in (f"{name}.xsd", f"{CATALOGUE}.xsd")]
-    return DescribedDocument(name, DescribedFile(f"{name}.xml", sha256), [*own, *_hashed(more, given)], counts)
+    own_schemas = [DescribedFile(file, deps.schemas.sha256(file)) for file in (f"{name}.xsd", f"{CATALOGUE}.xsd")]
+    return DescribedDocument(
+        name, DescribedFile(f"{name}.xml", sha256), [*own_schemas, *_hash_schemas(more, deps)], counts
+    )
 
 
-def _hashed(files: Sequence[DescribedFile], given: Given) -> list[DescribedFile]:
-    return [DescribedFile(one.name, hashlib.sha256(_own_schema(one.name, given)).hexdigest()) for one in files]
+def _hash_schemas(files: Sequence[DescribedFile], deps: AssemblyDeps) -> list[DescribedFile]:
+    return [DescribedFile(file.name, hashlib.sha256(_own_schema(file.name, deps)).hexdigest()) for file in files]
 
 
-def _own_schema(name: str, given: Given) -> bytes:
+def _own_schema(name: str, deps: AssemblyDeps) -> bytes:
     if name == beyond.SCHEMA_FILE:
         return beyond.schema().encode()
-    return vsm_schema(vsm.NAMESPACE, given.declared)
+    return vsm_schema(vsm.NAMESPACE, deps.declared)
 
 
-def _write_schemas(package: Path, documents: Sequence[DescribedDocument], given: Given) -> None:
+def _write_schemas(package: Path, documents: Sequence[DescribedDocument], deps: AssemblyDeps) -> None:
     names = dict.fromkeys([schema.name for document in documents for schema in document.schemas])
     for name in (f"{ADDML}.xsd", *names):
-        content = given.schemas.content.get(name) or _own_schema(name, given)
+        content = deps.schemas.content.get(name) or _own_schema(name, deps)
         write_bytes(package / name, content, sync=False)
 
 
@@ -192,25 +196,25 @@ def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[st
     return moments.day(start), moments.day(end)
 
 
-def _description(bundles: Bundles, made: Assembled, given: Given) -> bytes:
+def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> bytes:
     title, creators = "", []
     for (data,) in bundles.db.execute("SELECT data FROM unit WHERE kind = 'F'"):
         title = str(orjson.loads(data)["f"].get("tittel", ""))
     for (data,) in bundles.db.execute("SELECT data FROM part WHERE type = 'Arkivskaper' ORDER BY uuid"):
         creators.append(str(orjson.loads(data)["f"].get("arkivskaperNavn", "")))
-    facts, tally = given.facts, made.tally
-    named = sorted(name for name in creators if name.strip().lower() not in UNKNOWN)
-    made.creators = tuple(named) or facts.creators  # the archive's own, where it knows any
+    facts, tally = deps.facts, assembly.tally
+    creator_names = sorted(name for name in creators if name.strip().lower() not in UNKNOWN)
+    assembly.creators = tuple(creator_names) or facts.creators  # the archive's own, where it knows any
     files = int(bundles.db.execute("SELECT count(*) FROM version WHERE done = 1").fetchone()[0])
     return description_xml(
         Description(
             title=title,
             description=facts.description,
-            creators=made.creators or tuple(sorted(creators)),
+            creators=assembly.creators or tuple(sorted(creators)),
             system_type=facts.system_type,
             system_name=facts.system_name,
-            start=made.start,
-            end=made.end,
+            start=assembly.start,
+            end=assembly.end,
             incoming=facts.incoming,
             outgoing=facts.outgoing,
             screened=tally.screened > 0,
@@ -218,6 +222,6 @@ def _description(bundles: Bundles, made: Assembled, given: Given) -> bytes:
             to_be_disposed=tally.disposals > 0,
             business=tally.business > 0,
             files=files,
-            documents=made.documents,
+            documents=assembly.documents,
         )
     )

@@ -95,11 +95,13 @@ class Bundles:
     def above(self) -> tuple[Original, ...]:
         """What folders and records keep of the fonds, series and classification systems above them; with the ids of
         those that are here under the same ones."""
-        here = {uuid for (uuid,) in self.db.execute("SELECT uuid FROM unit WHERE kind IN ('F', 'S', 'C')")}
+        known_uuids = {uuid for (uuid,) in self.db.execute("SELECT uuid FROM unit WHERE kind IN ('F', 'S', 'C')")}
         sql = "SELECT CAST(data AS BLOB) FROM unit WHERE kind IN ('M', 'R') AND instr(data, ?) ORDER BY uuid"
         units = (parse(b'{"o":' + raw + b"}", self.cleaned)["o"] for (raw,) in self.db.execute(sql, (f'"{ABOVE}"',)))
-        found = (one for unit in units for one in originals_of(unit["f"], ABOVE))
-        return tuple(one if one.system_id in here else replace(one, system_id="") for one in found)
+        originals = (original for unit in units for original in originals_of(unit["f"], ABOVE))
+        return tuple(
+            original if original.system_id in known_uuids else replace(original, system_id="") for original in originals
+        )
 
     def exists(self, parent: Key, kind: str) -> bool:
         """True where there is a unit of a kind with that parent."""

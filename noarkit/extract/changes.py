@@ -47,11 +47,11 @@ ChangeLog = Literal["from-archive", "empty-note", "none"]
 """Which change log a package gets: what the archive tells; the same, or a note where it tells nothing; or none."""
 
 _BATCH = 500
-_TOLD = ("UPDATE", "MOVE")
+_LOGGED_REVISIONS = ("UPDATE", "MOVE")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenChanges:
     """The file that was written; `noted` where its one entry says that there is no change."""
 
     sha256: str
@@ -60,16 +60,16 @@ class Written:
 
 
 def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Callable[[], None]) -> None:
-    """Reads the change log of all units into the store. An account that may not see it is remembered as that."""
+    """Reads the change log of all units into the store; remembers where the account may not read it."""
     if store.progress(_TASK).done:
         return
     store.db.execute("DELETE FROM change")
-    own, left, rows = own_accounts(archive), Counter[str](), []
-    begun = store.fact("begun") or ""
+    own_ids, left_counts, rows = own_accounts(archive), Counter[str](), []
+    begun_at = store.fact("begun") or ""
     try:
-        for entry in _entries(archive, store, own):
-            row = _row(entry, store, codes, own, left)
-            if row is not None and str(row[2]) > begun:
+        for entry in _entries(archive, store, own_ids):
+            row = _row(entry, store, codes, own_ids, left_counts)
+            if row is not None and str(row[2]) > begun_at:
                 store.remember(CHANGED_MEANWHILE, str(row[2]))
             if row is not None:
                 rows.append(row)
@@ -79,7 +79,7 @@ def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Ca
                 pause()
     except (NotAllowed, ArchiveNotFound, ArchiveRefused) as fault:
         store.remember("changes-unseen", fault.code)
-    for rule, count in sorted(left.items()):
+    for rule, count in sorted(left_counts.items()):
         store.remember(f"changes-left-out/{rule}", str(count))
     store.add({"change": rows}, _TASK, Progress("", True))
 
@@ -101,23 +101,23 @@ def merge_kept(store: ExtractStore, path: Path, zone: str) -> None:
 
 def own_accounts(archive: Archive) -> frozenset[str]:
     """The accounts that loaded with noarkit into this archive."""
-    known: list[str] = []
+    account_ids: list[str] = []
     for kind, mark, value in (("EksternId", "eksterntSystem = @s", ANCHORS), ("Klasse", _GUARDED, GUARDS)):
         while True:
-            where = " && ".join([mark, *(f"opprettetAvBrukerIdent != @a{n}" for n in range(len(known)))])
-            parameters: dict[str, Parameter] = {"@s": value, **{f"@a{n}": name for n, name in enumerate(known)}}
-            found = archive.query(Query(kind, where, parameters, limit=1)).objects
-            if not found:
+            condition = " && ".join([mark, *(f"opprettetAvBrukerIdent != @a{n}" for n in range(len(account_ids)))])
+            parameters: dict[str, Parameter] = {"@s": value, **{f"@a{n}": name for n, name in enumerate(account_ids)}}
+            answer = archive.query(Query(kind, condition, parameters, limit=1)).objects
+            if not answer:
                 break
-            known.append(str(found[0].fields.get("opprettetAvBrukerIdent", "")))
-    return frozenset(known)
+            account_ids.append(str(answer[0].fields.get("opprettetAvBrukerIdent", "")))
+    return frozenset(account_ids)
 
 
-def _entries(archive: Archive, store: ExtractStore, own: frozenset[str]) -> Iterator[Mapping[str, Json]]:
+def _entries(archive: Archive, store: ExtractStore, own_ids: frozenset[str]) -> Iterator[Mapping[str, Json]]:
     """The entries that may matter: at once from an archive that can, else tree by tree."""
     administration = Administration(archive)
     try:
-        coming = administration.exported_changes(kinds=_TOLD, not_by=sorted(own))
+        coming = administration.exported_changes(kinds=_LOGGED_REVISIONS, not_by=sorted(own_ids))
         first = next(coming, None)
     except (ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed):
         for (fonds,) in list(store.rows("SELECT id FROM unit WHERE kind = 'F'")):
@@ -129,50 +129,50 @@ def _entries(archive: Archive, store: ExtractStore, own: frozenset[str]) -> Iter
 
 
 def _row(
-    entry: Mapping[str, Json], store: ExtractStore, codes: Codes, own: frozenset[str], left: Counter[str]
+    entry: Mapping[str, Json], store: ExtractStore, codes: Codes, own_ids: frozenset[str], left_counts: Counter[str]
 ) -> Row | None:
     kind = entry.get("revisionType")
-    if kind not in _TOLD:
+    if kind not in _LOGGED_REVISIONS:
         return None
-    if entry.get("modifiedByUserId") in own:
-        left["own-load"] += 1
+    if entry.get("modifiedByUserId") in own_ids:
+        left_counts["own-load"] += 1
         return None
-    told = _moved(entry) if kind == "MOVE" else _changed(entry, codes) if kind == "UPDATE" else None
+    change = _move_change(entry) if kind == "MOVE" else _field_change(entry, codes) if kind == "UPDATE" else None
     unit = _unit_of(entry, store)
-    if told is None or unit is None:
-        left["no-element" if told is None else "not-in-package"] += 1
+    if change is None or unit is None:
+        left_counts["no-element" if change is None else "not-in-package"] += 1
         return None
-    element, old, new = told
+    element, old, new = change
     unknown = mapping().words.texts["unknown"]
     at, actor = str(entry.get("modifiedDate", "")), str(entry.get("modifiedBy") or unknown)
     return (unit, element, at, actor, old or unknown, new or unknown)
 
 
-def _changed(entry: Mapping[str, Json], codes: Codes) -> tuple[str, str, str] | None:
+def _field_change(entry: Mapping[str, Json], codes: Codes) -> tuple[str, str, str] | None:
     kind, field = str(entry.get("type")), str(entry.get("modifiedField"))
     mapped = mapping().types.get(kind)
-    told = mapped.fields.get(field) if mapped else None
-    if told is None and field in xml_model(WRITTEN_VERSION).values:  # it came with an extract, told by its element
+    element = mapped.fields.get(field) if mapped else None
+    if element is None and field in xml_model(WRITTEN_VERSION).values:  # it came with an extract, told by its element
         return field, _value(entry.get("oldValue"), field, {}), _value(entry.get("newValue"), field, {})
-    if told is None or told.path is None:
+    if element is None or element.path is None:
         return None
-    names = codes.of(field) if told.rule == "code" else {}
+    names = codes.of(field) if element.rule == "code" else {}
     return (
-        told.path.split("/")[-1],
+        element.path.split("/")[-1],
         _value(entry.get("oldValue"), field, names),
         _value(entry.get("newValue"), field, names),
     )
 
 
-def _value(held: Json, field: str, names: Mapping[str, str]) -> str:
-    value = held.get(field) if isinstance(held, dict) else None
+def _value(json_value: Json, field: str, names: Mapping[str, str]) -> str:
+    value = json_value.get(field) if isinstance(json_value, dict) else None
     if value is None or isinstance(value, dict | list):
         return ""
     text = xml_text(str(value).lower() if isinstance(value, bool) else str(value))
     return names.get(text, text)
 
 
-def _moved(entry: Mapping[str, Json]) -> tuple[str, str, str] | None:
+def _move_change(entry: Mapping[str, Json]) -> tuple[str, str, str] | None:
     before, after = entry.get("previousParent"), entry.get("currentParent")
     if not isinstance(before, dict) or not isinstance(after, dict):
         return None
@@ -181,7 +181,7 @@ def _moved(entry: Mapping[str, Json]) -> tuple[str, str, str] | None:
 
 
 def _unit_of(entry: Mapping[str, Json], store: ExtractStore) -> str | None:
-    """The uuid of the unit in the package that the change is of; a part's is that of what it belongs to."""
+    """The uuid of the unit that was changed; for a part of a unit, that of the unit."""
     key = key_of(str(entry.get("id", "")))
     for sql in (
         "SELECT uuid FROM unit WHERE id = ?",
@@ -200,11 +200,13 @@ def count_changes(bundles: Bundles) -> int:
     return int(bundles.db.execute("SELECT count(*) FROM change").fetchone()[0])
 
 
-def write_changes(bundles: Bundles, path: Path, moments: Moments, how: ChangeLog = "from-archive") -> Written | None:
+def write_changes(
+    bundles: Bundles, path: Path, moments: Moments, change_log: ChangeLog = "from-archive"
+) -> WrittenChanges | None:
     """Writes endringslogg.xml by time and unit. Where nothing was changed there is no such file, or one with a note:
     the schema wants a change, so it is one that leaves the title of the arkiv as it was, on the day it was closed."""
     count = count_changes(bundles)
-    if how == "none" or not (count or how == "empty-note"):
+    if change_log == "none" or not (count or change_log == "empty-note"):
         return None
     with hashed(path) as out:
         out.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<{CHANGE_LOG} {namespaces(CHANGE_LOG)}>\n'.encode())
@@ -222,7 +224,7 @@ def write_changes(bundles: Bundles, path: Path, moments: Moments, how: ChangeLog
         if not count:
             out.write(_note(bundles, moments).encode())
         out.write(f"</{CHANGE_LOG}>\n".encode())
-    return Written(out.sha256, count or 1, noted=not count)
+    return WrittenChanges(out.sha256, count or 1, noted=not count)
 
 
 def _note(bundles: Bundles, moments: Moments) -> str:

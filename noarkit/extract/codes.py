@@ -1,4 +1,4 @@
-"""The archive's code lists as the writer wants them: names by field and code, authorities of screening codes."""
+"""Reads the archive's code lists for the writer: names by field and code, authorities of screening codes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def codes_of(lists: tuple[ListedCodes, ...]) -> Codes:
     """The names of codes by field. Where the archive's name differs from the catalogue's word, that word is written."""
     names: dict[str, dict[str, str]] = {}
     authorities: dict[str, str] = {}
-    for one in metamodel().code_lists.values():
-        for _, field in one.used_by:
-            names.setdefault(field, {}).update({xml_text(code.code): xml_text(code.name) for code in one.codes})
-    for listed in lists:
-        held = names.setdefault(listed.field, {})
-        for value in listed.values:
-            held[xml_text(value.code)] = xml_text(value.name)
-            if listed.field == "skjerming" and value.authority:
+    for code_list in metamodel().code_lists.values():
+        for _, field in code_list.used_by:
+            names.setdefault(field, {}).update({xml_text(code.code): xml_text(code.name) for code in code_list.codes})
+    for listed_codes in lists:
+        names_by_code = names.setdefault(listed_codes.field, {})
+        for value in listed_codes.values:
+            names_by_code[xml_text(value.code)] = xml_text(value.name)
+            if listed_codes.field == "skjerming" and value.authority:
                 authorities[xml_text(value.code)] = xml_text(value.authority)
     for synonym in mapping().words.synonyms:
-        held = names.get(synonym.code_list, {})
-        if held.get(synonym.code) == synonym.name:
-            held[synonym.code] = xml_text(synonym.text)
+        names_by_code = names.get(synonym.code_list, {})
+        if names_by_code.get(synonym.code) == synonym.name:
+            names_by_code[synonym.code] = xml_text(synonym.text)
     return Codes(names, authorities)

@@ -1,6 +1,6 @@
 """Makes a package of one form out of whatever another place holds: no archive stands between.
 
-    convert(Path("case-files"), Path("delivery.zip"), Wanted("eark-sip"))
+    convert(Path("case-files"), Path("delivery.zip"), ConvertOptions("eark-sip"))
 
 Files are carried over as they are, copied and hashed in one pass; the package appears whole or not at all, and the same
 call after a kill goes on. A bag takes a package as it stands, so that nothing of it is lost.
@@ -34,7 +34,7 @@ _PACKAGES = frozenset({"eark", "dias", "bagit"})
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ConvertOptions:
     """What a place is converted to. `package` is a `package.toml`; without one the source and stated defaults tell.
     `source_form` is what the source is read as, whatever it looks like. `strict` makes nothing where a file had to be
     called otherwise or to be left out. `checked` is the outcome where the source was held to its own checksums before,
@@ -74,7 +74,7 @@ class Converted:
     left_out: tuple[str, ...] = ()
 
 
-def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobody) -> Converted:
+def convert(source: Path, target: Path, wanted: ConvertOptions, *, emit: Listener = nobody) -> Converted:
     """Makes the package `target` of what `source` holds.
 
     Raises `UsageFault` where `target` is there or the form is unknown, `PackageFault` for what cannot be carried or
@@ -84,7 +84,7 @@ def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobo
         raise UsageFault(what="unknown-form", where=wanted.form, do=", ".join(TARGETS))
     _refuse_inside(source, target)
     counted = _Counted()
-    with payload_of(source, wanted.limits, tell, form=wanted.source_form) as found, ExitStack() as stack:
+    with payload_of(source, wanted.limits, emit, form=wanted.source_form) as found, ExitStack() as stack:
         payload = named(found, wanted.form, target, stack)
         left = LeftOut(payload, wanted.form)
         if wanted.strict:
@@ -97,9 +97,9 @@ def convert(source: Path, target: Path, wanted: Wanted, *, tell: Listener = nobo
         )
         try:
             if wanted.form == NOARK:
-                made = _taken_out(counting, target, tell)
+                made = _taken_out(counting, target, emit)
             else:
-                made = PACKERS[wanted.form](_delivery(counting, target, wanted, tell))
+                made = PACKERS[wanted.form](_delivery(counting, target, wanted, emit))
         except SourceFault as fault:
             if fault.exit_code != SourceFault.exit_code:
                 raise
@@ -145,7 +145,7 @@ def _refuse_inside(source: Path, target: Path) -> None:
         raise UsageFault(what="inside-source", where=str(target))
 
 
-def _delivery(payload: Payload, target: Path, wanted: Wanted, tell: Listener) -> Delivery:
+def _delivery(payload: Payload, target: Path, wanted: ConvertOptions, tell: Listener) -> Delivery:
     source = payload.statement.metadata.package_type
     conversion = None
     if payload.form in _PACKAGES:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.convert import Converted, Wanted, set_aside_path
+from noarkit.extract.convert import Converted, ConvertOptions, set_aside_path
 from noarkit.packages.dias.order import DiasOrder, read_order
 from noarkit.packages.forms import look
 from noarkit.safe.csv_files import write_csv
@@ -27,21 +27,21 @@ Connections = Mapping[str, Mapping[str, object]]
 def convert_database(
     source: str,
     target: Path,
-    wanted: Wanted,
+    wanted: ConvertOptions,
     *,
     connections: Connections | None = None,
     despite_damage: bool = False,
-    tell: Listener = nobody,
+    emit: Listener = nobody,
 ) -> Converted:
     """Makes the SIARD archive, or the SQLite file, `target`; `connections` of a config may keep the password of a
     database. Raises `UsageFault` for a source of another kind, `PackageFault` for an archive whose message digest is
     another (unless `despite_damage`), and whatever reading it raises."""
     if wanted.form == SQLITE:
-        return _sqlite(Path(source), target, wanted, despite_damage, tell)
-    return _siard(source, target, wanted, connections, tell)
+        return _sqlite(Path(source), target, wanted, despite_damage, emit)
+    return _siard(source, target, wanted, connections, emit)
 
 
-def _sqlite(source: Path, target: Path, wanted: Wanted, despite_damage: bool, tell: Listener) -> Converted:
+def _sqlite(source: Path, target: Path, wanted: ConvertOptions, despite_damage: bool, tell: Listener) -> Converted:
     from noarkit.packages.siard.gaps import RULES, Gap
     from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
 
@@ -64,7 +64,9 @@ def _sqlite(source: Path, target: Path, wanted: Wanted, despite_damage: bool, te
     return Converted(made.path, SIARD, made.files, made.size_bytes, made.resumed, False, aside)
 
 
-def _siard(source: str, target: Path, wanted: Wanted, connections: Connections | None, tell: Listener) -> Converted:
+def _siard(
+    source: str, target: Path, wanted: ConvertOptions, connections: Connections | None, tell: Listener
+) -> Converted:
     from noarkit.packages.siard.write import SiardOrder, write_siard
     from noarkit.sources.siard.live import live_source
 

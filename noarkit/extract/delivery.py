@@ -1,4 +1,4 @@
-"""An archive becomes a package of any form: a Noark 5 extract first, which is then packed as it stands."""
+"""Extracts an archive as a package of any form: as a Noark 5 extract first, which is then packed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from pathlib import Path
 from noarkit.archive.port import Archive
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, nobody
-from noarkit.extract.convert import NOARK, Wanted, convert
-from noarkit.extract.run import Extracted, Terms, extract
+from noarkit.extract.convert import NOARK, ConvertOptions, convert
+from noarkit.extract.run import Extracted, ExtractSettings, extract
 from noarkit.safe.atomic import write_text
 
 
-def deliver(archive: Archive, target: Path, wanted: Wanted, terms: Terms, *, tell: Listener = nobody) -> Extracted:
+def deliver(
+    archive: Archive, target: Path, options: ConvertOptions, settings: ExtractSettings, *, emit: Listener = nobody
+) -> Extracted:
     """An extract beside its target, then the package that is made of it; a call that was killed goes on with either.
 
     Raises what `extract` and `convert` raise.
@@ -24,27 +26,27 @@ def deliver(archive: Archive, target: Path, wanted: Wanted, terms: Terms, *, tel
     work = delivery_folder(target)
     if os.path.lexists(target) and not (work / "extracted.json").is_file():
         raise UsageFault(what="exists", where=str(target))
-    held, known, named = work / NOARK, work / "extracted.json", work / "named"
+    extract_path, facts_path, named_path = work / NOARK, work / "extracted.json", work / "named"
     work.mkdir(parents=True, exist_ok=True)
-    if known.is_file():
-        told = json.loads(known.read_text("utf-8"))
+    if facts_path.is_file():
+        facts = json.loads(facts_path.read_text("utf-8"))
     else:
-        if held.exists():  # killed before it was told what it holds
-            shutil.rmtree(held)
-        extracted = extract(archive, held, terms, tell=tell)
-        told = {**asdict(extracted), "package": "", "report": _beside(target, extracted.report)}
-        write_text(known, json.dumps(told))
-    if not named.is_file():
-        convert(held, target, wanted, tell=tell)
-        write_text(named, "")
+        if extract_path.exists():  # killed before it was told what it holds
+            shutil.rmtree(extract_path)
+        extracted = extract(archive, extract_path, settings, emit=emit)
+        facts = {**asdict(extracted), "package": "", "report": _report_name(target, extracted.report)}
+        write_text(facts_path, json.dumps(facts))
+    if not named_path.is_file():
+        convert(extract_path, target, options, emit=emit)
+        write_text(named_path, "")
     for report in work.glob(f"{NOARK}.*"):
-        report.replace(target.parent / _beside(target, report))
+        report.replace(target.parent / _report_name(target, report))
     shutil.rmtree(work, ignore_errors=True)
-    report = target.parent / str(told["report"])
-    return Extracted(**{**told, "package": target, "report": report, "flaws": tuple(told["flaws"])})
+    report = target.parent / str(facts["report"])
+    return Extracted(**{**facts, "package": target, "report": report, "flaws": tuple(facts["flaws"])})
 
 
-def _beside(target: Path, report: Path) -> str:
+def _report_name(target: Path, report: Path) -> str:
     """What a report of the extract is called beside the package."""
     return target.name + report.name.removeprefix(NOARK)
 

@@ -18,7 +18,7 @@ from noarkit.events import Event, Listener
 from noarkit.extract.store import ExtractStore
 from noarkit.safe.digest import hash_of
 
-_AT_ONCE = 4
+_DOWNLOADS_AT_ONCE = 4
 _IN_A_PORTION = 32
 _ALGORITHMS = {"MD5": "md5", "SHA1": "sha1", "SHA384": "sha384", "SHA512": "sha512"}
 
@@ -31,7 +31,7 @@ _LEFT_OUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _VersionFile:
     row: int
     file: str
     path: str
@@ -42,8 +42,8 @@ class _Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Got:
-    """A file that is there; `as_measured` where the archive's own facts of it are not what the package tells."""
+class _FetchedFile:
+    """A downloaded file; `as_measured` where the package gives our measurements instead of the archive's facts."""
 
     row: int
     sha256: str
@@ -52,7 +52,7 @@ class _Got:
 
 
 def fetch_documents(
-    archive: Archive, store: ExtractStore, package: Path, *, tell: Listener, pause: Callable[[], None]
+    archive: Archive, store: ExtractStore, package: Path, *, emit: Listener, pause: Callable[[], None]
 ) -> None:
     """Downloads every file that is not there yet. Raises `ChecksumDiffers` for one that is not what it should be."""
     if store.fact("left-out") is None:
@@ -60,53 +60,53 @@ def fetch_documents(
         store.remember("left-out", "1")
     _distrust(store, package)
     folders: set[Path] = set()
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="noarkit-download") as threads:
-        running: deque[Future[list[_Got]]] = deque()
+    with ThreadPoolExecutor(_DOWNLOADS_AT_ONCE, thread_name_prefix="noarkit-download") as threads:
+        running: deque[Future[list[_FetchedFile]]] = deque()
         try:
-            for some in _portions(_wanted(store)):
-                _make_folders(some, package, folders)
-                running.append(threads.submit(_download_all, archive, some, package))
-                if len(running) > _AT_ONCE * 2:
-                    _note(store, running.popleft().result(), tell)
+            for batch in _batches(_missing_files(store)):
+                _make_folders(batch, package, folders)
+                running.append(threads.submit(_download_all, archive, batch, package))
+                if len(running) > _DOWNLOADS_AT_ONCE * 2:
+                    _note(store, running.popleft().result(), emit)
                     pause()
             while running:
-                _note(store, running.popleft().result(), tell)
+                _note(store, running.popleft().result(), emit)
         finally:
-            for one in running:
-                one.cancel()
+            for running_download in running:
+                running_download.cancel()
 
 
-def _portions(wanted: Iterator[_Wanted]) -> Iterator[list[_Wanted]]:
+def _batches(files: Iterator[_VersionFile]) -> Iterator[list[_VersionFile]]:
     """A few at a time: enough that handing them over costs nothing, and few large ones wait for each other."""
-    while some := list(islice(wanted, _IN_A_PORTION)):
-        yield some
+    while batch := list(islice(files, _IN_A_PORTION)):
+        yield batch
 
 
-def _make_folders(some: list[_Wanted], package: Path, known: set[Path]) -> None:
-    for folder in {(package / one.path).parent for one in some} - known:
+def _make_folders(batch: list[_VersionFile], package: Path, made_folders: set[Path]) -> None:
+    for folder in {(package / file.path).parent for file in batch} - made_folders:
         folder.mkdir(parents=True, exist_ok=True)
-        known.add(folder)
+        made_folders.add(folder)
 
 
-def _download_all(archive: Archive, some: list[_Wanted], package: Path) -> list[_Got]:
-    return [_download(archive, one, package) for one in some]
+def _download_all(archive: Archive, batch: list[_VersionFile], package: Path) -> list[_FetchedFile]:
+    return [_download(archive, file, package) for file in batch]
 
 
-def _note(store: ExtractStore, got: list[_Got], tell: Listener) -> None:
+def _note(store: ExtractStore, got: list[_FetchedFile], emit: Listener) -> None:
     store.db.execute("BEGIN")
-    rows = [(one.sha256, one.size_bytes, one.row) for one in got]
+    rows = [(file.sha256, file.size_bytes, file.row) for file in got]
     store.db.executemany("UPDATE version SET sha256 = ?, size = ?, done = 1 WHERE rowid = ?", rows)
-    told = [(one.sha256, one.size_bytes, one.row) for one in got if one.as_measured]
+    measured_rows = [(file.sha256, file.size_bytes, file.row) for file in got if file.as_measured]
     store.db.executemany(
         "UPDATE version SET data = json_set(data, '$.f.sjekksum', ?, '$.f.sjekksumAlgoritme', 'SHA-256',"
         " '$.f.filstoerrelse', ?) WHERE rowid = ?",
-        told,
+        measured_rows,
     )
     store.db.execute("COMMIT")
-    tell(Event("files_fetched", {"count": len(got), "bytes": sum(one.size_bytes for one in got)}))
+    emit(Event("files_fetched", {"count": len(got), "bytes": sum(file.size_bytes for file in got)}))
 
 
-def _wanted(store: ExtractStore) -> Iterator[_Wanted]:
+def _missing_files(store: ExtractStore) -> Iterator[_VersionFile]:
     sql = (
         "SELECT rowid, file, path, sha256, coalesce(json_extract(data, '$.f.sjekksumAlgoritme'), ''),"
         " coalesce(json_extract(data, '$.f.sjekksum'), ''), size FROM version WHERE done = 0 AND rowid > ?"
@@ -116,24 +116,28 @@ def _wanted(store: ExtractStore) -> Iterator[_Wanted]:
     while rows := list(store.rows(sql, (last,))):
         for row, file, path, sha256, algorithm, checksum, size in rows:
             expected = None if sha256 is None else str(sha256)
-            told = (str(algorithm), str(checksum), int(str(size)))
-            yield _Wanted(int(str(row)), str(file), str(path), expected, *told)
+            archive_facts = (str(algorithm), str(checksum), int(str(size)))
+            yield _VersionFile(int(str(row)), str(file), str(path), expected, *archive_facts)
         last = int(str(rows[-1][0]))
 
 
-def _download(archive: Archive, wanted: _Wanted, package: Path) -> _Got:
-    if not wanted.file:
-        raise PackageFault(where=wanted.path, why="version-without-file")
-    target = package / wanted.path
-    found = archive.download(wanted.file, target, expected_sha256=wanted.sha256, durable=False)
-    name = _ALGORITHMS.get(wanted.algorithm.upper().replace("-", ""))
-    if wanted.sha256 is None and name is not None and wanted.checksum:
-        ours = hash_of(target, name)
-        if ours != wanted.checksum.lower():
+def _download(archive: Archive, version: _VersionFile, package: Path) -> _FetchedFile:
+    if not version.file:
+        raise PackageFault(where=version.path, why="version-without-file")
+    target = package / version.path
+    downloaded = archive.download(version.file, target, expected_sha256=version.sha256, durable=False)
+    name = _ALGORITHMS.get(version.algorithm.upper().replace("-", ""))
+    if version.sha256 is None and name is not None and version.checksum:
+        measured = hash_of(target, name)
+        if measured != version.checksum.lower():
             target.unlink()
-            raise ChecksumDiffers(key=wanted.path, ours=ours, theirs=wanted.checksum)
-    told = wanted.algorithm == "SHA-256" and wanted.checksum == found.sha256 and wanted.size == found.size_bytes
-    return _Got(wanted.row, found.sha256, found.size_bytes, not told)
+            raise ChecksumDiffers(key=version.path, ours=measured, theirs=version.checksum)
+    as_archive_says = (
+        version.algorithm == "SHA-256"
+        and version.checksum == downloaded.sha256
+        and version.size == downloaded.size_bytes
+    )
+    return _FetchedFile(version.row, downloaded.sha256, downloaded.size_bytes, not as_archive_says)
 
 
 def _distrust(store: ExtractStore, package: Path) -> None:

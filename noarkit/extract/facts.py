@@ -1,4 +1,4 @@
-"""What a delivery says of itself and no archive can tell: `package.toml`, with a stated default for each thing."""
+"""Reads `package.toml`: facts of a delivery that no archive knows, with a stated default for each."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ def read_facts(path: Path | None) -> PackageFacts:
         end=_day(document, "period", "end"),
         incoming=_side(document, "incoming"),
         outgoing=_side(document, "outgoing"),
-        agreement={name: told for name in _AGREEMENT if (told := _text(document, "agreement", name))},
+        agreement={name: value for name in _AGREEMENT if (value := _text(document, "agreement", name))},
     )
 
 
 def _creators(document: Document) -> tuple[str, ...]:
-    told = document.data.get("creator")
-    tables = told if isinstance(told, list) else [told]
-    names = [one.get("name") for one in tables if isinstance(one, Mapping)]
+    creator_entries = document.data.get("creator")
+    tables = creator_entries if isinstance(creator_entries, list) else [creator_entries]
+    names = [table.get("name") for table in tables if isinstance(table, Mapping)]
     return tuple(name for name in names if isinstance(name, str) and name)
 
 
 def _table(document: Document, name: str) -> Mapping[str, object]:
-    found = document.data.get(name, {})
-    if not isinstance(found, Mapping):
+    table = document.data.get(name, {})
+    if not isinstance(table, Mapping):
         raise ConfigFault(where=document.where(name), key=name, why="not-a-table")
-    return found
+    return table
 
 
 def _text(document: Document, table: str, name: str) -> str:

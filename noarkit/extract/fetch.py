@@ -19,7 +19,7 @@ from noarkit.archive.values import Page, Parameter, Query, SavedObject
 from noarkit.errors import ArchiveRefused
 from noarkit.events import Event, Listener
 from noarkit.extract.rows import CLASS, DOCUMENT, FOLDER, FONDS, RECORD, VERSION, row_of, table_of
-from noarkit.extract.selection import FOLDERS, RECORDS, Chosen
+from noarkit.extract.selection import FOLDERS, RECORDS, ResolvedSelection
 from noarkit.extract.store import ExtractStore, Progress, Row, key_of
 from noarkit.model import metamodel
 
@@ -70,37 +70,39 @@ class Task:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
 
-def fetch(archive: Archive, store: ExtractStore, chosen: Chosen, *, tell: Listener, pause: Callable[[], None]) -> None:
+def fetch(
+    archive: Archive, store: ExtractStore, selection: ResolvedSelection, *, emit: Listener, pause: Callable[[], None]
+) -> None:
     """Fetches all that belongs to the selection; `pause` is called between pages and may raise."""
-    run = _Fetch(archive, store, tell, pause)
-    if chosen.whole:
+    run = _Fetch(archive, store, emit, pause)
+    if selection.whole:
         run.all_of(Task(kind, kind) for kind in _STRUCTURE)
-        run.all_of(_whole(kind) for kind in dict.fromkeys((*_MATERIAL, *_PARTS)))
+        run.all_of(_whole_task(kind) for kind in dict.fromkeys((*_MATERIAL, *_PARTS)))
     else:
-        _from_above(run, chosen)
+        _fetch_from_above(run, selection)
 
 
-def _whole(kind: str) -> Task:
+def _whole_task(kind: str) -> Task:
     if kind == "EksternId":
         return Task(kind, kind, "eksterntSystem != @chunk", {"@chunk": f"{_OWN_SYSTEMS}chunk"})
     return Task(kind, kind)
 
 
-def _from_above(run: _Fetch, chosen: Chosen) -> None:
-    fonds: dict[str, Parameter] = {"@f": key_of(chosen.arkiv.id)}
+def _fetch_from_above(run: _Fetch, selection: ResolvedSelection) -> None:
+    fonds: dict[str, Parameter] = {"@f": key_of(selection.arkiv.id)}
     run.all_of(
         (
             Task("Arkiv", "Arkiv", "id = @f", fonds),
             Task("Arkivskaper", "Arkivskaper", "refArkiv.id = @f", fonds),
             Task("Klassifikasjonssystem", "Klassifikasjonssystem"),
             Task("Klasse", "Klasse"),
-            _series(chosen, fonds),
+            _series(selection, fonds),
         )
     )
-    if metamodel().family(chosen.kind) == RECORDS:
-        _records_and_their_folders(run, chosen)
+    if metamodel().family(selection.kind) == RECORDS:
+        _records_and_their_folders(run, selection)
     else:
-        run.all_of(_top(run.store, chosen))
+        run.all_of(_top_tasks(run.store, selection))
         run.below(FOLDERS, "refForelderMappe", FOLDER)
         run.below(RECORDS, "refMappe", FOLDER)
     run.below("Dokument", "refRegistrering", RECORD)
@@ -110,110 +112,125 @@ def _from_above(run: _Fetch, chosen: Chosen) -> None:
             run.below(kind, reference, family)
 
 
-def _series(chosen: Chosen, fonds: Mapping[str, Parameter]) -> Task:
-    if not chosen.series:
+def _series(selection: ResolvedSelection, fonds: Mapping[str, Parameter]) -> Task:
+    if not selection.series:
         return Task("Arkivdel", "Arkivdel", "refArkiv.id = @f", fonds)
-    where, parameters = _one_of("id", chosen.series)
-    return Task("Arkivdel", "Arkivdel", where, parameters)
+    condition, parameters = _one_of("id", selection.series)
+    return Task("Arkivdel", "Arkivdel", condition, parameters)
 
 
-def _top(store: ExtractStore, chosen: Chosen) -> Iterator[Task]:
+def _top_tasks(store: ExtractStore, selection: ResolvedSelection) -> Iterator[Task]:
     """The folders that lie directly in the series, and the records that do where no folders were asked for by name."""
-    classes = _classes(store, chosen)
-    kinds = (FOLDERS, RECORDS) if chosen.kind == FOLDERS else (chosen.kind,)
+    classes = _classes(store, selection)
+    kinds = (FOLDERS, RECORDS) if selection.kind == FOLDERS else (selection.kind,)
     for (series,) in store.rows("SELECT id FROM unit WHERE kind = 'S' ORDER BY id"):
         for kind in kinds:
-            for at, some in enumerate(classes):
-                told = [f"({chosen.where})"] if chosen.where else []
-                among, parameters = _one_of("refPrimaerKlasse.id", some) if some else ("", {})
-                where = " && ".join(["refArkivdel.id = @d", *told, *([f"({among})"] if among else [])])
-                yield Task(f"{kind}/{series}/{at}", kind, where, {"@d": series, **chosen.parameters, **parameters})
+            for at, class_batch in enumerate(classes):
+                conditions = [f"({selection.where})"] if selection.where else []
+                among, parameters = _one_of("refPrimaerKlasse.id", class_batch) if class_batch else ("", {})
+                condition = " && ".join(["refArkivdel.id = @d", *conditions, *([f"({among})"] if among else [])])
+                yield Task(
+                    f"{kind}/{series}/{at}", kind, condition, {"@d": series, **selection.parameters, **parameters}
+                )
 
 
-def _classes(store: ExtractStore, chosen: Chosen) -> list[tuple[str, ...]]:
+def _classes(store: ExtractStore, selection: ResolvedSelection) -> list[tuple[str, ...]]:
     """The class asked for and all below it, in portions; one empty portion where every class is meant."""
-    if chosen.klasse is None:
+    if selection.klasse is None:
         return [()]
     below = (
         "WITH RECURSIVE below (id) AS (VALUES (?) UNION SELECT unit.id FROM unit JOIN below ON parent = below.id"
         " WHERE kind = 'K') SELECT id FROM below ORDER BY id"
     )
-    return list(_portions(str(row[0]) for row in store.rows(below, (key_of(chosen.klasse),))))
+    return list(_batches(str(row[0]) for row in store.rows(below, (key_of(selection.klasse),))))
 
 
-def _records_and_their_folders(run: _Fetch, chosen: Chosen) -> None:
+def _records_and_their_folders(run: _Fetch, selection: ResolvedSelection) -> None:
     """Records that a query found, and upwards the folders they lie in."""
     series = [str(row[0]) for row in run.store.rows("SELECT id FROM unit WHERE kind = 'S' ORDER BY id")]
-    paths = ["", "refMappe.", *(("refMappe.refForelderMappe.",) if _lies_in_plain_folders(chosen.kind) else ())]
+    paths = ["", "refMappe.", *(("refMappe.refForelderMappe.",) if _lies_in_plain_folders(selection.kind) else ())]
     in_series = " || ".join(f"{path}refArkivdel.id = @d" for path in paths)
-    for one in series:
-        where = f"({in_series})" + (f" && ({chosen.where})" if chosen.where else "")
-        run.all_of([Task(f"{chosen.kind}/{one}", chosen.kind, where, {"@d": key_of(one), **chosen.parameters})])
+    for series_id in series:
+        condition = f"({in_series})" + (f" && ({selection.where})" if selection.where else "")
+        run.all_of(
+            [
+                Task(
+                    f"{selection.kind}/{series_id}",
+                    selection.kind,
+                    condition,
+                    {"@d": key_of(series_id), **selection.parameters},
+                )
+            ]
+        )
     missing = (
         "SELECT DISTINCT parent FROM unit WHERE kind IN ('M', 'R') AND typeof(parent) = 'integer'"
         " AND parent NOT IN (SELECT id FROM unit WHERE kind = 'M') ORDER BY parent"
     )
-    while wanted := [str(row[0]) for row in run.store.rows(missing)]:
+    while missing_ids := [str(row[0]) for row in run.store.rows(missing)]:
         tasks = []
-        for some in _portions(iter(wanted)):
-            where, parameters = _one_of("id", some)
-            tasks.append(Task(f"above/{some[0]}/{len(some)}", FOLDERS, where, parameters))
-        before = len(wanted)
+        for batch in _batches(iter(missing_ids)):
+            condition, parameters = _one_of("id", batch)
+            tasks.append(Task(f"above/{batch[0]}/{len(batch)}", FOLDERS, condition, parameters))
+        before = len(missing_ids)
         run.all_of(tasks)
-        if [str(row[0]) for row in run.store.rows(missing)] == wanted[:before]:
+        if [str(row[0]) for row in run.store.rows(missing)] == missing_ids[:before]:
             return  # what lies above may not be read; the report of references to nothing names it
 
 
 def _lies_in_plain_folders(kind: str) -> bool:
     """True for records that may lie in a folder that lies in another."""
     model = metamodel()
-    targets = {target for one in model.concrete(kind) for target in model.types[one].references["refMappe"].targets}
+    targets = {
+        target
+        for concrete_type in model.concrete(kind)
+        for target in model.types[concrete_type].references["refMappe"].targets
+    }
     return "Mappe" in {concrete for target in targets for concrete in model.concrete(target)}
 
 
 class _Fetch:
     """Tasks at work: threads ask, this one stores."""
 
-    def __init__(self, archive: Archive, store: ExtractStore, tell: Listener, pause: Callable[[], None]) -> None:
+    def __init__(self, archive: Archive, store: ExtractStore, emit: Listener, pause: Callable[[], None]) -> None:
         self._archive = archive
         self.store = store
-        self._tell = tell
+        self._tell = emit
         self._pause = pause
 
     def below(self, kind: str, reference: str, family: str) -> None:
         """All objects of a kind whose reference leads to what the store holds of a family, also to what this adds."""
         table, condition = _SOURCES[family]
-        seen = 0
+        last_row = 0
         while True:
-            found = self.store.rows(
+            new_rows = self.store.rows(
                 f"SELECT rowid, id FROM {table} WHERE {condition} AND rowid > ? ORDER BY rowid LIMIT ?",  # noqa: S608  # our own names
-                (seen, _PARENTS * _WAITING_PAGES),
+                (last_row, _PARENTS * _WAITING_PAGES),
             )
-            rows = list(found)
+            rows = list(new_rows)
             if not rows:
                 return
-            seen = int(str(rows[-1][0]))
+            last_row = int(str(rows[-1][0]))
             tasks = []
-            for some in _portions(str(row[1]) for row in rows):
-                where, parameters = _one_of(f"{reference}.id", some)
-                tasks.append(Task(f"{kind}/{reference}/{some[0]}/{len(some)}", kind, where, parameters))
+            for batch in _batches(str(row[1]) for row in rows):
+                restriction, parameters = _one_of(f"{reference}.id", batch)
+                tasks.append(Task(f"{kind}/{reference}/{batch[0]}/{len(batch)}", kind, restriction, parameters))
             self.all_of(tasks)
 
     def all_of(self, tasks: Iterable[Task]) -> None:
         """Carries tasks out, several at a time; a fault of one ends all."""
-        waiting = [(task, done.last) for task in tasks if not (done := self.store.progress(task.name)).done]
-        coming: queue.Queue[_Portion | BaseException] = queue.Queue(_WAITING_PAGES)
-        stopping = threading.Event()
+        waiting = [(task, progress.last) for task in tasks if not (progress := self.store.progress(task.name)).done]
+        coming: queue.Queue[_StoredPage | BaseException] = queue.Queue(_WAITING_PAGES)
+        stop_event = threading.Event()
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="noarkit-fetch") as threads:
             try:
                 for task, last in waiting:
-                    threads.submit(self._ask, task, last, coming, stopping)
+                    threads.submit(self._ask, task, last, coming, stop_event)
                 self._store(coming, len(waiting))
             finally:
-                stopping.set()
+                stop_event.set()
                 _drain(coming)
 
-    def _store(self, coming: queue.Queue[_Portion | BaseException], running: int) -> None:
+    def _store(self, coming: queue.Queue[_StoredPage | BaseException], running: int) -> None:
         while running:
             portion = coming.get()
             if isinstance(portion, BaseException):
@@ -224,35 +241,35 @@ class _Fetch:
             self._pause()
 
     def _ask(
-        self, task: Task, last: str, coming: queue.Queue[_Portion | BaseException], stopping: threading.Event
+        self, task: Task, last: str, coming: queue.Queue[_StoredPage | BaseException], stop_event: threading.Event
     ) -> None:
-        if stopping.is_set():
+        if stop_event.is_set():
             return
         try:
             table = table_of(task.type)
             for page in self._pages(task, last):
-                if stopping.is_set():
+                if stop_event.is_set():
                     return
                 last = page.objects[-1].id if page.objects else last
-                rows = [row_of(one) for one in page.objects if _belongs(one)]
-                coming.put(_Portion(task.name, task.type, table, rows, Progress(last, not page.has_more)))
+                rows = [row_of(saved) for saved in page.objects if _is_not_own(saved)]
+                coming.put(_StoredPage(task.name, task.type, table, rows, Progress(last, not page.has_more)))
         except ArchiveRefused as fault:
             # an archive that does not know the type holds nothing of it
-            known = task.type not in _ONLY_NEWER
-            coming.put(fault if known else _Portion(task.name, task.type, "part", [], Progress("", True)))
+            is_known_type = task.type not in _ONLY_NEWER
+            coming.put(fault if is_known_type else _StoredPage(task.name, task.type, "part", [], Progress("", True)))
         except BaseException as fault:  # noqa: BLE001  # carried to the thread that waits, which raises it
             coming.put(fault)
 
     def _pages(self, task: Task, last: str) -> Iterator[Page]:
-        where, parameters = task.where, dict(task.parameters)
+        condition, parameters = task.where, dict(task.parameters)
         if last:
-            where = f"({where}) && id = {{@last:@open]" if where else "id = {@last:@open]"
+            condition = f"({condition}) && id = {{@last:@open]" if condition else "id = {@last:@open]"
             parameters |= {"@last": key_of(last), "@open": "*"}
-        return pages(self._archive, Query(task.type, where, parameters, order=(("id", "asc"),), limit=PAGE_SIZE))
+        return pages(self._archive, Query(task.type, condition, parameters, order=(("id", "asc"),), limit=PAGE_SIZE))
 
 
 @dataclass(frozen=True, slots=True)
-class _Portion:
+class _StoredPage:
     task: str
     type: str
     table: str
@@ -260,7 +277,7 @@ class _Portion:
     progress: Progress
 
 
-def _drain(coming: queue.Queue[_Portion | BaseException]) -> None:
+def _drain(coming: queue.Queue[_StoredPage | BaseException]) -> None:
     """Lets threads that wait for room go on, so that they see that it is over."""
     while True:
         try:
@@ -269,17 +286,17 @@ def _drain(coming: queue.Queue[_Portion | BaseException]) -> None:
             return
 
 
-def _belongs(found: SavedObject) -> bool:
+def _is_not_own(saved: SavedObject) -> bool:
     """False for what our own loads leave behind for themselves."""
-    return found.type != "EksternId" or not str(found.fields.get("eksterntSystem", "")).startswith(_OWN_SYSTEMS)
+    return saved.type != "EksternId" or not str(saved.fields.get("eksterntSystem", "")).startswith(_OWN_SYSTEMS)
 
 
 def _one_of(path: str, ids: Sequence[str]) -> tuple[str, dict[str, Parameter]]:
-    parameters: dict[str, Parameter] = {f"@p{at}": key_of(one) for at, one in enumerate(ids)}
+    parameters: dict[str, Parameter] = {f"@p{at}": key_of(object_id) for at, object_id in enumerate(ids)}
     return " || ".join(f"{path} = {name}" for name in parameters), parameters
 
 
-def _portions(ids: Iterable[str]) -> Iterator[tuple[str, ...]]:
+def _batches(ids: Iterable[str]) -> Iterator[tuple[str, ...]]:
     coming = iter(ids)
-    while some := tuple(islice(coming, _PARENTS)):
-        yield some
+    while batch := tuple(islice(coming, _PARENTS)):
+        yield batch

@@ -21,7 +21,7 @@ _IN_CASE_FILES = "FROM unit u JOIN unit m ON m.id = u.parent AND m.kind = 'M' AN
 
 
 @dataclass(slots=True)
-class Journalled:
+class WrittenJournals:
     """The journals: their sha256 by document, how many entries, and what could not be told in them."""
 
     files: dict[str, str] = field(default_factory=dict)
@@ -44,22 +44,22 @@ def write_journals(
     words: tuple[Codes, Moments],
     agreed: JournalPeriod,
     pause: Callable[[], None],
-) -> Journalled:
+) -> WrittenJournals:
     """Writes both journals where there are journal posts in case files; nothing where there are none."""
-    made = Journalled()
+    result = WrittenJournals()
     posts = _number(bundles, "SELECT count(*) FROM unit WHERE type = 'Journalpost'")
-    made.entries = _number(bundles, f"SELECT count(*) {_IN_CASE_FILES} WHERE u.type = 'Journalpost'")
-    made.outside_cases = posts - made.entries
-    if not made.entries:
-        return made
+    result.entries = _number(bundles, f"SELECT count(*) {_IN_CASE_FILES} WHERE u.type = 'Journalpost'")
+    result.outside_cases = posts - result.entries
+    if not result.entries:
+        return result
 
     def missing() -> None:
-        made.without_parties += 1
+        result.without_parties += 1
 
     journals = Journals(*words, missing)
     fonds = next(unit for _, unit in bundles.units("", "F"))
-    creators = sorted((one for one in fonds.get("p", []) if one["t"] == "Arkivskaper"), key=_by_content)
-    head = JournalHead(*_period(bundles, agreed, words[1]), made.entries, tuple(creators))
+    creators = sorted((part for part in fonds.get("p", []) if part["t"] == "Arkivskaper"), key=_by_content)
+    head = JournalHead(*_period(bundles, agreed, words[1]), result.entries, tuple(creators))
     with ExitStack() as stack:
         files = [stack.enter_context(hashed(package / f"{name}.xml")) for name in DOCUMENTS]
         for name, file in zip(DOCUMENTS, files, strict=True):
@@ -67,8 +67,8 @@ def write_journals(
         _entries(bundles, journals, files, pause)
         for name, file in zip(DOCUMENTS, files, strict=True):
             file.write(ends(name).encode())
-            made.files[name] = file.sha256
-    return made
+            result.files[name] = file.sha256
+    return result
 
 
 def _period(bundles: Bundles, agreed: JournalPeriod, moments: Moments) -> tuple[str, str]:
@@ -87,8 +87,8 @@ def _entries(bundles: Bundles, journals: Journals, files: list[Hashed], pause: C
         case = cases.of(parent)
         if case is None:
             continue
-        for held, told in zip(waiting, journals.entry(post, case), strict=True):
-            held.append(told)
+        for entries, text in zip(waiting, journals.entry(post, case), strict=True):
+            entries.append(text)
         if len(waiting[0]) >= _FLUSH:
             _flush(waiting, files)
             pause()
@@ -96,9 +96,9 @@ def _entries(bundles: Bundles, journals: Journals, files: list[Hashed], pause: C
 
 
 def _flush(waiting: tuple[list[str], list[str]], files: list[Hashed]) -> None:
-    for held, file in zip(waiting, files, strict=True):
-        file.write("".join(held).encode())
-        held.clear()
+    for entries, file in zip(waiting, files, strict=True):
+        file.write("".join(entries).encode())
+        entries.clear()
 
 
 class _Cases:
@@ -115,10 +115,10 @@ class _Cases:
         if folder_id not in self._kept:
             if len(self._kept) >= _KEPT_CASES:
                 self._kept.clear()
-            self._kept[folder_id] = self._made(folder_id)
+            self._kept[folder_id] = self._read_case(folder_id)
         return self._kept[folder_id]
 
-    def _made(self, folder_id: Key) -> Case | None:
+    def _read_case(self, folder_id: Key) -> Case | None:
         folder = self._bundles.unit(folder_id, "M")
         if folder is None or folder["o"]["t"] != "Saksmappe":
             return None

@@ -69,41 +69,41 @@ def fetch_links(archive: Archive, store: ExtractStore, pause: Callable[[], None]
     """Fetches the links of all that the store holds. A kind of link is taken whole or asked for anew."""
     for kind in _KINDS:
         task = f"link/{kind.type}/{kind.name}"
-        done = store.progress(task)
-        if done.done:
+        progress = store.progress(task)
+        if progress.done:
             continue
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="noarkit-links") as threads:
-            last = done.last
-            for some in _sources(archive, store, kind, last):
-                found = threads.map(lambda source, kind=kind: list(_rows(archive, kind, source)), some)
-                rows = [row for rows in found for row in rows]
-                store.add({"link": rows}, task, Progress(some[-1], False))
+            last = progress.last
+            for batch in _sources(archive, store, kind, last):
+                pages = threads.map(lambda source, kind=kind: list(_rows(archive, kind, source)), batch)
+                rows = [row for rows in pages for row in rows]
+                store.add({"link": rows}, task, Progress(batch[-1], False))
                 pause()
         store.add({}, task, Progress("", True))
 
 
 def _sources(archive: Archive, store: ExtractStore, kind: _Kind, last: str) -> Iterator[list[str]]:
     """The ids of what the store holds and such a link leads from, in portions."""
-    where, after = f"{kind.name} != @none", {} if not last else {"@last": key_of(last), "@open": "*"}
+    condition, after = f"{kind.name} != @none", {} if not last else {"@last": key_of(last), "@open": "*"}
     if last:
-        where = f"({where}) && id = {{@last:@open]"
-    query = Query(kind.type, where, {"@none": None, **after}, order=(("id", "asc"),))
-    some: list[str] = []
-    for found in objects(archive, query):
-        if store.number(_HELD[kind.type], (key_of(found.id),)):
-            some.append(found.id)
-        if len(some) == _BATCH:
-            yield some
-            some = []
-    if some:
-        yield some
+        condition = f"({condition}) && id = {{@last:@open]"
+    query = Query(kind.type, condition, {"@none": None, **after}, order=(("id", "asc"),))
+    batch: list[str] = []
+    for saved in objects(archive, query):
+        if store.number(_HELD[kind.type], (key_of(saved.id),)):
+            batch.append(saved.id)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _rows(archive: Archive, kind: _Kind, source: str) -> Iterator[Row]:
     query = Query(kind.target, f"{kind.inverse}.id = @i", {"@i": key_of(source)}, order=(("id", "asc"),))
-    for found in objects(archive, query):
-        uuid = str(found.fields.get("uuid", ""))
+    for saved in objects(archive, query):
+        uuid = str(saved.fields.get("uuid", ""))
         if kind.swapped:
-            yield (key_of(found.id), kind.inverse, key_of(source), source, "")
+            yield (key_of(saved.id), kind.inverse, key_of(source), source, "")
         else:
-            yield (key_of(source), kind.name, key_of(found.id), uuid, data_of(found) if kind.inside else "")
+            yield (key_of(source), kind.name, key_of(saved.id), uuid, data_of(saved) if kind.inside else "")

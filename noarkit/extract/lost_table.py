@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from noarkit.extract.carried import lost_fields
+from noarkit.extract.carried_fields import lost_fields
 from noarkit.packages.noark5.beyond import repeats_system_id
 from noarkit.packages.noark5.content import Thing
 from noarkit.safe.csv_files import write_csv

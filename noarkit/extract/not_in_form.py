@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from noarkit.extract.account import Seen
-from noarkit.extract.assemble import Assembled
+from noarkit.extract.account import AccountRights
+from noarkit.extract.assemble import Assembly
 from noarkit.extract.changes import NO_FLAWS
 from noarkit.extract.rows import LEFT_OUT
 from noarkit.extract.store import ExtractStore
@@ -24,10 +24,10 @@ _FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the report says beside what was written."""
+class ReportContext:
+    """What the report needs beside the assembly."""
 
-    seen: Seen
+    rights: AccountRights
     flaws: tuple[str, ...]
     open_units: Mapping[str, int]
 
@@ -37,63 +37,63 @@ def table_path(target: Path) -> Path:
     return target.parent / f"{target.name}.not-in-form.csv"
 
 
-def write_report(store: ExtractStore, target: Path, made: Assembled, said: Said) -> Path:
+def write_report(store: ExtractStore, target: Path, assembly: Assembly, context: ReportContext) -> Path:
     """Writes the JSON and says where it is; the table is there by then."""
     path = target.parent / f"{target.name}.not-in-form.json"
-    content = json.dumps(_whole(store, made, said), ensure_ascii=False, indent=1) + "\n"
+    content = json.dumps(_whole(store, assembly, context), ensure_ascii=False, indent=1) + "\n"
     with writing(path, sync=False) as file:
         file.write(content.encode())
     return path
 
 
-def _whole(store: ExtractStore, made: Assembled, said: Said) -> dict[str, object]:
+def _whole(store: ExtractStore, assembly: Assembly, context: ReportContext) -> dict[str, object]:
     return {
         "format": _FORMAT,
-        "depositable": not set(said.flaws) - NO_FLAWS,
-        "flaws": list(said.flaws),
-        "as_seen_by": asdict(said.seen),
-        "open_units": dict(said.open_units),
-        "units": dict(sorted(made.tally.units.items())),
-        "not_in_form": _told(made.met),
+        "depositable": not set(context.flaws) - NO_FLAWS,
+        "flaws": list(context.flaws),
+        "as_seen_by": asdict(context.rights),
+        "open_units": dict(context.open_units),
+        "units": dict(sorted(assembly.tally.units.items())),
+        "not_in_form": _describe_fields(assembly.unsupported_fields),
         "never_fetched": sorted(LEFT_OUT),
-        "entities": dict(sorted(made.lost.items())),
+        "entities": dict(sorted(assembly.lost_counts.items())),
         "defaults": [
             {"type": kind, "element": element, "rule": rule, "count": count, **_meaning("mapping_rules", rule)}
-            for (kind, element, rule), count in sorted(made.tally.defaults.items())
+            for (kind, element, rule), count in sorted(assembly.tally.defaults.items())
         ],
         "placed_by_rule": {
-            "made_classes": made.placed.made_classes,
-            "made_folders": made.placed.made_folders,
-            "repeated_systems": made.placed.repeated_systems,
-            "systems_left_out": made.placed.left_out_systems,
+            "made_classes": assembly.placement.made_classes,
+            "made_folders": assembly.placement.made_folders,
+            "repeated_systems": assembly.placement.repeated_systems,
+            "systems_left_out": assembly.placement.left_out_systems,
         },
         "journals": {
-            "entries": made.journalled.entries,
-            "posts_outside_case_files": made.journalled.outside_cases,
-            "posts_without_parties": made.journalled.without_parties,
+            "entries": assembly.journals.entries,
+            "posts_outside_case_files": assembly.journals.outside_cases,
+            "posts_without_parties": assembly.journals.without_parties,
         },
-        "originals": {"restored": made.tally.restored.values, "left_out": made.tally.restored.left_out},
+        "originals": {"restored": assembly.tally.restored.values, "left_out": assembly.tally.restored.left_out},
         "changes": {
-            "entries": made.changes,
+            "entries": assembly.changes,
             "left_out": _changes_left_out(store),
             "unseen": store.fact("changes-unseen"),
         },
-        "replaced_signs": made.replaced_signs,
-        "references_to_nothing": list(_to_nothing(store)),
+        "replaced_signs": assembly.replaced_signs,
+        "references_to_nothing": list(_orphans(store)),
         "gaps": list(_gaps(store)),
         "files_left_out": store.number("SELECT count(*) FROM version WHERE done = 2"),
     }
 
 
-def _told(fields: Counter[tuple[str, str]]) -> list[dict[str, object]]:
+def _describe_fields(fields: Counter[tuple[str, str]]) -> list[dict[str, object]]:
     """Fields that have no element, each with its reason and how many objects have it set."""
-    found = []
+    entries = []
     for (kind, name), count in sorted(fields.items()):
-        told = mapping().types[kind].fields.get(name)
-        if told is not None and told.path is None and told.reason is not None:
-            entry = {"type": kind, "field": name, "count": count, "reason": told.reason}
-            found.append({**entry, **_meaning("mapping_reasons", told.reason)})
-    return found
+        mapped_field = mapping().types[kind].fields.get(name)
+        if mapped_field is not None and mapped_field.path is None and mapped_field.reason is not None:
+            entry = {"type": kind, "field": name, "count": count, "reason": mapped_field.reason}
+            entries.append({**entry, **_meaning("mapping_reasons", mapped_field.reason)})
+    return entries
 
 
 def _meaning(table: str, word: str) -> dict[str, str]:
@@ -109,9 +109,9 @@ def _changes_left_out(store: ExtractStore) -> dict[str, int]:
     return {str(name).partition("/")[2]: int(str(value)) for name, value in rows}
 
 
-def _to_nothing(store: ExtractStore) -> Iterator[dict[str, object]]:
+def _orphans(store: ExtractStore) -> Iterator[dict[str, object]]:
     """Objects whose parent is not among what was fetched: it is gone, or this account may not see it."""
-    for told, sql in (
+    for table, sql in (
         (
             "folder",
             "SELECT count(*) FROM unit u WHERE kind = 'M' AND typeof(parent) = 'integer' AND NOT EXISTS"
@@ -137,7 +137,7 @@ def _to_nothing(store: ExtractStore) -> Iterator[dict[str, object]]:
     ):
         count = store.number(sql)
         if count:
-            yield {"what": told, "count": count}
+            yield {"what": table, "count": count}
 
 
 def _gaps(store: ExtractStore) -> Iterator[dict[str, object]]:

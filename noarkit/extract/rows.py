@@ -27,7 +27,7 @@ _OWNERS: tuple[tuple[str, str], ...] = (
     ("refDokumentversjon", VERSION),
     ("refArkiv", FONDS),
 )
-_LINKED = frozenset({"Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", "Mappe", "Saksmappe", "Moetemappe"})
+_KEEPS_LINKS = frozenset({"Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", "Mappe", "Saksmappe", "Moetemappe"})
 LEFT_OUT = frozenset(
     field.name
     for one in mapping().types.values()
@@ -48,81 +48,81 @@ def table_of(type_name: str) -> str:
     return "unit" if type_name in _UNITS or type_name in ("AbstraktMappe", "AbstraktRegistrering") else "part"
 
 
-def row_of(found: SavedObject) -> Row:
+def row_of(saved: SavedObject) -> Row:
     """The row of an object, for the table of its type."""
-    if found.type == "Dokument":
-        return _document(found)
-    if found.type == "Dokumentversjon":
-        return _version(found)
-    make = _UNITS.get(found.type)
-    return _part(found) if make is None else make(found)
+    if saved.type == "Dokument":
+        return _document(saved)
+    if saved.type == "Dokumentversjon":
+        return _version(saved)
+    make = _UNITS.get(saved.type)
+    return _part(saved) if make is None else make(saved)
 
 
-def data_of(found: SavedObject) -> str:
+def data_of(saved: SavedObject) -> str:
     """What is kept of an object, as JSON; its links where units are found by them."""
-    return _data(found.type, found.fields, found.links if found.type in _LINKED else None)
+    return _data(saved.type, saved.fields, saved.links if saved.type in _KEEPS_LINKS else None)
 
 
 def _data(type_name: str, fields: Mapping[str, object], links: Mapping[str, str] | None = None) -> str:
-    kept = {name: value for name, value in fields.items() if name not in LEFT_OUT}
-    told = {"t": type_name, "f": kept} if links is None else {"t": type_name, "f": kept, "l": links}
-    return orjson.dumps(told).decode()
+    kept_fields = {name: value for name, value in fields.items() if name not in LEFT_OUT}
+    data = {"t": type_name, "f": kept_fields} if links is None else {"t": type_name, "f": kept_fields, "l": links}
+    return orjson.dumps(data).decode()
 
 
-def _unit(kind: str, found: SavedObject, parent: Key, sort: str, klasse: Key | None, *, is_open: bool) -> Row:
-    uuid = str(found.fields.get("uuid", ""))
-    return (kind, parent, sort, key_of(found.id), uuid, found.type, int(is_open), klasse, data_of(found))
+def _unit(kind: str, saved: SavedObject, parent: Key, sort: str, klasse: Key | None, *, is_open: bool) -> Row:
+    uuid = str(saved.fields.get("uuid", ""))
+    return (kind, parent, sort, key_of(saved.id), uuid, saved.type, int(is_open), klasse, data_of(saved))
 
 
-def _fonds(found: SavedObject) -> Row:
-    return _unit(FONDS, found, "", "", None, is_open=_not_finalised(found) or found.fields.get("arkivstatus") != "A")
+def _fonds(saved: SavedObject) -> Row:
+    return _unit(FONDS, saved, "", "", None, is_open=_not_finalised(saved) or saved.fields.get("arkivstatus") != "A")
 
 
-def _series(found: SavedObject) -> Row:
-    is_open = found.fields.get("arkivdelstatus") not in _CLOSED_SERIES
-    return _unit(SERIES, found, _target(found, "refArkiv") or "", "", None, is_open=is_open)
+def _series(saved: SavedObject) -> Row:
+    is_open = saved.fields.get("arkivdelstatus") not in _CLOSED_SERIES
+    return _unit(SERIES, saved, _target(saved, "refArkiv") or "", "", None, is_open=is_open)
 
 
-def _system(found: SavedObject) -> Row:
-    return _unit(SYSTEM, found, "", "", None, is_open=False)
+def _system(saved: SavedObject) -> Row:
+    return _unit(SYSTEM, saved, "", "", None, is_open=False)
 
 
-def _class(found: SavedObject) -> Row:
-    system = _target(found, "refKlassifikasjonssystem")
-    above = _target(found, "refForelderKlasse")
+def _class(saved: SavedObject) -> Row:
+    system = _target(saved, "refKlassifikasjonssystem")
+    above = _target(saved, "refForelderKlasse")
     parent = f"c{system}" if above is None else above
-    return _unit(CLASS, found, parent, natural(str(found.fields.get("klasseIdent", ""))), system, is_open=False)
+    return _unit(CLASS, saved, parent, natural(str(saved.fields.get("klasseIdent", ""))), system, is_open=False)
 
 
-def _folder(found: SavedObject) -> Row:
-    status = found.fields.get("saksstatus", "A")
-    is_open = _not_finalised(found) or status not in _CLOSED_CASES
-    year, number = found.fields.get("saksaar"), found.fields.get("sakssekvensnummer")
+def _folder(saved: SavedObject) -> Row:
+    status = saved.fields.get("saksstatus", "A")
+    is_open = _not_finalised(saved) or status not in _CLOSED_CASES
+    year, number = saved.fields.get("saksaar"), saved.fields.get("sakssekvensnummer")
     if isinstance(year, int) and isinstance(number, int):
         sort = f"{year:04d}/{number:010d}"
     else:
-        sort = natural(str(found.fields.get("mappeIdent", "")))
-    return _unit(FOLDER, found, *_place(found, "refForelderMappe", sort), is_open=is_open)
+        sort = natural(str(saved.fields.get("mappeIdent", "")))
+    return _unit(FOLDER, saved, *_place(saved, "refForelderMappe", sort), is_open=is_open)
 
 
-def _record(found: SavedObject) -> Row:
-    status = found.fields.get("journalstatus", "A")
-    is_open = _not_finalised(found) or status not in _CLOSED_CASES
-    year, number = found.fields.get("journalaar"), found.fields.get("journalsekvensnummer")
+def _record(saved: SavedObject) -> Row:
+    status = saved.fields.get("journalstatus", "A")
+    is_open = _not_finalised(saved) or status not in _CLOSED_CASES
+    year, number = saved.fields.get("journalaar"), saved.fields.get("journalsekvensnummer")
     if isinstance(year, int) and isinstance(number, int):
         sort = f"{year:04d}/{number:010d}"
     else:
-        sort = natural(str(found.fields.get("registreringsIdent", "")))
-    return _unit(RECORD, found, *_place(found, "refMappe", sort), is_open=is_open)
+        sort = natural(str(saved.fields.get("registreringsIdent", "")))
+    return _unit(RECORD, saved, *_place(saved, "refMappe", sort), is_open=is_open)
 
 
-def _place(found: SavedObject, above: str, sort: str) -> tuple[Key, str, Key | None]:
+def _place(saved: SavedObject, above: str, sort: str) -> tuple[Key, str, Key | None]:
     """The parent of a folder or record: another folder, or a series and the class in it."""
-    klasse = _target(found, "refPrimaerKlasse")
-    folder = _target(found, above)
+    klasse = _target(saved, "refPrimaerKlasse")
+    folder = _target(saved, above)
     if folder is not None:
         return folder, sort, klasse
-    return place_in_series(_target(found, "refArkivdel"), klasse), sort, klasse
+    return place_in_series(_target(saved, "refArkivdel"), klasse), sort, klasse
 
 
 def place_in_series(series: Key | None, klasse: Key | None) -> str:
@@ -130,16 +130,16 @@ def place_in_series(series: Key | None, klasse: Key | None) -> str:
     return f"{'' if series is None else series}/{'' if klasse is None else klasse}"
 
 
-def _document(found: SavedObject) -> Row:
-    number = found.fields.get("dokumentnummer")
-    is_open = found.fields.get("dokumentstatus") != "F"
-    uuid = str(found.fields.get("uuid", ""))
+def _document(saved: SavedObject) -> Row:
+    number = saved.fields.get("dokumentnummer")
+    is_open = saved.fields.get("dokumentstatus") != "F"
+    uuid = str(saved.fields.get("uuid", ""))
     sort = number if isinstance(number, int) else 0
-    return (_target(found, "refRegistrering"), sort, key_of(found.id), uuid, int(is_open), data_of(found))
+    return (_target(saved, "refRegistrering"), sort, key_of(saved.id), uuid, int(is_open), data_of(saved))
 
 
-def _version(found: SavedObject) -> Row:
-    fields = found.fields
+def _version(saved: SavedObject) -> Row:
+    fields = saved.fields
     number = fields.get("versjonsnummer")
     uuid = str(fields.get("uuid", ""))
     path = document_path(uuid, str(fields.get("format", "")), str(fields.get("filnavn", "")))
@@ -149,17 +149,24 @@ def _version(found: SavedObject) -> Row:
     file = str(fields.get("referanseDokumentfil", ""))
     size = fields.get("filstoerrelse")
     facts = (path, file, sha256, size if isinstance(size, int) else -1, 0)
-    told = {**fields, "referanseDokumentfil": path}
-    return (_target(found, "refDokument"), sort, key_of(found.id), uuid, *facts, _data("Dokumentversjon", told))
+    facts_with_path = {**fields, "referanseDokumentfil": path}
+    return (
+        _target(saved, "refDokument"),
+        sort,
+        key_of(saved.id),
+        uuid,
+        *facts,
+        _data("Dokumentversjon", facts_with_path),
+    )
 
 
-def _part(found: SavedObject) -> Row:
-    links = found.links
+def _part(saved: SavedObject) -> Row:
+    links = saved.links
     for name, family in _OWNERS:
         if name in links:
-            uuid = str(found.fields.get("uuid", ""))
-            return (family, key_of(links[name]), found.type, key_of(found.id), uuid, data_of(found))
-    return ("", "", found.type, key_of(found.id), str(found.fields.get("uuid", "")), data_of(found))
+            uuid = str(saved.fields.get("uuid", ""))
+            return (family, key_of(links[name]), saved.type, key_of(saved.id), uuid, data_of(saved))
+    return ("", "", saved.type, key_of(saved.id), str(saved.fields.get("uuid", "")), data_of(saved))
 
 
 def natural(text: str) -> str:
@@ -167,12 +174,12 @@ def natural(text: str) -> str:
     return _DIGITS.sub(lambda digits: digits.group().zfill(12), text)
 
 
-def _not_finalised(found: SavedObject) -> bool:
-    return "avsluttetDato" not in found.fields
+def _not_finalised(saved: SavedObject) -> bool:
+    return "avsluttetDato" not in saved.fields
 
 
-def _target(found: SavedObject, name: str) -> Key | None:
-    target = found.links.get(name)
+def _target(saved: SavedObject, name: str) -> Key | None:
+    target = saved.links.get(name)
     return None if target is None else key_of(target)
 
 

@@ -22,17 +22,17 @@ from noarkit.archive.port import Archive
 from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, RunLocked, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.extract import account, not_in_form
-from noarkit.extract.assemble import Assembled, Given, Places, assemble
+from noarkit.extract.assemble import Assembly, AssemblyDeps, Places, assemble
 from noarkit.extract.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
 from noarkit.extract.codes import read_codes
 from noarkit.extract.documents import fetch_documents
 from noarkit.extract.facts import SYSTEM_NAME, PackageFacts
 from noarkit.extract.fetch import fetch
-from noarkit.extract.hands import Hands, Team
 from noarkit.extract.links import fetch_links
 from noarkit.extract.schema_files import schema_set
 from noarkit.extract.selection import Selection, resolve
 from noarkit.extract.store import FILE_NAME, ExtractStore
+from noarkit.extract.workers import PoolSize, WorkerPool
 from noarkit.packages.noark5.packing import is_packed, pack
 from noarkit.packages.noark5.schemas import VsmField, VsmGroup
 from noarkit.safe.atomic import sweep, sync_folder, write_text
@@ -45,13 +45,13 @@ _OPEN = (
 )
 
 
-def _never() -> None:
-    """Nobody asks for a pause."""
+def _no_pause() -> None:
+    """The default pause: none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """How an extract is made. `pause` is called often and may raise to end the run in good order; `team` is who
+class ExtractSettings:
+    """How an extract is made. `pause` is called often and may raise to end the run in good order; `pool_size` is who
     helps to write."""
 
     selection: Selection = field(default_factory=Selection)
@@ -64,8 +64,8 @@ class Terms:
     zone: str = "Europe/Oslo"
     account: str = ""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    pause: Callable[[], None] = _never
-    team: Team = field(default_factory=Team)
+    pause: Callable[[], None] = _no_pause
+    pool_size: PoolSize = field(default_factory=PoolSize)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Extracted:
         return not set(self.flaws) - NO_FLAWS and not self.errors
 
 
-def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = nobody) -> Extracted:
+def extract(archive: Archive, target: Path, settings: ExtractSettings, *, emit: Listener = nobody) -> Extracted:
     """Makes the package `target` from an archive.
 
     Raises `NotDepositable` for open units (unless included) and for schemas that are not the official ones,
@@ -105,44 +105,50 @@ def extract(archive: Archive, target: Path, terms: Terms, *, tell: Listener = no
     package = work / _PACKAGE
     last = work / target.name if is_packed(target) else package
     if os.path.lexists(target):
-        return _tidied(target, last, terms)
-    schemas = schema_set(terms.schemas)
+        return _finish_cleanup(target, last, settings)
+    schemas = schema_set(settings.schemas)
     try:
         package.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigFault(where=str(work), why=error.strerror or "unreadable") from error
-    with Hands(terms.team) as hands, _locked(work), ExtractStore(work / FILE_NAME) as store:
+    with WorkerPool(settings.pool_size) as pool, _locked(work), ExtractStore(work / FILE_NAME) as store:
         (work / _NAMING).unlink(missing_ok=True)
         for folder in (work, package, *package.glob("*/*")):
             if folder.is_dir():
                 sweep(folder)
-        run = _Run(archive, store, terms, tell)
-        begun = store.remember("begun", terms.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
-        seen = run.fetched()
+        run = _Run(archive, store, settings, emit)
+        begun_at = store.remember("begun", settings.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
+        rights = run.fetch()
         run.check_open()
         business = _business(run.administration)
-        given = Given(terms.facts, run.codes, schemas, terms.zone, begun, business, terms.carry, terms.change_log)
-        tell(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
-        fetch_documents(archive, store, package, tell=tell, pause=terms.pause)
-        tell(Event("assembling", {"where": str(target)}))
+        deps = AssemblyDeps(
+            settings.facts, run.codes, schemas, settings.zone, begun_at, business, settings.carry, settings.change_log
+        )
+        emit(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
+        fetch_documents(archive, store, package, emit=emit, pause=settings.pause)
+        emit(Event("assembling", {"where": str(target)}))
         places = Places(store.path, package, not_in_form.table_path(target))
-        made = assemble(places, given, hands, terms.pause)
-        flaws = _flaws(run, made, official=schemas.official)
-        report = not_in_form.write_report(store, target, made, not_in_form.Said(seen, flaws, run.open_units()))
-        beside = sum(made.lost.values()) - made.tally.carried
-        extracted = replace(_extracted(store, target, report, made, flaws), carried=made.tally.carried, beside=beside)
+        assembly = assemble(places, deps, pool, settings.pause)
+        flaws = _flaws(run, assembly, official=schemas.official)
+        report = not_in_form.write_report(
+            store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units())
+        )
+        beside_count = sum(assembly.lost_counts.values()) - assembly.tally.carried
+        extracted = replace(
+            _extracted(store, target, report, assembly, flaws), carried=assembly.tally.carried, beside=beside_count
+        )
     if is_packed(target):
         pack(package, last)
-    told = {**asdict(extracted), "package": str(target), "report": str(report)}
-    write_text(work / _NAMING, json.dumps({"selection": dict(terms.selection.told), "extracted": told}))
-    tell(Event("naming", {"where": str(target)}))
+    summary = {**asdict(extracted), "package": str(target), "report": str(report)}
+    write_text(work / _NAMING, json.dumps({"selection": dict(settings.selection.description), "extracted": summary}))
+    emit(Event("naming", {"where": str(target)}))
     _give_name(last, target)
     shutil.rmtree(work, ignore_errors=True)
-    tell(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(made.tally.units)}))
+    emit(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(assembly.tally.units)}))
     return extracted
 
 
-def _tidied(target: Path, last: Path, terms: Terms) -> Extracted:
+def _finish_cleanup(target: Path, last: Path, settings: ExtractSettings) -> Extracted:
     """The package of a call that was killed between its last step, the naming, and the tidying up.
 
     Raises `UsageFault` where `target` is anything else.
@@ -150,12 +156,12 @@ def _tidied(target: Path, last: Path, terms: Terms) -> Extracted:
     work = last.parent
     note = work / _NAMING
     if note.is_file() and not os.path.lexists(last):
-        found = json.loads(note.read_text("utf-8"))
-        if found["selection"] == json.loads(json.dumps(dict(terms.selection.told))):
-            told = found["extracted"]
+        naming = json.loads(note.read_text("utf-8"))
+        if naming["selection"] == json.loads(json.dumps(dict(settings.selection.description))):
+            summary = naming["extracted"]
             shutil.rmtree(work, ignore_errors=True)
-            paths = {"package": target, "report": Path(told["report"])}
-            return Extracted(**{**told, **paths, "flaws": tuple(told["flaws"])})
+            paths = {"package": target, "report": Path(summary["report"])}
+            return Extracted(**{**summary, **paths, "flaws": tuple(summary["flaws"])})
     raise UsageFault(what="exists", where=str(target))
 
 
@@ -167,30 +173,32 @@ def work_folder(target: Path) -> Path:
 class _Run:
     """One extract at work."""
 
-    def __init__(self, archive: Archive, store: ExtractStore, terms: Terms, tell: Listener) -> None:
+    def __init__(self, archive: Archive, store: ExtractStore, settings: ExtractSettings, emit: Listener) -> None:
         self.archive = archive
         self.store = store
-        self.terms = terms
-        self.tell = tell
+        self.terms = settings
+        self.tell = emit
         self.administration = Administration(archive)
         self.codes = read_codes(self.administration)
 
-    def fetched(self) -> account.Seen:
+    def fetch(self) -> account.AccountRights:
         """Fetches all metadata, if it is not there. Raises `UsageFault` where the store is of another extract."""
-        terms, store = self.terms, self.store
-        chosen = resolve(self.archive, terms.selection)
-        self._check_same("selection", json.dumps({**terms.selection.told, "whole": chosen.whole}, sort_keys=True))
-        fonds = str(chosen.arkiv.fields.get("uuid"))
+        settings, store = self.terms, self.store
+        selection = resolve(self.archive, settings.selection)
+        self._check_same(
+            "selection", json.dumps({**settings.selection.description, "whole": selection.whole}, sort_keys=True)
+        )
+        fonds = str(selection.arkiv.fields.get("uuid"))
         if store.remember("fonds", fonds) != fonds:
             raise OtherArchive(where=str(store.path.parent), expected=store.fact("fonds"), found=fonds)
-        self.tell(Event("fetching", {"whole": chosen.whole}))
-        fetch(self.archive, store, chosen, tell=self.tell, pause=terms.pause)
+        self.tell(Event("fetching", {"whole": selection.whole}))
+        fetch(self.archive, store, selection, emit=self.tell, pause=settings.pause)
         store.index()
-        fetch_links(self.archive, store, terms.pause)
-        fetch_changes(self.archive, store, self.codes, terms.pause)
-        if terms.kept_log is not None:
-            merge_kept(store, terms.kept_log, terms.zone)
-        return account.seen(self.administration, terms.account)
+        fetch_links(self.archive, store, settings.pause)
+        fetch_changes(self.archive, store, self.codes, settings.pause)
+        if settings.kept_log is not None:
+            merge_kept(store, settings.kept_log, settings.zone)
+        return account.read_account_rights(self.administration, settings.account)
 
     def open_units(self) -> dict[str, int]:
         """How many units of each type are open."""
@@ -202,8 +210,8 @@ class _Run:
         if units and not self.terms.include_open:
             self.store.close()
             shutil.rmtree(self.store.path.parent, ignore_errors=True)
-            where = ", ".join(f"{count} {kind}" for kind, count in units.items())
-            raise NotDepositable(why="open-units", where=where, count=sum(units.values()))
+            unit_counts = ", ".join(f"{count} {kind}" for kind, count in units.items())
+            raise NotDepositable(why="open-units", where=unit_counts, count=sum(units.values()))
 
     def _check_same(self, name: str, value: str) -> None:
         if self.store.remember(name, value) != value:
@@ -216,41 +224,45 @@ def _business(administration: Administration) -> tuple[VsmGroup, ...]:
         VsmGroup(
             group.id,
             group.name,
-            tuple(VsmField(one.id, one.name, one.kind) for one in sorted(group.fields, key=lambda one: one.id)),
+            tuple(
+                VsmField(field.id, field.name, field.kind) for field in sorted(group.fields, key=lambda field: field.id)
+            ),
         )
         for group in groups
     )
 
 
-def _flaws(run: _Run, made: Assembled, *, official: bool) -> tuple[str, ...]:
-    found = []
+def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
+    flaws = []
     if run.open_units():
-        found.append("open-units")
+        flaws.append("open-units")
     if not official:
-        found.append("own-schemas")
+        flaws.append("own-schemas")
     if run.store.fact(CHANGED_MEANWHILE) is not None:
-        found.append("changed-meanwhile")
+        flaws.append("changed-meanwhile")
     if run.terms.facts.system_name == SYSTEM_NAME:
-        found.append("system-unnamed")
-    if not made.creators:
-        found.append("creator-unknown")
-    if made.journalled.outside_cases:
-        found.append("posts-outside-cases")
-    if made.log is not None:
-        found.append(made.log)
-    return tuple(found)
+        flaws.append("system-unnamed")
+    if not assembly.creators:
+        flaws.append("creator-unknown")
+    if assembly.journals.outside_cases:
+        flaws.append("posts-outside-cases")
+    if assembly.log is not None:
+        flaws.append(assembly.log)
+    return tuple(flaws)
 
 
-def _extracted(store: ExtractStore, target: Path, report: Path, made: Assembled, flaws: tuple[str, ...]) -> Extracted:
+def _extracted(
+    store: ExtractStore, target: Path, report: Path, assembly: Assembly, flaws: tuple[str, ...]
+) -> Extracted:
     return Extracted(
         package=target,
         report=report,
-        units=dict(made.tally.units),
+        units=dict(assembly.tally.units),
         files=store.number("SELECT count(*) FROM version WHERE done = 1"),
         bytes=store.number("SELECT sum(size) FROM version WHERE done = 1"),
-        journal_entries=made.journalled.entries,
-        changes=made.changes,
-        defaults=sum(made.tally.defaults.values()),
+        journal_entries=assembly.journals.entries,
+        changes=assembly.changes,
+        defaults=sum(assembly.tally.defaults.values()),
         flaws=flaws,
     )
 

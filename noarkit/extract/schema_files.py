@@ -32,35 +32,38 @@ def schema_set(folder: Path | None) -> SchemaSet:
     The maintenance of 2023 goes before the first edition of 5.0, and the folder may hold both, also in folders of its
     own; what is in it beside is left alone.
     """
-    wanted = schema_files(WRITTEN_VERSION)
+    file_names = schema_files(WRITTEN_VERSION)
     if folder is None:
-        return SchemaSet({name: schemas(WRITTEN_VERSION)[name] for name in wanted}, official=False)
-    found = _official(folder)
-    editions = sorted({edition for edition, _ in found if edition}, reverse=True)
+        return SchemaSet({name: schemas(WRITTEN_VERSION)[name] for name in file_names}, official=False)
+    official_files = _official(folder)
+    editions = sorted({edition for edition, _ in official_files if edition}, reverse=True)
     for edition in editions:
-        content = {name: found.get((edition, name)) or found.get((None, name)) for name in wanted}
-        if all(one is not None for one in content.values()):
-            return SchemaSet({name: one for name, one in content.items() if one is not None}, official=True)
-    known = {name for _, name in found}
-    missing = [name for name in wanted if name not in known] or list(wanted)
+        content = {name: official_files.get((edition, name)) or official_files.get((None, name)) for name in file_names}
+        if all(file_content is not None for file_content in content.values()):
+            return SchemaSet(
+                {name: file_content for name, file_content in content.items() if file_content is not None},
+                official=True,
+            )
+    official_names = {name for _, name in official_files}
+    missing = [name for name in file_names if name not in official_names] or list(file_names)
     raise NotDepositable(why="schemas-not-official", where=f"{folder}: {', '.join(missing)}")
 
 
 def _official(folder: Path) -> dict[tuple[str | None, str], bytes]:
     """The official files of the version in a folder, by edition and name."""
-    found: dict[tuple[str | None, str], bytes] = {}
+    files: dict[tuple[str | None, str], bytes] = {}
     try:
         paths = sorted(folder.rglob("*.xsd"))
         for path in paths:
             content = path.read_bytes()
-            one = identify(hashlib.sha256(content).hexdigest())
-            if one is None:
+            identified = identify(hashlib.sha256(content).hexdigest())
+            if identified is None:
                 continue
-            fits = addml_version(WRITTEN_VERSION) if one.file == f"{ADDML}.xsd" else WRITTEN_VERSION
-            if one.version == fits:
-                found.setdefault((one.edition, one.file), content)
+            fits = addml_version(WRITTEN_VERSION) if identified.file == f"{ADDML}.xsd" else WRITTEN_VERSION
+            if identified.version == fits:
+                files.setdefault((identified.edition, identified.file), content)
     except OSError as error:
         raise ConfigFault(where=str(folder), why=error.strerror or "unreadable") from error
     if not folder.is_dir():
         raise ConfigFault(where=str(folder), why="not-there")
-    return found
+    return files

@@ -1,4 +1,4 @@
-"""Which part of an archive is meant: all of it, a fonds, a series, a class, a period, or what a query finds.
+"""The selection of an extract: a whole archive, a fonds, a series, a class, a period, or the results of a query.
 
 A query is written `TYPE: CONDITION` with values in place, as `Saksmappe: saksaar = 2020 && tittel %= 'Bygg%'`; it says
 which folders or records belong, and everything above and below them comes along.
@@ -37,15 +37,15 @@ class Selection:
     query: str | None = None
 
     @property
-    def told(self) -> dict[str, str]:
-        """What was asked for, in words that stay the same, so that a resumed extract is the same one."""
-        named = {"arkiv": self.arkiv, "arkivdel": self.arkivdel, "klasse": self.klasse, "select": self.query}
+    def description(self) -> dict[str, str]:
+        """The selection as stable text by name, to know a resumed extract by."""
+        by_name = {"arkiv": self.arkiv, "arkivdel": self.arkivdel, "klasse": self.klasse, "select": self.query}
         period = {"from": self.since and self.since.isoformat(), "to": self.until and self.until.isoformat()}
-        return {name: value for name, value in {**named, **period}.items() if value}
+        return {name: value for name, value in {**by_name, **period}.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ResolvedSelection:
     """A selection as the archive understands it. `whole`: no condition at all, so that every object is taken."""
 
     arkiv: SavedObject
@@ -57,25 +57,25 @@ class Chosen:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
 
-def resolve(archive: Archive, selection: Selection) -> Chosen:
+def resolve(archive: Archive, selection: Selection) -> ResolvedSelection:
     """Finds what is named. Raises `PackageFault` where it is not there, or where several fonds ask for a choice."""
-    series = _named(archive, "Arkivdel", selection.arkivdel, "tittel") if selection.arkivdel else None
-    klasse = _named(archive, "Klasse", selection.klasse, "klasseIdent") if selection.klasse else None
+    series = _find_named(archive, "Arkivdel", selection.arkivdel, "tittel") if selection.arkivdel else None
+    klasse = _find_named(archive, "Klasse", selection.klasse, "klasseIdent") if selection.klasse else None
     fonds = _fonds(archive, selection, series)
-    kind, where, parameters = parse_query(selection.query) if selection.query else (FOLDERS, "", {})
+    kind, condition, parameters = parse_query(selection.query) if selection.query else (FOLDERS, "", {})
     if selection.since or selection.until:
         period = "opprettetDato = [@from:@to}"
-        where = f"({where}) && {period}" if where else period
+        condition = f"({condition}) && {period}" if condition else period
         parameters = {**parameters, **_period(selection)}
-    limited = bool(where) or series is not None or klasse is not None
+    limited = bool(condition) or series is not None or klasse is not None
     alone = not archive.query(Query("Arkiv", "id != @i", {"@i": _number(fonds.id)}, limit=1)).objects
-    return Chosen(
+    return ResolvedSelection(
         fonds,
         alone and not limited,
         (series.id,) if series else (),
         klasse.id if klasse else None,
         kind,
-        where,
+        condition,
         parameters,
     )
 
@@ -85,18 +85,18 @@ def parse_query(text: str) -> tuple[str, str, dict[str, Parameter]]:
     kind, colon, condition = text.partition(":")
     kind = kind.strip()
     families = {FOLDERS, RECORDS}
-    known = kind in families or (kind in metamodel().types and metamodel().family(kind) in families)
-    if not colon or not condition.strip() or not known:
+    is_known_type = kind in families or (kind in metamodel().types and metamodel().family(kind) in families)
+    if not colon or not condition.strip() or not is_known_type:
         raise UsageFault(what="select-form", where=text, do='--select "Saksmappe: saksaar = 2020"')
     parameters: dict[str, Parameter] = {}
 
-    def taken(match: re.Match[str]) -> str:
+    def take_literal(match: re.Match[str]) -> str:
         name = f"@s{len(parameters) + 1}"
         word = match.group(0)
         parameters[name] = match.group(1).replace("''", "'") if word.startswith("'") else _value(word)
         return name
 
-    return kind, _LITERAL.sub(taken, condition.strip()), parameters
+    return kind, _LITERAL.sub(take_literal, condition.strip()), parameters
 
 
 def _value(word: str) -> Parameter:
@@ -116,48 +116,53 @@ def _period(selection: Selection) -> dict[str, Parameter]:
 
 def _fonds(archive: Archive, selection: Selection, series: SavedObject | None) -> SavedObject:
     if selection.arkiv:
-        return _named(archive, "Arkiv", selection.arkiv, "tittel")
+        return _find_named(archive, "Arkiv", selection.arkiv, "tittel")
     if series is not None:
-        return _one(archive, Query("Arkiv", "id = @i", {"@i": _number(series.links["refArkiv"])}, limit=2), "refArkiv")
-    found = all_fonds(archive, most=_SHOWN + 1)
-    if len(found) > 1:
-        told = [f"noarkit extract -o PKG --arkiv {one.id} ({one.fields.get('tittel', '')})" for one in found[:_SHOWN]]
-        told += ["…"] * (len(found) > _SHOWN)
-        raise PackageFault(where="Arkiv", why="several-fonds", commands="; ".join(told))
-    if not found:
+        return _find_one(
+            archive, Query("Arkiv", "id = @i", {"@i": _number(series.links["refArkiv"])}, limit=2), "refArkiv"
+        )
+    fonds = all_fonds(archive, most=_SHOWN + 1)
+    if len(fonds) > 1:
+        choices = [
+            f"noarkit extract -o PKG --arkiv {candidate.id} ({candidate.fields.get('tittel', '')})"
+            for candidate in fonds[:_SHOWN]
+        ]
+        choices += ["…"] * (len(fonds) > _SHOWN)
+        raise PackageFault(where="Arkiv", why="several-fonds", commands="; ".join(choices))
+    if not fonds:
         raise PackageFault(where="Arkiv", why="no-fonds")
-    return found[0]
+    return fonds[0]
 
 
 def all_fonds(archive: Archive, *, most: int | None = None) -> list[SavedObject]:
     """Every fonds of an archive, or `most` of them, by ascending id."""
-    found: list[SavedObject] = []
+    fonds_list: list[SavedObject] = []
     for page in pages(archive, Query("Arkiv")):
-        found += page.objects
-        if most is not None and len(found) >= most:
+        fonds_list += page.objects
+        if most is not None and len(fonds_list) >= most:
             break
-    return sorted(found, key=lambda one: (len(one.id), one.id))[:most]
+    return sorted(fonds_list, key=lambda fonds: (len(fonds.id), fonds.id))[:most]
 
 
-def _named(archive: Archive, kind: str, name: str, field_name: str) -> SavedObject:
+def _find_named(archive: Archive, kind: str, name: str, field_name: str) -> SavedObject:
     conditions = ["id = @n"] if name.isascii() and name.isdigit() and len(name) < 19 else []
-    for where in [*conditions, "uuid = @n", f"{field_name} = @n"]:
-        value: Parameter = int(name) if where == "id = @n" else name
-        found = archive.query(Query(kind, where, {"@n": value}, limit=2)).objects
-        if len(found) == 1:
-            return found[0]
-        if found:
+    for condition in [*conditions, "uuid = @n", f"{field_name} = @n"]:
+        value: Parameter = int(name) if condition == "id = @n" else name
+        matches = archive.query(Query(kind, condition, {"@n": value}, limit=2)).objects
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
             raise PackageFault(where=f"{kind} {name}", why="several-of-that-name")
     raise PackageFault(where=f"{kind} {name}", why="not-there")
 
 
-def _one(archive: Archive, query: Query, what: str) -> SavedObject:
-    found = archive.query(query).objects
-    if len(found) > 1:
-        raise PackageFault(where=what, why="several-fonds", detail="--arkiv")
-    if not found:
-        raise PackageFault(where=what, why="no-fonds")
-    return found[0]
+def _find_one(archive: Archive, query: Query, description: str) -> SavedObject:
+    matches = archive.query(query).objects
+    if len(matches) > 1:
+        raise PackageFault(where=description, why="several-fonds", detail="--arkiv")
+    if not matches:
+        raise PackageFault(where=description, why="no-fonds")
+    return matches[0]
 
 
 def _number(object_id: str) -> Parameter:

@@ -1,4 +1,4 @@
-"""What was fetched: one SQLite file in the work folder, which says too how far the fetch has come.
+"""The store of an extract: one SQLite file in the work folder with all that was fetched, and the progress.
 
 `unit` holds what has a place of its own in the structure, `document` and `version` the files, `part` what belongs to
 one of these, `link` what leads from one to another. A page and the mark how far its fetch has come are one commit, so
@@ -126,11 +126,11 @@ class ExtractStore:
     def add(self, rows: Mapping[str, Sequence[Row]], task: str, progress: Progress) -> None:
         """Stores rows by table, and how far the task has come, in one commit."""
         with self._writing():
-            for table, some in rows.items():
-                for start in range(0, len(some), _ROWS_AT_ONCE):
-                    self._insert(table, some[start : start + _ROWS_AT_ONCE])
-            done = (task, progress.last, int(progress.done))
-            self.db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?)", done)
+            for table, table_rows in rows.items():
+                for start in range(0, len(table_rows), _ROWS_AT_ONCE):
+                    self._insert(table, table_rows[start : start + _ROWS_AT_ONCE])
+            progress_row = (task, progress.last, int(progress.done))
+            self.db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?)", progress_row)
 
     def _insert(self, table: str, rows: Sequence[Row]) -> None:
         if len(rows) == _ROWS_AT_ONCE:

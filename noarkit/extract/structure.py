@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.portions import Folders, Outlet, Portion, Records, folder_portions, record_bounds
+from noarkit.extract.partition import Folders, Outlet, Portion, Records, folder_portions, record_bounds
 from noarkit.extract.rows import place_in_series
 from noarkit.extract.store import Key, key_of
 from noarkit.packages.noark5.content import Content, Thing, parse
@@ -25,20 +25,20 @@ _FEW = 20
 
 
 @dataclass(slots=True)
-class Placed:
-    """What had to be placed by a rule: units made up to hold others, and systems that could not be written."""
+class Placement:
+    """Counts of units that were placed by a rule: units made to hold others, and systems that could not be written."""
 
     made_classes: int = 0
     made_folders: int = 0
     repeated_systems: int = 0
     left_out_systems: list[str] = field(default_factory=list)
 
-    def add(self, other: Placed) -> None:
+    def add(self, addition: Placement) -> None:
         """Adds what was placed elsewhere in the same structure."""
-        self.made_classes += other.made_classes
-        self.made_folders += other.made_folders
-        self.repeated_systems += other.repeated_systems
-        self.left_out_systems += other.left_out_systems
+        self.made_classes += addition.made_classes
+        self.made_folders += addition.made_folders
+        self.repeated_systems += addition.repeated_systems
+        self.left_out_systems += addition.left_out_systems
 
 
 class StructureWalk:
@@ -53,7 +53,7 @@ class StructureWalk:
         outlet: Outlet | None = None,
         size: int = 0,
     ) -> None:
-        self.placed = Placed()
+        self.placed = Placement()
         self._bundles = bundles
         self._writer = writer
         self._write = write
@@ -70,7 +70,7 @@ class StructureWalk:
             for folder_id in portion.ids:
                 self._folder_of(folder_id)
         else:
-            self._told(self._bundles.some_records(portion.place, portion.after, portion.last))
+            self._write_records(self._bundles.some_records(portion.place, portion.after, portion.last))
         self._flush()
 
     def write(self) -> None:
@@ -96,7 +96,7 @@ class StructureWalk:
         has_loose = any(self._bundles.exists(place, kind) for place in loose for kind in "MR")
         primary = "refPrimaerKlassifikasjonssystem" in series["o"]["l"]
         if systems and not primary and has_loose and not self._uses_classes(series_id):
-            self.placed.left_out_systems += [str(one["o"]["f"].get("uuid")) for _, one in systems]
+            self.placed.left_out_systems += [str(system_unit["o"]["f"].get("uuid")) for _, system_unit in systems]
             systems = []
         if systems:
             for at, (system_id, system) in enumerate(systems):
@@ -108,22 +108,24 @@ class StructureWalk:
 
     def _systems_of(self, series_id: Key, series: Thing) -> list[tuple[Key, Content]]:
         """The systems of a series that have classes: its primary one first, then others by uuid."""
-        wanted: dict[Key, None] = {}
+        system_ids: dict[Key, None] = {}
         if "refPrimaerKlassifikasjonssystem" in series["l"]:
-            wanted[key_of(series["l"]["refPrimaerKlassifikasjonssystem"])] = None
+            system_ids[key_of(series["l"]["refPrimaerKlassifikasjonssystem"])] = None
         low, high = place_in_series(series_id, ""), f"{series_id}0"
-        used = (
+        used_rows = (
             "SELECT DISTINCT k.klasse FROM (SELECT DISTINCT klasse FROM unit WHERE parent >= ? AND parent < ?) u"
             " JOIN unit k ON k.id = u.klasse AND k.kind = 'K'"
         )
         secondary = "SELECT target FROM link WHERE source = ? AND name = 'refSekundaerKlassifikasjonssystem'"
-        more = [row[0] for row in self._bundles.db.execute(used, (low, high))]
+        more = [row[0] for row in self._bundles.db.execute(used_rows, (low, high))]
         more += [row[0] for row in self._bundles.db.execute(secondary, (series_id,))]
-        primary = len(wanted)
-        wanted |= dict.fromkeys(more)
-        found = [(one, unit) for one in wanted if (unit := self._bundles.unit(one, "C")) is not None]
-        head, tail = found[:primary], found[primary:]
-        tail.sort(key=lambda one: str(one[1]["o"]["f"].get("uuid")))
+        primary = len(system_ids)
+        system_ids |= dict.fromkeys(more)
+        units = [
+            (system_id, unit) for system_id in system_ids if (unit := self._bundles.unit(system_id, "C")) is not None
+        ]
+        head, tail = units[:primary], units[primary:]
+        tail.sort(key=lambda system_id: str(system_id[1]["o"]["f"].get("uuid")))
         return head + tail
 
     def _uses_classes(self, series_id: Key) -> bool:
@@ -147,12 +149,12 @@ class StructureWalk:
         if not loose and not self._bundles.exists(f"c{system_id}", "K"):
             self.placed.left_out_systems.append(str(system["o"]["f"].get("uuid")))
             return
-        before, after = self._writer.halves(_again(system, seed))
+        before, after = self._writer.halves(_repeat_unit(system, seed))
         self._put(before)
         self._classes(series_id, f"c{system_id}", seed)
         if loose:
             self.placed.made_classes += 1
-            before_class, after_class = self._writer.halves(_made("Klasse", series, CLASS_TITLE))
+            before_class, after_class = self._writer.halves(_make_unit("Klasse", series, CLASS_TITLE))
             self._put(before_class)
             self._inside(loose, series)
             self._put(after_class)
@@ -160,7 +162,7 @@ class StructureWalk:
 
     def _classes(self, series_id: Key, parent: Key, seed: str) -> None:
         for class_id, klasse in self._bundles.units(parent, "K"):
-            klasse = _again(klasse, seed)
+            klasse = _repeat_unit(klasse, seed)
             before, after = self._writer.halves(klasse)
             self._put(before)
             if self._bundles.exists(class_id, "K"):
@@ -178,7 +180,7 @@ class StructureWalk:
         if with_records and with_folders:
             self.placed.made_folders += 1
             self._writer.tally.units["mappe"] += 1
-            before, after = self._writer.halves(_made("Mappe", holder, FOLDER_TITLE))
+            before, after = self._writer.halves(_make_unit("Mappe", holder, FOLDER_TITLE))
             self._put(before)
             self._records(places)
             self._put(after)
@@ -191,12 +193,12 @@ class StructureWalk:
             for folder_id, folder in self._bundles.units(place, "M"):
                 self._folder(folder_id, folder)
             return
-        for some in folder_portions(self._bundles, place, self._size):
-            if isinstance(some, tuple):
+        for batch in folder_portions(self._bundles, place, self._size):
+            if isinstance(batch, tuple):
                 self._flush()
-                outlet.give(Folders(some, self._writer.above))
+                outlet.give(Folders(batch, self._writer.above))
             else:
-                self._folder_of(some)
+                self._folder_of(batch)
 
     def _folder_of(self, folder_id: Key) -> None:
         folder = self._bundles.unit(folder_id, "M")
@@ -220,20 +222,20 @@ class StructureWalk:
         outlet = self._outlet
         for place in places:
             if outlet is None:
-                self._told(self._bundles.records(place))
+                self._write_records(self._bundles.records(place))
                 continue
             for after, last, count in record_bounds(self._bundles, place, self._size):
                 if count <= self._size // _FEW:
-                    self._told(self._bundles.some_records(place, after, last))
+                    self._write_records(self._bundles.some_records(place, after, last))
                 else:
                     self._flush()
                     outlet.give(Records(place, after, last, self._writer.above))
 
-    def _told(self, records: Iterator[bytes]) -> None:
-        writer, cleaned, put = self._writer, self._bundles.cleaned, self._put
+    def _write_records(self, records: Iterator[bytes]) -> None:
+        writer, cleaned, write_text = self._writer, self._bundles.cleaned, self._put
         count = 0
         for raw in records:
-            put(writer.whole(parse(raw, cleaned)))
+            write_text(writer.whole(parse(raw, cleaned)))
             count += 1
         writer.tally.units["registrering"] += count
 
@@ -248,7 +250,7 @@ class StructureWalk:
             self._waiting.clear()
 
 
-def _again(content: Content, seed: str) -> Content:
+def _repeat_unit(content: Content, seed: str) -> Content:
     """A unit that stands in the document once more, under a uuid of its own."""
     if seed:
         fields = content["o"]["f"]
@@ -256,10 +258,10 @@ def _again(content: Content, seed: str) -> Content:
     return content
 
 
-def _made(kind: str, holder: Thing, title: str) -> Content:
-    """A unit made up to hold what does not fit; it has the times and names of what it stands in."""
-    kept = ("opprettetDato", "opprettetAv", "avsluttetDato", "avsluttetAv")
-    fields: dict[str, object] = {name: holder["f"][name] for name in kept if name in holder["f"]}
+def _make_unit(kind: str, holder: Thing, title: str) -> Content:
+    """Makes a unit to hold others that fit nowhere else; it has the times and names of its holder."""
+    kept_names = ("opprettetDato", "opprettetAv", "avsluttetDato", "avsluttetAv")
+    fields: dict[str, object] = {name: holder["f"][name] for name in kept_names if name in holder["f"]}
     ident = "klasseIdent" if kind == "Klasse" else "mappeIdent"
-    own = made_uuid(str(holder["f"].get("uuid")), kind)
-    return {"o": {"t": kind, "f": {"uuid": own, ident: title, "tittel": title, **fields}}}
+    own_uuid = made_uuid(str(holder["f"].get("uuid")), kind)
+    return {"o": {"t": kind, "f": {"uuid": own_uuid, ident: title, "tittel": title, **fields}}}

@@ -1,4 +1,4 @@
-"""The large files of a package and who writes them: this process, or several children beside each other.
+"""Writes the large files of a package, in this process or in several workers.
 
 What is written is the same either way. Few records are not worth the children.
 """
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.carried import Carried
-from noarkit.extract.hands import Hand, Making, Team
-from noarkit.extract.journal_files import Journalled, JournalPeriod, write_journals
+from noarkit.extract.carried_fields import CarriedFields
+from noarkit.extract.journal_files import JournalPeriod, WrittenJournals, write_journals
 from noarkit.extract.lost_table import write_table
-from noarkit.extract.portions import Folders, Outlet, Records
-from noarkit.extract.structure import Placed, StructureWalk
+from noarkit.extract.partition import Folders, Outlet, Records
+from noarkit.extract.structure import Placement, StructureWalk
+from noarkit.extract.workers import PoolSize, Worker, WorkFactory
 from noarkit.packages.noark5.content import Codes
 from noarkit.packages.noark5.moments import Moments
 from noarkit.packages.noark5.write import Tally, Writer
@@ -38,28 +38,28 @@ class Pen:
 
     def writer(self) -> Writer:
         """A writer of units."""
-        return Writer(self.codes, Moments(self.zone), self.begun, Carried(self.codes).of if self.carry else None)
+        return Writer(self.codes, Moments(self.zone), self.begun, CarriedFields(self.codes).of if self.carry else None)
 
 
 @dataclass(slots=True)
-class Written:
+class WrittenStructure:
     """What one process wrote of the structure; added up it is what all did."""
 
     tally: Tally = field(default_factory=Tally)
-    met: Counter[tuple[str, str]] = field(default_factory=Counter)
-    placed: Placed = field(default_factory=Placed)
+    unsupported_fields: Counter[tuple[str, str]] = field(default_factory=Counter)
+    placement: Placement = field(default_factory=Placement)
     signs: int = 0
 
-    def add(self, other: Written) -> None:
+    def add(self, addition: WrittenStructure) -> None:
         """Adds what another process wrote."""
-        self.tally.add(other.tally)
-        self.met.update(other.met)
-        self.placed.add(other.placed)
-        self.signs += other.signs
+        self.tally.add(addition.tally)
+        self.unsupported_fields.update(addition.unsupported_fields)
+        self.placement.add(addition.placement)
+        self.signs += addition.signs
 
 
 @dataclass(frozen=True, slots=True)
-class StructureMaking:
+class StructureWorkFactory:
     """Makes what writes portions of a structure."""
 
     pen: Pen
@@ -72,59 +72,61 @@ class _StructureWork:
     def __init__(self, pen: Pen) -> None:
         self._bundles = Bundles(pen.store)
         self._writer = pen.writer()
-        self._tell: Callable[[object], None] = _nowhere
+        self._tell: Callable[[object], None] = _discard
         self._walk = StructureWalk(self._bundles, self._writer, lambda block: self._tell(block))
 
-    def act(self, order: object, tell: Callable[[object], None]) -> None:
+    def act(self, order: object, emit_piece: Callable[[object], None]) -> None:
         """Writes a portion; for any other order tells what was written."""
-        self._tell = tell
+        self._tell = emit_piece
         if isinstance(order, Folders | Records):
             self._walk.portion(order)
         else:
-            tell(Written(self._writer.tally, self._writer.met(), self._walk.placed, self._bundles.cleaned.signs))
+            emit_piece(
+                WrittenStructure(self._writer.tally, self._writer.met(), self._walk.placed, self._bundles.cleaned.signs)
+            )
 
     def close(self) -> None:
         """Lets go of the store."""
         self._bundles.close()
 
 
-def write_structure(bundles: Bundles, pen: Pen, outlet: Outlet, size: int) -> Written:
+def write_structure(bundles: Bundles, pen: Pen, outlet: Outlet, size: int) -> WrittenStructure:
     """Writes arkivstruktur.xml; with the hands that the outlet has, portions of `size` records are theirs."""
     writer = pen.writer()
     if pen.originals:
         writer.originals = bundles.above()
     walk = StructureWalk(bundles, writer, outlet.write, outlet if outlet.hands else None, size)
-    for hand in outlet.hands:
-        hand.begin(StructureMaking(pen))
+    for worker in outlet.hands:
+        worker.begin(StructureWorkFactory(pen))
     walk.write()
     outlet.end()
-    made = Written(writer.tally, writer.met(), walk.placed)
-    for hand in outlet.hands:
-        hand.order(None)
-        told = hand.only(outlet.pause)
-        assert isinstance(told, Written)  # noqa: S101  # as the work tells it
-        made.add(told)
-        hand.finish()
-    made.signs += bundles.cleaned.signs
-    return made
+    structure = WrittenStructure(writer.tally, writer.met(), walk.placed)
+    for worker in outlet.hands:
+        worker.order(None)
+        addition = worker.only_piece(outlet.pause)
+        assert isinstance(addition, WrittenStructure)  # noqa: S101  # as the work tells it
+        structure.add(addition)
+        worker.finish()
+    structure.signs += bundles.cleaned.signs
+    return structure
 
 
 @dataclass(frozen=True, slots=True)
-class JournalMaking:
+class JournalWork:
     """Makes what writes both journals; it tells what it wrote, and how many signs were replaced."""
 
     pen: Pen
     package: Path
     agreed: JournalPeriod
 
-    def __call__(self) -> JournalMaking:
+    def __call__(self) -> JournalWork:
         return self
 
-    def act(self, order: object, tell: Callable[[object], None]) -> None:
+    def act(self, order: object, emit_piece: Callable[[object], None]) -> None:
         """Writes them."""
-        tell(self.write(_nothing))
+        emit_piece(self.write(_no_pause))
 
-    def write(self, pause: Callable[[], None]) -> tuple[Journalled, int]:
+    def write(self, pause: Callable[[], None]) -> tuple[WrittenJournals, int]:
         """Writes them here."""
         bundles = Bundles(self.pen.store)
         try:
@@ -138,18 +140,18 @@ class JournalMaking:
 
 
 @dataclass(frozen=True, slots=True)
-class TableMaking:
+class TableWork:
     """Makes what writes the table of all that the form cannot say; it tells the counts."""
 
     store: Path
     table: Path
 
-    def __call__(self) -> TableMaking:
+    def __call__(self) -> TableWork:
         return self
 
-    def act(self, order: object, tell: Callable[[object], None]) -> None:
+    def act(self, order: object, emit_piece: Callable[[object], None]) -> None:
         """Writes it."""
-        tell(self.write())
+        emit_piece(self.write())
 
     def write(self) -> dict[str, int]:
         """Writes it here."""
@@ -163,46 +165,46 @@ class TableMaking:
         """Holds nothing."""
 
 
-class Beside:
-    """The journals and the table: done by a child each while the structure is written, or here when it is."""
+class SideWork:
+    """Writes the journals and the table: in workers while the structure is written, or later in this process."""
 
-    def __init__(self, journals: JournalMaking, table: TableMaking) -> None:
+    def __init__(self, journals: JournalWork, table: TableWork) -> None:
         self._journals = journals
         self._table = table
-        self._busy: Sequence[Hand] = ()
+        self._busy: Sequence[Worker] = ()
 
-    def begin(self, hands: Sequence[Hand]) -> Sequence[Hand]:
+    def begin(self, workers: Sequence[Worker]) -> Sequence[Worker]:
         """Gives two hands their work, and back the others; all of them where they are too few."""
-        if len(hands) <= _OTHERS:
-            return hands
-        self._busy, rest = hands[:_OTHERS], hands[_OTHERS:]
-        makings: tuple[Making, Making] = (self._journals, self._table)
-        for hand, making in zip(self._busy, makings, strict=True):
-            hand.begin(making)
-            hand.order(None)
-        return rest
+        if len(workers) <= _OTHERS:
+            return workers
+        self._busy, free_workers = workers[:_OTHERS], workers[_OTHERS:]
+        makings: tuple[WorkFactory, WorkFactory] = (self._journals, self._table)
+        for worker, factory in zip(self._busy, makings, strict=True):
+            worker.begin(factory)
+            worker.order(None)
+        return free_workers
 
-    def end(self, pause: Callable[[], None]) -> tuple[tuple[Journalled, int], dict[str, int]]:
+    def end(self, pause: Callable[[], None]) -> tuple[tuple[WrittenJournals, int], dict[str, int]]:
         """What they wrote. Raises what they raised."""
         if not self._busy:
             return self._journals.write(pause), self._table.write()
         journals, table = self._busy
-        written: tuple[Journalled, int] = journals.only(pause)  # type: ignore[assignment]  # as JournalMaking tells it
-        lost: dict[str, int] = table.only(pause)  # type: ignore[assignment]  # as TableMaking tells it
-        for hand in self._busy:
-            hand.finish()
-        return written, lost
+        journals_result: tuple[WrittenJournals, int] = journals.only_piece(pause)  # type: ignore[assignment]  # as JournalMaking tells it
+        lost_counts: dict[str, int] = table.only_piece(pause)  # type: ignore[assignment]  # as TableMaking tells it
+        for worker in self._busy:
+            worker.finish()
+        return journals_result, lost_counts
 
 
-def is_worth_it(bundles: Bundles, team: Team) -> bool:
+def is_worth_it(bundles: Bundles, size: PoolSize) -> bool:
     """True where there is so much to write that children save time."""
-    found = bundles.db.execute("SELECT count(*) FROM (SELECT 1 FROM unit LIMIT ?)", (team.worth,)).fetchone()
-    return bool(found[0] >= team.worth)
+    row = bundles.db.execute("SELECT count(*) FROM (SELECT 1 FROM unit LIMIT ?)", (size.least_units,)).fetchone()
+    return bool(row[0] >= size.least_units)
 
 
-def _nothing() -> None:
+def _no_pause() -> None:
     """Nobody asks a child for a pause: its parent ends it."""
 
 
-def _nowhere(_: object) -> None:
+def _discard(_: object) -> None:
     """Nothing is told before the first order."""

@@ -19,7 +19,7 @@ from noarkit.model import metamodel
 
 # Several records may name them; they are made once. A label of theirs comes along with them.
 SHARED = frozenset({"AbstraktMappe", "Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
-_KEPT_PLACES = 20_000
+_PLACES_IN_MEMORY = 20_000
 _OWNER_LINK = {"AbstraktMappe": "refMappe", "AbstraktRegistrering": "refRegistrering"}
 _SPINE = frozenset({"Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
 
@@ -28,7 +28,7 @@ EntityCheck = Callable[[Entity], "Note | None"]
 
 
 class Place(NamedTuple):
-    """Where an entity stands in the order."""
+    """The place of an entity in the order."""
 
     n: int
     family: str
@@ -76,7 +76,7 @@ class GraphBuilder:
         self._write(batch)
 
     def add(self, item: Item) -> None:
-        """Takes one record; it is in the file when the batch is full."""
+        """Adds one record; it is written when its batch is full."""
         self._pending.append(item)
         if len(self._pending) >= self._batch_records:
             self.flush()
@@ -86,19 +86,19 @@ class GraphBuilder:
         pending, self._pending = self._pending, []
         if not pending:
             return
-        taken = self._recall(pending)
+        known_keys = self._recall(pending)
         batch = _Batch()
         for item in pending:
-            if item.record_key in taken:
+            if item.record_key in known_keys:
                 self._set_aside(
                     batch, item.record_key, SetAside(item.record_key, "F222", {"what": "record"}), again=True
                 )
                 continue
-            taken.add(item.record_key)
+            known_keys.add(item.record_key)
             self._take(item, batch)
         self._write(batch)
-        if len(self._known) > _KEPT_PLACES:
-            self._known = dict(list(self._known.items())[-_KEPT_PLACES // 2 :])
+        if len(self._known) > _PLACES_IN_MEMORY:
+            self._known = dict(list(self._known.items())[-_PLACES_IN_MEMORY // 2 :])
 
     def finish(self) -> None:
         """Writes the rest, resolves links between entities, and makes the indexes."""
@@ -126,14 +126,14 @@ class GraphBuilder:
         elif isinstance(item, AlreadyThere):
             self._next_record += 1
             # a later plan compares with them
-            marks = [(one.locator, one.size_bytes, one.modified_ns) for one in item.contents]
+            marks = [(content.locator, content.size_bytes, content.modified_ns) for content in item.contents]
             batch.records.append((number, item.record_key, "already_there", None, None, _json({"contents": marks})))
         else:
             self._take_mapped(item, batch)
 
     def _take_mapped(self, item: Mapped, batch: _Batch) -> None:
         number = self._next_record
-        sizes, first_entity, made = batch.sizes(), self._next_entity, []
+        sizes, first_entity, own_entities = batch.sizes(), self._next_entity, []
         root = item.root or _root(item.entities, self._family)
         reused: set[str] = set()
         for entity in item.entities:
@@ -144,11 +144,11 @@ class GraphBuilder:
                 fault: Note | None = Note("F222", {"what": entity.type})
             else:
                 fault = self._check(entity) or self._place(entity, number, batch)
-                made.append(entity.key)
+                own_entities.append(entity.key)
             if fault is not None:
                 batch.cut(sizes)
                 self._next_entity = first_entity
-                for key in made:
+                for key in own_entities:
                     self._known.pop(key, None)
                     self._known.pop(key + "#x", None)
                 data = {**fault.data, "line": entity.recipe_line}
@@ -160,14 +160,14 @@ class GraphBuilder:
         batch.notes.extend((number, None, note.code, 0, _json(note.data)) for note in item.notes)
 
     def _place(self, entity: Entity, record: int | None, batch: _Batch) -> Note | None:
-        """Gives the entity its place, or says why it has none."""
+        """Gives the entity its place; returns a note where it can have none."""
         parent = self._known.get(entity.parent) if entity.parent else None
         if entity.parent and parent is None:
             return Note("F223", {"what": entity.type})
         number = self._next_entity
         place = _place_under(number, self._family[entity.type], parent)
         self._add_row(batch, entity, place, record, parent)
-        batch.links.extend((number, name, other) for name, other in entity.links)
+        batch.links.extend((number, name, target_key) for name, target_key in entity.links)
         if entity.content is not None:
             batch.contents.append((number, *_content_row(entity.content)))
         owner_link = _OWNER_LINK.get(place.family)
@@ -198,12 +198,12 @@ class GraphBuilder:
             )
         )
 
-    def _set_aside(self, batch: _Batch, key: str, why: SetAside, *, again: bool = False) -> None:
+    def _set_aside(self, batch: _Batch, key: str, set_aside: SetAside, *, again: bool = False) -> None:
         number = self._next_record
         self._next_record += 1
         # a record key that comes twice keeps its place in the sums under a key of its own
-        kept = f"{key}#again{number}" if again else key
-        batch.records.append((number, kept, "set_aside", None, why.code, _json(why.data)))
+        stored_key = f"{key}#again{number}" if again else key
+        batch.records.append((number, stored_key, "set_aside", None, set_aside.code, _json(set_aside.data)))
 
     def _recall(self, pending: list[Item]) -> set[str]:
         """Learns the places of keys that earlier batches wrote; returns the record keys that already stand."""
@@ -224,10 +224,10 @@ class GraphBuilder:
         for key, number, kind, unit, bundle in rows:
             self._known[key] = Place(number, self._family[kind], unit, bundle)
         names = _json([item.record_key for item in pending])
-        standing = db.execute(
+        existing_rows = db.execute(
             "SELECT record.key FROM json_each(?) j CROSS JOIN record ON record.key = j.value", (names,)
         )
-        return {str(row[0]) for row in standing}
+        return {str(row[0]) for row in existing_rows}
 
     def _write(self, batch: _Batch) -> None:
         db = self._store.db

@@ -1,4 +1,4 @@
-"""What can be known to be wrong before anything is sent.
+"""Checks entities and the structure of a plan before anything is sent.
 
 `EntityChecks` looks at one entity at a time while the graph is filled; `structure_faults` looks at the whole graph
 when it stands. Codes: F224 field, F225 code list, F226 structure, F227 class, F228 link.
@@ -29,16 +29,18 @@ class EntityChecks:
     def __init__(
         self,
         codes: Mapping[str, frozenset[str]] | None = None,
-        added: Mapping[str, Collection[str]] | None = None,
+        new_codes: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         model = metamodel()
         fixed = {
-            name: frozenset(code.code for code in one.codes) for name, one in model.code_lists.items() if one.codes
+            name: frozenset(code.code for code in code_list.codes)
+            for name, code_list in model.code_lists.items()
+            if code_list.codes
         }
         self._codes: Mapping[str, frozenset[str]] = {**fixed, **(codes or {})}
-        self._added: Mapping[str, Collection[str]] = added if added is not None else {}
+        self._added: Mapping[str, Collection[str]] = new_codes if new_codes is not None else {}
         self._types = model.types
-        self._needed = {name: _needed(kind) for name, kind in model.types.items()}
+        self._needed = {name: _required_fields(kind) for name, kind in model.types.items()}
 
     def __call__(self, entity: Entity) -> Note | None:
         """The first thing wrong with the entity, or None."""
@@ -52,9 +54,9 @@ class EntityChecks:
             field = kind.fields.get(name)
             if field is None:
                 return Note("F224", {"type": entity.type, "field": name, "why": "unknown-field"})
-            why = self._wrong(field, value)
-            if why:
-                return Note("F225" if why == "code" else "F224", {"type": entity.type, "field": name, "why": why})
+            reason = self._wrong(field, value)
+            if reason:
+                return Note("F225" if reason == "code" else "F224", {"type": entity.type, "field": name, "why": reason})
         for name, _ in entity.links:
             if name not in kind.references:
                 return Note("F228", {"type": entity.type, "field": name, "why": "unknown-link"})
@@ -87,7 +89,7 @@ _FITS: Mapping[str, Callable[[FieldValue], bool]] = {
 }
 
 
-def _needed(kind: ObjectType) -> frozenset[str]:
+def _required_fields(kind: ObjectType) -> frozenset[str]:
     return frozenset(
         name
         for name, field in kind.fields.items()
@@ -100,7 +102,7 @@ class StructureFault:
     """Something wrong between entities: `entity` is to blame, and came from `record`."""
 
     code: str
-    why: str
+    reason: str
     entity: int
     record: int | None
     type: str
@@ -142,7 +144,7 @@ WHERE link.other IS NULL
 
 def structure_faults(store: GraphStore) -> Iterator[StructureFault]:
     """Everything wrong between entities; a stable order, one at a time."""
-    asked: list[tuple[str, tuple[str, ...]]] = [
+    checks: list[tuple[str, tuple[str, ...]]] = [
         (_CHILDREN_OF_BOTH_KINDS, ()),
         (_NO_CHILD, ("no-party", "Journalpost", "Korrespondansepart")),
         (_NO_CHILD, ("no-participant", "Moetemappe", "Moetedeltaker")),
@@ -151,6 +153,6 @@ def structure_faults(store: GraphStore) -> Iterator[StructureFault]:
         (_CLASS_IN_USE_HAS_CHILDREN, ()),
         (_DANGLING, ()),
     ]
-    for statement, values in asked:
+    for statement, values in checks:
         for row in store.db.execute(statement + " ORDER BY 3", values):
             yield StructureFault(*row)

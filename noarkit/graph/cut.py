@@ -37,12 +37,12 @@ class _Sums:
     json_bytes: int = 0
     bytes: int = 0
 
-    def plus(self, other: _Sums) -> _Sums:
+    def plus(self, sums: _Sums) -> _Sums:
         return _Sums(
-            self.entities + other.entities,
-            self.actions + other.actions,
-            self.json_bytes + other.json_bytes,
-            self.bytes + other.bytes,
+            self.entities + sums.entities,
+            self.actions + sums.actions,
+            self.json_bytes + sums.json_bytes,
+            self.bytes + sums.bytes,
         )
 
     def within(self, limits: Limits) -> bool:
@@ -137,8 +137,8 @@ def _pieces(store: GraphStore, limits: Limits) -> Iterator[_Piece]:
     piece: _Piece | None = None
     for position, kind, sums in _rows(store):
         if piece is not None:
-            same = piece.last[:2] == position[:2]
-            if same and (kind not in _CUT_BEFORE or piece.sums.plus(sums).within(limits)):
+            is_same_bundle = piece.last[:2] == position[:2]
+            if is_same_bundle and (kind not in _CUT_BEFORE or piece.sums.plus(sums).within(limits)):
                 piece.last = position
                 piece.sums = piece.sums.plus(sums)
                 continue

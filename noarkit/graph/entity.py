@@ -1,4 +1,4 @@
-"""What a plan says about one object of the archive, before it has an id there.
+"""Entities: the objects of a plan, before they have an id in the archive.
 
 Keys are decided here and never change: every entity has one, unique in its plan and the same in every later plan of the
 same source. Field values are plain JSON values in the wire format's own forms (timestamps `2024-01-02T03:04:05.678Z`,

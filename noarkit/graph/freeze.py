@@ -1,4 +1,4 @@
-"""One sha256 over all that a plan says, whatever the file it lies in looks like.
+"""Freezes a plan: one sha256 over its content, independent of the layout of its database file.
 
 The digest covers records, entities, links, contents, notes, shards and chunks in a stable order, each row
 length-prefixed, so that two graphs have one digest only where they say the same.

@@ -1,4 +1,4 @@
-"""What a plan leaves behind: every value of a source that the archive has no place for, as the frozen notes tell it.
+"""The losses of a plan: every value of a source that the archive has no field for, as the frozen notes tell it.
 
 A note names its values as `losses`: (key of the object, path of the element, value, line). Those that business-specific
 metadata keep are named as `carried` instead, and those that stand in a document that is kept whole as `in_document`:
@@ -48,7 +48,7 @@ class Loss(NamedTuple):
 
 
 @dataclass(slots=True)
-class Lost:
+class ElementLosses:
     """All values of one element: how many, and the first of them."""
 
     element: str
@@ -64,17 +64,15 @@ class Lost:
 def losses(db: sqlite3.Connection) -> Iterator[Loss]:
     """Every value that a plan leaves behind, in the order of its records."""
     for code, record, data, key, kind, line in db.execute(_ROWS, (LINK_LEFT_OUT,)):
-        found = orjson.loads(data)
+        note = orjson.loads(data)
         if code == LINK_LEFT_OUT:
-            yield Loss(
-                record, key or "", _element(kind, str(found.get("name"))), str(found.get("key")), line or 0, code
-            )
+            yield Loss(record, key or "", _element(kind, str(note.get("name"))), str(note.get("key")), line or 0, code)
         else:
-            for owner, element, value, at in found["losses"]:
+            for owner, element, value, at in note["losses"]:
                 yield Loss(record, owner, element, value, at, code)
 
 
-def carried(db: sqlite3.Connection) -> Iterator[Loss]:
+def carried_values(db: sqlite3.Connection) -> Iterator[Loss]:
     """Every value that has no field and that business-specific metadata keep, in the order of its records."""
     for record, data in db.execute(_CARRIED_ROWS, (CARRIED,)):
         for owner, element, value, at in orjson.loads(data)["carried"]:
@@ -98,15 +96,15 @@ def _element(kind: str | None, link: str) -> str:
     return f"{(group.extends if group else None) or mapped.group}/{path}"
 
 
-def by_element(found: Iterable[Loss]) -> list[Lost]:
+def losses_by_element(losses_: Iterable[Loss]) -> list[ElementLosses]:
     """Values by their elements, those with most first."""
-    lost: dict[str, Lost] = {}
-    for one in found:
-        here = lost.setdefault(one.element, Lost(one.element))
-        here.count += 1
-        if len(here.examples) < _EXAMPLES:
-            here.examples.append((one.key, one.value))
-    return sorted(lost.values(), key=lambda one: (-one.count, one.element))
+    by_name: dict[str, ElementLosses] = {}
+    for loss in losses_:
+        element_losses = by_name.setdefault(loss.element, ElementLosses(loss.element))
+        element_losses.count += 1
+        if len(element_losses.examples) < _EXAMPLES:
+            element_losses.examples.append((loss.key, loss.value))
+    return sorted(by_name.values(), key=lambda loss: (-loss.count, loss.element))
 
 
 def names(element: str) -> tuple[str, ...]:

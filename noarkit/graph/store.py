@@ -66,7 +66,7 @@ INDEXES = (
 )
 
 
-class Planned(NamedTuple):
+class PlannedEntity(NamedTuple):
     """One entity as it stands in the graph."""
 
     n: int
@@ -88,7 +88,7 @@ class PlannedLink:
 
     entity: int
     name: str
-    other: int
+    target: int
     late: bool
 
 
@@ -147,27 +147,27 @@ class GraphStore:
         self.db.close()
 
     def meta(self, name: str) -> str | None:
-        """One remembered word about the plan."""
+        """One fact of the plan, None where it was not remembered."""
         row = self.db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def remember(self, name: str, value: str) -> None:
-        """Keeps one word about the plan."""
+        """Remembers one fact of the plan."""
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
-    def count(self, table: str, where: str = "1") -> int:
-        """How many rows a table holds; `table` and `where` are never data."""
-        return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0])  # noqa: S608  # our own words
+    def count(self, table: str, condition: str = "1") -> int:
+        """How many rows a table holds; `table` and `condition` are never data."""
+        return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchone()[0])  # noqa: S608  # our own words
 
-    def between(self, first: Position, last: Position) -> Iterator[Planned]:
+    def between(self, first: Position, last: Position) -> Iterator[PlannedEntity]:
         """The entities of a range of the order, both ends included."""
         yield from self._entities("(unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?)", (*first, *last))
 
-    def all_entities(self) -> Iterator[Planned]:
+    def all_entities(self) -> Iterator[PlannedEntity]:
         """Every entity in the order of loading, by one cursor."""
         yield from self._entities("1", ())
 
-    def entity(self, n: int) -> Planned:
+    def entity(self, n: int) -> PlannedEntity:
         """One entity by its number."""
         return next(self._entities("n = ?", (n,)))
 
@@ -183,17 +183,17 @@ class GraphStore:
             " WHERE (unit, bundle, n) BETWEEN (?,?,?) AND (?,?,?) AND NOT link.late",
             (*first, *last),
         )
-        found: dict[int, list[PlannedLink]] = {}
-        for entity, name, other in rows:
-            found.setdefault(entity, []).append(PlannedLink(entity, name, other, late=False))
-        return found
+        links_by_entity: dict[int, list[PlannedLink]] = {}
+        for entity, name, target in rows:
+            links_by_entity.setdefault(entity, []).append(PlannedLink(entity, name, target, late=False))
+        return links_by_entity
 
     def late_links(self) -> Iterator[PlannedLink]:
         """The links that are sent when everything else stands, in a stable order."""
-        for entity, name, other in self.db.execute(
+        for entity, name, target in self.db.execute(
             "SELECT entity, name, other FROM link WHERE late ORDER BY entity, name, other"
         ):
-            yield PlannedLink(entity, name, other, late=True)
+            yield PlannedLink(entity, name, target, late=True)
 
     def contents_between(self, first: Position, last: Position) -> dict[int, Content]:
         """The contents of the document versions of a range, by entity."""
@@ -211,8 +211,8 @@ class GraphStore:
 
     def chunks(self, shard: int | None = None) -> Iterator[Chunk]:
         """The chunks of a shard, or all, in order."""
-        where, values = ("WHERE shard = ?", (shard,)) if shard is not None else ("", ())
-        for row in self.db.execute(f"SELECT * FROM chunk {where} ORDER BY shard, n", values):  # noqa: S608  # our own words
+        condition, values = ("WHERE shard = ?", (shard,)) if shard is not None else ("", ())
+        for row in self.db.execute(f"SELECT * FROM chunk {condition} ORDER BY shard, n", values):  # noqa: S608  # our own words
             yield _chunk(row)
 
     def needed_ids(self, shard: int) -> Iterator[int]:
@@ -238,9 +238,9 @@ class GraphStore:
     def check_frozen(self, expected: str) -> None:
         """PlanChanged unless the graph is what was frozen as `expected`."""
         with translated(self.path):
-            found = digest(self.db)
-        if found != expected:
-            raise PlanChanged(where=str(self.path), frozen=expected, found=found)
+            actual = digest(self.db)
+        if actual != expected:
+            raise PlanChanged(where=str(self.path), frozen=expected, found=actual)
 
     def forgive_dangling(self, code: str) -> None:
         """Takes out the links to what is not in the plan, to a type that the model does not let stand there, or to a
@@ -276,11 +276,11 @@ class GraphStore:
             "UPDATE record SET state = 'set_aside', root = NULL, code = ?, data = ? WHERE n = ?", (code, data, record)
         )
 
-    def _entities(self, where: str, values: tuple[int, ...]) -> Iterator[Planned]:
-        rows = self.db.execute(f"{_ENTITY_ROWS} WHERE {where} ORDER BY unit, bundle, n", values)
+    def _entities(self, condition: str, values: tuple[int, ...]) -> Iterator[PlannedEntity]:
+        rows = self.db.execute(f"{_ENTITY_ROWS} WHERE {condition} ORDER BY unit, bundle, n", values)
         for row in rows:
-            n, key, kind, record, parent, parent_link, fields, *rest = row
-            yield Planned(n, key, kind, record, parent, parent_link, orjson.loads(fields), *rest)
+            n, key, kind, record, parent, parent_link, fields, *remaining = row
+            yield PlannedEntity(n, key, kind, record, parent, parent_link, orjson.loads(fields), *remaining)
 
 
 def _fitting_links() -> Iterator[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""The clocks that a load goes by: none of them follows when somebody sets the wall clock.
+"""The clocks of a load: steady clocks, so that setting the wall clock of the machine changes no deadline.
 
 Within one boot of the machine a steady clock counts, the same for all processes; across two, the archive's own clock,
 as the Date of its answers tells it.
@@ -25,18 +25,18 @@ class Clocks:
 
 
 class ArchiveClock:
-    """The archive's clock, as last heard, and carried on from there."""
+    """The archive's clock: the time of its last answer, carried on by our steady clock."""
 
     def __init__(self, steady_s: Callable[[], float] = time.monotonic) -> None:
         self._steady_s = steady_s
         self._heard: tuple[float, float] | None = None
 
     def hear(self, date_s: float) -> None:
-        """The Date of an answer."""
+        """Sets the clock by the Date header of an answer."""
         self._heard = (date_s, self._steady_s())
 
     def now_s(self) -> float | None:
-        """What time it is there."""
+        """The archive's time now; None before its first answer."""
         return None if self._heard is None else self._heard[0] + self._steady_s() - self._heard[1]
 
 

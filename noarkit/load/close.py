@@ -1,6 +1,6 @@
-"""Finalises what a run made, bottom-up: documents, records, folders, classes, series, fonds.
+"""Finalises (closes) what a run made, bottom-up: documents, records, folders, classes, series, fonds.
 
-Saying a second time that something is closed changes nothing, so an answer that was lost is simply asked for again.
+Closing a second time changes nothing, so a save whose answer was lost is simply sent again.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
 from noarkit.events import Event, Listener
-from noarkit.load.coordinator import Stopping
-from noarkit.load.finality import finalising
+from noarkit.load.coordinator import StopRequest
+from noarkit.load.finality import finalising_fields
 from noarkit.load.folder import RunFolder
-from noarkit.load.journal import NOT_CLOSED, FoundWrong
+from noarkit.load.journal import NOT_CLOSED, ArchiveFinding
 
-_AT_ONCE = 500
+_BATCH_SIZE = 500
 _ATTEMPTS = 5
 
 # bottom-up: within a layer the later made go first, so that a folder in a folder is closed before the outer one
@@ -38,11 +38,11 @@ _LAYERS: tuple[tuple[str, ...], ...] = (
 )
 
 
-class _Made(NamedTuple):
+class _MadeObject(NamedTuple):
     type: str
     id: str
     fields: str
-    may_tell: bool
+    may_write_author: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,36 +52,36 @@ class Closed:
     closed: Mapping[str, int]
     refused: int
     whole: bool
-    left: tuple[FoundWrong, ...] = ()
+    left: tuple[ArchiveFinding, ...] = ()
 
 
 def close(
     folder: RunFolder,
     archive: Archive,
     *,
-    stopping: Stopping,
-    tell: Listener,
+    stop_request: StopRequest,
+    emit: Listener,
     now_s: Callable[[], float],
     only: Container[str] | None = None,
 ) -> Closed:
-    """Finalises all that the run made, or only what bears these keys of findings. What the archive refuses is counted
+    """Finalises everything that the run made, or `only` these findings' keys. What the archive refuses is counted
     and told, and the rest goes on."""
     counts: dict[str, int] = {}
-    left: list[FoundWrong] = []
+    findings: list[ArchiveFinding] = []
     moment = datetime.fromtimestamp(now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     for layer in _LAYERS:
-        for some in _portions(folder, layer):
-            if stopping:
-                return Closed(counts, len(left), False, tuple(left))
-            saves = [save for save in _saves(some, moment) if only is None or _finding_key(save) in only]
-            left += _send(archive, saves, tell) if saves else []
+        for batch in _made_object_batches(folder, layer):
+            if stop_request:
+                return Closed(counts, len(findings), False, tuple(findings))
+            saves = [save for save in _saves(batch, moment) if only is None or _finding_key(save) in only]
+            findings += _send(archive, saves, emit) if saves else []
             for save in saves:
                 counts[save.type] = counts.get(save.type, 0) + 1
-            tell(Event("closed", {"objects": sum(counts.values()) - len(left)}))
-    return Closed(counts, len(left), True, tuple(left))
+            emit(Event("closed", {"objects": sum(counts.values()) - len(findings)}))
+    return Closed(counts, len(findings), True, tuple(findings))
 
 
-def _send(archive: Archive, saves: list[Save], tell: Listener) -> list[FoundWrong]:
+def _send(archive: Archive, saves: list[Save], emit: Listener) -> list[ArchiveFinding]:
     """Sends saves, in halves where the archive refuses some; returns what was refused."""
     for attempt in range(_ATTEMPTS):
         try:
@@ -91,10 +91,10 @@ def _send(archive: Archive, saves: list[Save], tell: Listener) -> list[FoundWron
             return []
         except (ArchiveRefused, ArchiveNotFound, NotAllowed) as fault:
             if len(saves) == 1:
-                tell(Event("not_closed", {"type": saves[0].type, "id": saves[0].id, "code": fault.code}))
-                return [FoundWrong(NOT_CLOSED, _finding_key(saves[0]), None, {"code": fault.code})]
+                emit(Event("not_closed", {"type": saves[0].type, "id": saves[0].id, "code": fault.code}))
+                return [ArchiveFinding(NOT_CLOSED, _finding_key(saves[0]), None, {"code": fault.code})]
             middle = len(saves) // 2
-            return _send(archive, saves[:middle], tell) + _send(archive, saves[middle:], tell)
+            return _send(archive, saves[:middle], emit) + _send(archive, saves[middle:], emit)
         except ArchiveFault as fault:
             if not fault.transient or attempt + 1 == _ATTEMPTS:
                 raise
@@ -105,23 +105,25 @@ def _finding_key(save: Save) -> str:
     return f"{save.type} {save.id}"
 
 
-def _saves(some: list[_Made], moment: str) -> Iterator[Save]:
-    for one in some:
-        fields = finalising(one.type, orjson.loads(one.fields), moment, may_tell=one.may_tell)
+def _saves(batch: list[_MadeObject], moment: str) -> Iterator[Save]:
+    for entry in batch:
+        fields = finalising_fields(
+            entry.type, orjson.loads(entry.fields), moment, may_write_author=entry.may_write_author
+        )
         if fields is not None:
-            yield Save(one.type, one.id, fields)
+            yield Save(entry.type, entry.id, fields)
 
 
-def _portions(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[list[_Made]]:
+def _made_object_batches(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[list[_MadeObject]]:
     with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
         db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
-        told = db.execute("SELECT value FROM run.meta WHERE name = 'sets_system_fields'").fetchone()
-        may_tell = told is not None and told[0] == "True"
+        row = db.execute("SELECT value FROM run.meta WHERE name = 'sets_system_fields'").fetchone()
+        may_write_author = row is not None and row[0] == "True"
         marks = ",".join("?" * len(layer))
         cursor = db.execute(
             f"SELECT p.type, e.id, p.fields FROM entity p JOIN run.entity e ON e.n = p.n WHERE p.type IN ({marks})"  # noqa: S608  # our own words
             " AND e.state = 'done' ORDER BY p.n DESC",
             layer,
         )
-        while rows := cursor.fetchmany(_AT_ONCE):
-            yield [_Made(kind, archive_id, fields, may_tell) for kind, archive_id, fields in rows]
+        while rows := cursor.fetchmany(_BATCH_SIZE):
+            yield [_MadeObject(kind, archive_id, fields, may_write_author) for kind, archive_id, fields in rows]

@@ -1,4 +1,4 @@
-"""A chunk's entities → the actions of one transaction: the same input gives the same actions.
+"""Composes the transaction of a chunk from its entities: the same input gives the same actions.
 
 Every entity is saved under a temporary id made from its number and linked to its parent; parents come first. The guard,
 where there is one, goes in front with the version it must still have; the anchor hangs on the first entity that can
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Action, FieldValue, Link, Save, SavedObject
 from noarkit.errors import ArchiveStrange
-from noarkit.graph.store import Planned, PlannedLink
-from noarkit.load.finality import held_back
+from noarkit.graph.store import PlannedEntity, PlannedLink
+from noarkit.load.finality import withheld_fields
 from noarkit.load.lease import Guard, RunFacts
-from noarkit.load.lookup import GUARD_TYPE, uuid_again, uuid_for
+from noarkit.load.lookup import GUARD_TYPE, uuid_for, uuid_of_new_version
 from noarkit.model import metamodel
 
 _ANCHOR = "anchor"
@@ -29,8 +29,8 @@ _BEARERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
-    """The actions, and which entities have nothing to hang under (by number: the parent that is missing)."""
+class Composition:
+    """The actions, and the orphans: numbers of entities whose parent is missing, with the number of that parent."""
 
     actions: tuple[Action, ...]
     orphans: Mapping[int, int]
@@ -42,58 +42,58 @@ def temporary_id(n: int) -> str:
 
 
 def compose(
-    entities: Iterable[Planned],
+    entities: Iterable[PlannedEntity],
     links: Mapping[int, list[PlannedLink]],
-    known: Mapping[int, str],
+    known_ids: Mapping[int, str],
     files: Mapping[int, str],
     facts: RunFacts,
     *,
     again: frozenset[int] = frozenset(),
-) -> Composed:
-    """The saves and links of `entities`; `known` are ids in the archive, `files` upload ids by version.
+) -> Composition:
+    """Composes the saves and links of `entities`; `known_ids` are ids in the archive, `files` upload ids by version.
 
     `again` are further versions of what another plan loaded under the same keys.
     """
     actions: list[Action] = []
     orphans: dict[int, int] = {}
-    made: set[int] = set()
-    plain = _plain_fields(facts)
+    made_here: set[int] = set()
+    plain = _writable_fields(facts)
     for entity in entities:
         parent = entity.parent
-        if parent is not None and parent not in made and parent not in known:
+        if parent is not None and parent not in made_here and parent not in known_ids:
             orphans[entity.n] = parent
             continue
         me = temporary_id(entity.n)
-        made.add(entity.n)
-        fields = _fields(entity, plain[entity.type], files, facts)
+        made_here.add(entity.n)
+        fields = _fields_to_save(entity, plain[entity.type], files, facts)
         if facts.sets_system_fields:
-            fields["uuid"] = uuid_again(facts, entity.key) if entity.n in again else uuid_for(facts, entity)
+            fields["uuid"] = uuid_of_new_version(facts, entity.key) if entity.n in again else uuid_for(facts, entity)
         actions.append(Save(entity.type, me, fields))
         if parent is not None and entity.parent_link is not None:
-            target = known[parent] if parent in known else temporary_id(parent)
+            target = known_ids[parent] if parent in known_ids else temporary_id(parent)
             actions.append(Link(entity.type, me, entity.parent_link, (target,)))
         for link in links.get(entity.n, ()):
-            other = known.get(link.other) or (temporary_id(link.other) if link.other in made else None)
-            if other is None:
-                orphans[entity.n] = link.other
+            target_id = known_ids.get(link.target) or (temporary_id(link.target) if link.target in made_here else None)
+            if target_id is None:
+                orphans[entity.n] = link.target
             else:
-                actions.append(Link(entity.type, me, link.name, (other,)))
-    return Composed(tuple(actions), orphans)
+                actions.append(Link(entity.type, me, link.name, (target_id,)))
+    return Composition(tuple(actions), orphans)
 
 
 def send(archive: Archive, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
-    """Sends a transaction; an answer that does not name all that it makes is none. Raises `ArchiveStrange` for that."""
+    """Sends a transaction. Raises `ArchiveStrange` for an answer without every object to be made."""
     saved = archive.transaction(actions)
     for action in actions:
         if isinstance(action, Save) and not action.id.isdigit():
-            made = saved.get(action.id)
-            if made is None or made.type != action.type:
+            answer = saved.get(action.id)
+            if answer is None or answer.type != action.type:
                 raise ArchiveStrange(call="transaction", why="not-all-saved", fate="unknown")
     return saved
 
 
-def guarded(actions: tuple[Action, ...], guard: Guard | None, facts: RunFacts, chunk_key: str) -> tuple[Action, ...]:
-    """The actions with guard and anchor: what is really sent."""
+def add_guard(actions: tuple[Action, ...], guard: Guard | None, facts: RunFacts, chunk_key: str) -> tuple[Action, ...]:
+    """Adds the guard before the actions and the anchor after them: this is what is sent."""
     anchor = facts.anchor(chunk_key)
     first: list[Action] = []
     if guard is not None:
@@ -111,28 +111,28 @@ def _anchor(actions: tuple[Action, ...], facts: RunFacts, anchor: str) -> tuple[
     return ()
 
 
-def _fields(
-    entity: Planned, allowed: frozenset[str], files: Mapping[int, str], facts: RunFacts
+def _fields_to_save(
+    entity: PlannedEntity, allowed: frozenset[str], files: Mapping[int, str], facts: RunFacts
 ) -> dict[str, FieldValue]:
     if facts.closes:
-        allowed = allowed - held_back(entity.type, entity.fields)
+        allowed = allowed - withheld_fields(entity.type, entity.fields)
     fields: dict[str, FieldValue] = {name: value for name, value in entity.fields.items() if name in allowed}
     if facts.codes:
-        _translate(entity.type, fields, facts)
+        _translate_codes(entity.type, fields, facts)
     if entity.n in files:
         fields["referanseDokumentfil"] = files[entity.n]
     return fields
 
 
-def _translate(kind: str, fields: dict[str, FieldValue], facts: RunFacts) -> None:
-    known = metamodel().types[kind].fields
+def _translate_codes(kind: str, fields: dict[str, FieldValue], facts: RunFacts) -> None:
+    fields_by_name = metamodel().types[kind].fields
     for name, value in fields.items():
-        theirs = facts.codes.get(known[name].code_list or "")
-        if theirs is not None and isinstance(value, str):
-            fields[name] = theirs.get(value, value)
+        archive_codes = facts.codes.get(fields_by_name[name].code_list or "")
+        if archive_codes is not None and isinstance(value, str):
+            fields[name] = archive_codes.get(value, value)
 
 
-def _plain_fields(facts: RunFacts) -> dict[str, frozenset[str]]:
+def _writable_fields(facts: RunFacts) -> dict[str, frozenset[str]]:
     """What the account may write, by type."""
     writable = ("x", "cw") if facts.sets_system_fields else ("x",)
     return {

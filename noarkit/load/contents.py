@@ -1,4 +1,4 @@
-"""Gets a chunk's bytes into the archive: gate, read, hash, upload, check that the source stood still.
+"""Uploads the contents of a chunk: gate, read, hash, upload, check that the source did not change meanwhile.
 
 An upload that is too old to be safe, or whose fate is unknown, is forgotten and made again: the archive sweeps what
 nothing refers to.
@@ -24,11 +24,11 @@ _LARGE_BYTES = 8 * 1024 * 1024
 
 OpenContent = Callable[[Content], AbstractContextManager[ContentStream]]
 Gate = Callable[[Content, OpenContent], None]
-NotFiled = SourceFault | ArchiveRefused
+UploadFault = SourceFault | ArchiveRefused
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class UploadedFile:
     """A file of the archive that no object refers to yet."""
 
     id: str
@@ -41,7 +41,7 @@ def no_gate(content: Content, open_content: OpenContent, /) -> None:
     """Lets every content pass."""
 
 
-class Contents:
+class ContentUploader:
     """Uploads contents for one worker; remembers what it uploaded until it is linked."""
 
     def __init__(self, archive: Archive, open_content: OpenContent, now_s: Callable[[], float], gate: Gate) -> None:
@@ -49,34 +49,34 @@ class Contents:
         self._open = open_content
         self._now_s = now_s
         self._gate = gate
-        self._filed: dict[int, Filed] = {}
+        self._uploaded: dict[int, UploadedFile] = {}
 
-    def file(self, contents: Mapping[int, Content]) -> tuple[dict[int, Filed], dict[int, NotFiled]]:
+    def upload_all(self, contents: Mapping[int, Content]) -> tuple[dict[int, UploadedFile], dict[int, UploadFault]]:
         """Every content as a file of the archive, or why it is none: its source's fault, or refused by the archive for
         what it is. Other archive faults are raised."""
-        wanted = {n: content for n, content in contents.items() if not self._fresh(n)}
-        faults: dict[int, NotFiled] = {}
-        large = [n for n, content in wanted.items() if (content.size_bytes or 0) > _LARGE_BYTES]
+        missing = {n: content for n, content in contents.items() if not self._is_fresh(n)}
+        faults: dict[int, UploadFault] = {}
+        large = [n for n, content in missing.items() if (content.size_bytes or 0) > _LARGE_BYTES]
         if len(large) > 1:
             with ThreadPoolExecutor(2) as pool:
-                filed = list(pool.map(lambda n: (n, self._try(wanted[n])), wanted))
+                filed = list(pool.map(lambda n: (n, self._try_upload(missing[n])), missing))
         else:
-            filed = [(n, self._try(content)) for n, content in wanted.items()]
+            filed = [(n, self._try_upload(content)) for n, content in missing.items()]
         for n, outcome in filed:
-            if isinstance(outcome, NotFiled):
+            if isinstance(outcome, UploadFault):
                 faults[n] = outcome
             else:
-                self._filed[n] = outcome
-        return {n: self._filed[n] for n in contents if n in self._filed}, faults
+                self._uploaded[n] = outcome
+        return {n: self._uploaded[n] for n in contents if n in self._uploaded}, faults
 
-    def stale(self, numbers: Iterable[int]) -> bool:
-        """True where one of these was uploaded so long ago that the archive may sweep it before it is linked."""
-        return not all(self._fresh(n) for n in numbers)
+    def is_stale(self, numbers: Iterable[int]) -> bool:
+        """True where one of these was uploaded so long ago that the archive may delete it before it is linked."""
+        return not all(self._is_fresh(n) for n in numbers)
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """These are linked, or their fate is unknown."""
+        """Forgets uploads that are linked now, or whose fate is unknown, so that they are never linked again."""
         for n in numbers:
-            self._filed.pop(n, None)
+            self._uploaded.pop(n, None)
 
     def sha256(self, content: Content) -> str:
         """The sha256 of a content as it is now, read once."""
@@ -86,11 +86,11 @@ class Contents:
                 raise ItemChanged(key=content.locator, why="while-reading")
         return sha256
 
-    def _fresh(self, n: int) -> bool:
-        filed = self._filed.get(n)
+    def _is_fresh(self, n: int) -> bool:
+        filed = self._uploaded.get(n)
         return filed is not None and self._now_s() - filed.at < TOO_OLD_S
 
-    def _try(self, content: Content) -> Filed | NotFiled:
+    def _try_upload(self, content: Content) -> UploadedFile | UploadFault:
         try:
             return self._upload(content)
         except OF_THE_PLACE:
@@ -98,21 +98,21 @@ class Contents:
         except (SourceFault, ArchiveRefused) as fault:
             return fault
 
-    def _upload(self, content: Content) -> Filed:
+    def _upload(self, content: Content) -> UploadedFile:
         self._gate(content, self._open)
         began = self._now_s()
         still: list[bool] = []
 
         @contextmanager
-        def opened() -> Iterator[Readable]:
+        def open_checked() -> Iterator[Readable]:
             with self._open(content) as stream:
                 yield stream
                 still.append(stream.still_the_same())
 
         media_type = content.media_type or "application/octet-stream"
-        uploaded = self._archive.upload(Upload(content.name, opened, content.size_bytes, media_type=media_type))
+        uploaded = self._archive.upload(Upload(content.name, open_checked, content.size_bytes, media_type=media_type))
         if not still or not still[-1]:
             raise ItemChanged(key=content.locator, why="while-reading")
         if content.sha256 is not None and content.sha256 != uploaded.sha256:
             raise ItemChanged(key=content.locator, why="other-content")
-        return Filed(uploaded.id, uploaded.sha256, uploaded.size_bytes, began)
+        return UploadedFile(uploaded.id, uploaded.sha256, uploaded.size_bytes, began)

@@ -1,4 +1,4 @@
-"""Hands out shards and commits what comes back. It alone writes the journal.
+"""Gives shards to workers and writes their outcomes to the journal; nothing else writes it.
 
 The spine goes first and alone, then the unit shards side by side, then the links between them. A worker that is lost
 leaves its shard's open chunks in doubt; whoever gets the shard next settles them first.
@@ -31,7 +31,7 @@ from noarkit.load.settling import GUARD_MISSING
 
 
 class Workers(Protocol):
-    """Who runs leases: this process, children, other machines. Engines implement it."""
+    """The workers that run leases, in this process, in children or on other machines. Engines implement it."""
 
     @property
     def free(self) -> int:
@@ -43,14 +43,14 @@ class Workers(Protocol):
         ...
 
     def outcomes(self) -> list[tuple[int, Outcome]]:
-        """What workers said since the last call, by shard; waits until there is something or a second has passed.
+        """The outcomes since the last call, each with its shard; waits until there is one or a second has passed.
 
-        A worker that died without ending its lease is told as ShardStopped with code F431.
+        A worker that died without ending its lease gives ShardStopped with code F431.
         """
         ...
 
     def ask_to_stop(self) -> None:
-        """Every worker ends after the chunk it is at."""
+        """Has every worker end after the chunk that it is working on."""
         ...
 
     def close(self) -> None:
@@ -59,8 +59,8 @@ class Workers(Protocol):
 
 
 @dataclass(slots=True)
-class Stopping:
-    """Why a run is to stop before its end, if it is: set by signals and limits, read after every outcome."""
+class StopRequest:
+    """A request to stop a run before its end, with its reason: set by signals and limits, read after every outcome."""
 
     exit_code: int = 0
     reason: str = ""
@@ -75,14 +75,14 @@ class Stopping:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What the coordinator works with."""
+class CoordinatorDeps:
+    """The collaborators of the coordinator."""
 
     journal: Journal
     graph: GraphStore
     facts: RunFacts
     guard_for: Callable[[int], Guard | None]
-    tell: Listener
+    emit: Listener
     steady_s: Callable[[], float]
     limits: Callable[[], None] = lambda: None
 
@@ -95,13 +95,13 @@ class _State:
 
 
 class Coordinator:
-    """One run's loop."""
+    """Runs the shards of one load: the spine first, then the units side by side, then the links."""
 
-    def __init__(self, given: Given, workers: Workers, stopping: Stopping) -> None:
-        self._given = given
-        self._journal = given.journal
+    def __init__(self, deps: CoordinatorDeps, workers: Workers, stop_request: StopRequest) -> None:
+        self._deps = deps
+        self._journal = deps.journal
         self._workers = workers
-        self._stopping = stopping
+        self._stop_request = stop_request
         self._state = _State()
 
     def run(self) -> int:
@@ -109,54 +109,54 @@ class Coordinator:
         for kind in ("spine", "unit", "links"):
             shards = [n for n, shard_kind in self._journal.open_shards() if shard_kind == kind]
             self._run_all(shards, kind)
-            if self._stopping or self._state.failed:
+            if self._stop_request or self._state.failed:
                 break
-        return gravest(self._state.exit_code, self._stopping.exit_code)
+        return gravest(self._state.exit_code, self._stop_request.exit_code)
 
     def _run_all(self, shards: Iterable[int], kind: str) -> None:
         waiting = list(reversed(list(shards)))
         state = self._state
         while waiting or state.running:
-            while waiting and self._workers.free and not self._stopping and not state.failed:
+            while waiting and self._workers.free and not self._stop_request and not state.failed:
                 self._start(waiting.pop(), kind)
             if not state.running:
                 return
             for shard, outcomes in _by_shard(self._workers.outcomes()):
                 self._journal.record(shard, outcomes)
                 for outcome in outcomes:
-                    self._hear(shard, outcome)
-            self._given.limits()
-            if self._stopping or state.failed:
+                    self._handle_outcome(shard, outcome)
+            self._deps.limits()
+            if self._stop_request or state.failed:
                 self._workers.ask_to_stop()
 
     def _start(self, shard: int, kind: str) -> None:
-        journal, graph = self._journal, self._given.graph
+        journal, graph = self._journal, self._deps.graph
         guard = journal.guard(shard)
         if guard is None and kind != "links":
-            guard = self._given.guard_for(shard)
+            guard = self._deps.guard_for(shard)
             if guard is not None:
                 journal.keep_guard(shard, guard)
         attempt = journal.lease(shard)
         late = tuple(journal.late_links()) if kind == "links" else ()
-        needed = {n for link in late for n in (link[0], link[2])} if late else set(graph.needed_ids(shard))
+        numbers = {n for link in late for n in (link[0], link[2])} if late else set(graph.needed_ids(shard))
         lease = Lease(
             shard=shard,
             kind=kind,
             attempt=attempt,
-            facts=self._given.facts,
+            facts=self._deps.facts,
             tasks=journal.tasks(shard),
-            known=journal.ids(needed),
+            known_ids=journal.ids(numbers),
             guard=guard,
-            excluded=frozenset(journal.left_out()),
-            already_there=journal.already_there(needed),
+            excluded=frozenset(journal.left_out_bundles()),
+            already_there=journal.already_there(numbers),
             late_links=late,
         )
         self._state.running.add(shard)
-        self._given.tell(Event("shard_started", {"shard": shard, "kind": kind, "attempt": attempt}))
+        self._deps.emit(Event("shard_started", {"shard": shard, "kind": kind, "attempt": attempt}))
         self._workers.start(lease)
 
-    def _hear(self, shard: int, outcome: Outcome) -> None:
-        tell = self._given.tell
+    def _handle_outcome(self, shard: int, outcome: Outcome) -> None:
+        tell = self._deps.emit
         if isinstance(outcome, ChunkDone):
             data = {"shard": shard, "chunk": outcome.chunk, "made": len(outcome.made), "already": len(outcome.already)}
             data["bytes"] = sum(size for _, _, size in outcome.files.values())
@@ -179,7 +179,7 @@ class Coordinator:
     def _shard_stopped(self, shard: int, outcome: ShardStopped) -> None:
         self._state.running.discard(shard)
         if outcome.code == "F431":
-            self._journal.doubt(shard, self._given.steady_s())
+            self._journal.mark_in_doubt(shard, self._deps.steady_s())
         self._journal.release(shard, done=False)
         if outcome.data.get("why") == GUARD_MISSING:
             # whoever gets the shard next finds it or makes another; what was sent with this one can no longer land
@@ -188,11 +188,11 @@ class Coordinator:
             self._state.failed.add(shard)
             self._state.exit_code = gravest(self._state.exit_code, outcome.exit_code)
             data = {"shard": shard, "code": outcome.code, **outcome.data}
-            self._given.tell(Event("shard_stopped", data))
+            self._deps.emit(Event("shard_stopped", data))
 
 
-def _by_shard(said: list[tuple[int, Outcome]]) -> list[tuple[int, list[Outcome]]]:
+def _by_shard(outcomes: list[tuple[int, Outcome]]) -> list[tuple[int, list[Outcome]]]:
     gathered: dict[int, list[Outcome]] = {}
-    for shard, outcome in said:
+    for shard, outcome in outcomes:
         gathered.setdefault(shard, []).append(outcome)
     return list(gathered.items())

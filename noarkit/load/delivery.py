@@ -1,4 +1,4 @@
-"""delivery.db: what of a run was sealed for the other side of an air gap, and what the receipt of it said.
+"""delivery.db: the bundles that a run was sealed in for the other side of an air gap, and their receipts.
 
 A bundle has its identity before the first file is packed, and its documents' checksums before it has its name; so
 whatever stops the packing, the same command goes on, and a receipt can be held against what really left.
@@ -20,7 +20,7 @@ from noarkit.errors import JournalFault
 from noarkit.graph.store import translated
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
-from noarkit.load.tables import changing, make_tables
+from noarkit.load.tables import change_tables, make_tables
 
 DELIVERY = "delivery.db"
 DELIVERY_VERSION = 1
@@ -41,17 +41,17 @@ _TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """One bundle of a run; `seal` is the sha256 of its seal, None while it is packed, `placed` once it has its name."""
+    """A bundle; `seal` is the sha256 of its seal, None while it is packed, `is_placed` once it has its name."""
 
     id: str
     target: str
-    made: str
+    created_at: str
     seal: str | None = None
-    placed: bool = False
+    is_placed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingDocument:
     """A document that could not be sealed: the entity it belongs to, and the fault that it met."""
 
     n: int
@@ -71,7 +71,7 @@ class Receipt:
     numbers: Numbers
 
 
-Standing = Literal["sealed", "delivered"]
+DeliveryState = Literal["sealed", "delivered"]
 
 
 class Deliveries:
@@ -104,13 +104,13 @@ class Deliveries:
 
     def begin(self, target: str, now: str) -> Bundle:
         """The bundle that is being packed for `target`: the one begun before, or a new one."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             row = db.execute("SELECT * FROM bundle WHERE target = ? AND NOT placed", (target,)).fetchone()
             if row is not None:
                 return Bundle(*row[:4])
-            begun = Bundle(str(uuid.uuid4()), target, now)
-            db.execute("INSERT INTO bundle VALUES (?, ?, ?, NULL, 0)", (begun.id, begun.target, begun.made))
-        return begun
+            bundle = Bundle(str(uuid.uuid4()), target, now)
+            db.execute("INSERT INTO bundle VALUES (?, ?, ?, NULL, 0)", (bundle.id, bundle.target, bundle.created_at))
+        return bundle
 
     def bundle(self, id_: str) -> Bundle | None:
         """A bundle that was sealed, by its id."""
@@ -118,18 +118,18 @@ class Deliveries:
             row = self._db.execute("SELECT * FROM bundle WHERE id = ? AND seal IS NOT NULL", (id_,)).fetchone()
         if row is None:
             return None
-        own, target, made, seal, placed = row
-        return Bundle(own, target, made, seal, bool(placed))
+        bundle_id, target, created_at, seal, is_placed = row
+        return Bundle(bundle_id, target, created_at, seal, bool(is_placed))
 
     def any_sealed(self) -> bool:
         """True where something of the run was sealed."""
         with translated(self.path):
             return self._db.execute("SELECT 1 FROM bundle WHERE seal IS NOT NULL LIMIT 1").fetchone() is not None
 
-    def leave_out(self, bundle: str, missing: Missing) -> None:
+    def leave_out(self, bundle: str, missing: MissingDocument) -> None:
         """Remembers a document that cannot be sealed."""
         row = (bundle, missing.n, missing.code, orjson.dumps(dict(missing.data), default=str).decode())
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?, ?)", row)
 
     def is_left_out(self, bundle: str, n: int) -> bool:
@@ -137,11 +137,11 @@ class Deliveries:
         query = "SELECT 1 FROM left_out WHERE bundle = ? AND n = ?"
         return self._db.execute(query, (bundle, n)).fetchone() is not None
 
-    def missing(self, bundle: str) -> Iterator[Missing]:
+    def missing_documents(self, bundle: str) -> Iterator[MissingDocument]:
         """Every document that could not be sealed."""
         rows = self._db.execute("SELECT n, code, data FROM left_out WHERE bundle = ? ORDER BY n", (bundle,))
         for n, code, data in rows:
-            yield Missing(n, code, orjson.loads(data))
+            yield MissingDocument(n, code, orjson.loads(data))
 
     def count_missing(self, bundle: str) -> int:
         """How many could not be sealed."""
@@ -150,26 +150,26 @@ class Deliveries:
 
     def keep_documents(self, bundle: str, documents: Iterable[tuple[int, int, str]]) -> int:
         """The documents that leave: number, size and sha256 of each. Returns how many."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("DELETE FROM document WHERE bundle = ?", (bundle,))
-            db.executemany("INSERT INTO document VALUES (?, ?, ?, ?)", ((bundle, *one) for one in documents))
+            db.executemany("INSERT INTO document VALUES (?, ?, ?, ?)", ((bundle, *document) for document in documents))
             return int(db.execute("SELECT count(*) FROM document WHERE bundle = ?", (bundle,)).fetchone()[0])
 
     def keep_seal(self, bundle: str, sha256: str) -> None:
         """The seal of a bundle stands; it gets its name in the next moment."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("UPDATE bundle SET seal = ? WHERE id = ?", (sha256, bundle))
 
     def keep_placed(self, bundle: str) -> None:
         """A bundle has its name."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("UPDATE bundle SET placed = 1 WHERE id = ?", (bundle,))
 
     def keep_receipt(self, receipt: Receipt) -> None:
-        """The case is closed. The same receipt again changes nothing."""
+        """Keeps the receipt that closes the case. Keeping the same receipt again changes nothing."""
         numbers = orjson.dumps(receipt.numbers.as_data()).decode()
         row = (receipt.id, receipt.bundle, receipt.at, receipt.archive, receipt.identity, numbers)
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def receipt(self) -> Receipt | None:
@@ -178,21 +178,21 @@ class Deliveries:
             row = self._db.execute("SELECT * FROM receipt ORDER BY at DESC, id LIMIT 1").fetchone()
         if row is None:
             return None
-        own, bundle, at, archive, identity, counted = row
-        return Receipt(own, bundle, at, archive, identity, Numbers(**orjson.loads(counted)))
+        id_, bundle, at, archive, identity, counts = row
+        return Receipt(id_, bundle, at, archive, identity, Numbers(**orjson.loads(counts)))
 
 
-def deliveries(folder: RunFolder) -> Deliveries:
-    """What of a run was sealed."""
+def open_deliveries(folder: RunFolder) -> Deliveries:
+    """Opens the delivery.db of a run."""
     return Deliveries(folder.path / DELIVERY)
 
 
-def standing(folder: RunFolder) -> tuple[Standing, Receipt | None] | None:
-    """How far a run has come that goes over an air gap; None for one that does not."""
+def delivery_state(folder: RunFolder) -> tuple[DeliveryState, Receipt | None] | None:
+    """Whether a run over an air gap is sealed or delivered, with its receipt; None for any other run."""
     if not (folder.path / DELIVERY).exists():
         return None
-    with closing(deliveries(folder)) as known:
-        receipt = known.receipt()
+    with closing(open_deliveries(folder)) as deliveries_log:
+        receipt = deliveries_log.receipt()
         if receipt is not None:
             return "delivered", receipt
-        return ("sealed", None) if known.any_sealed() else None
+        return ("sealed", None) if deliveries_log.any_sealed() else None

@@ -1,4 +1,4 @@
-"""What finalises an object of each type, and what of it a source may have told.
+"""The fields that finalise (close) an object of each type, and which of their values a source may have given.
 
 A run that closes what it made holds these fields back until everything stands, because nothing may be added to what is
 finalised; `close` then writes the source's own dates and names where the account may, else today's.
@@ -28,32 +28,32 @@ _LEFT_AS_IT_IS: Mapping[str, frozenset[str]] = {
     "Arkivdel": frozenset({"U"}),
 }
 DATE, AUTHOR, AUTHOR_ID = "avsluttetDato", "avsluttetAv", "avsluttetAvBrukerIdent"
-_TOLD = (DATE, AUTHOR, AUTHOR_ID)
+_CLOSING_FIELDS = (DATE, AUTHOR, AUTHOR_ID)
 
 
-def held_back(kind: str, fields: Mapping[str, FieldValue]) -> frozenset[str]:
-    """The names of those of an object's fields that would finalise it, or that go with that."""
+def withheld_fields(kind: str, fields: Mapping[str, FieldValue]) -> frozenset[str]:
+    """The names of the fields that would finalise an object, and of those that are written with them."""
     if kind in BY_DATE:
-        return frozenset(_TOLD)
+        return frozenset(_CLOSING_FIELDS)
     if kind not in STATUS:
         return frozenset()
     name, final = STATUS[kind]
-    return frozenset((*_TOLD, name) if fields.get(name) == final else _TOLD)
+    return frozenset((*_CLOSING_FIELDS, name) if fields.get(name) == final else _CLOSING_FIELDS)
 
 
-def finalising(
-    kind: str, fields: Mapping[str, FieldValue], moment: str, *, may_tell: bool
+def finalising_fields(
+    kind: str, fields: Mapping[str, FieldValue], moment: str, *, may_write_author: bool
 ) -> dict[str, FieldValue] | None:
-    """What to save to finalise an object that was planned with `fields`; None where it is to stay as it is.
+    """The fields to save to finalise an object that was planned with `fields`; None where it is not to be finalised.
 
-    With `may_tell` the source's own date and name are kept; `moment` is used where a date must be given and is not.
+    With `may_write_author` the source's own date and name are kept; `moment` is used where a date is needed.
     """
-    told = {name: fields[name] for name in _TOLD if may_tell and fields.get(name) is not None}
+    kept_fields = {name: fields[name] for name in _CLOSING_FIELDS if may_write_author and fields.get(name) is not None}
     if kind in BY_DATE:
-        return {DATE: moment, **told}
+        return {DATE: moment, **kept_fields}
     if kind not in STATUS:
         return None
     name, final = STATUS[kind]
     if fields.get(name) in _LEFT_AS_IT_IS.get(kind, ()):
         return None
-    return {name: final, **told}
+    return {name: final, **kept_fields}

@@ -1,4 +1,4 @@
-"""What a run found wrong in the archive: it stays wrong, and every command says so, until mended or accepted by name.
+"""Findings of a run in the archive: each stays open, and every command reports it, until it is repaired or accepted.
 
 A document whose checksum is not ours is mended by uploading its bytes once more, where the account may change the
 version; an object that could not be closed is mended by closing it.
@@ -12,49 +12,53 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ChecksumDiffers, NotAllowed, SourceFault
 from noarkit.graph.store import GraphStore
-from noarkit.load.contents import Contents, OpenContent, no_gate
-from noarkit.load.journal import CHECKSUM, NOT_CLOSED, FoundWrong, Journal
+from noarkit.load.contents import ContentUploader, OpenContent, no_gate
+from noarkit.load.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
 from noarkit.sources.port import OF_THE_PLACE
 
 _ITEMS_EXIT = 3
 
 
-def exit_code_of(found: Sequence[FoundWrong]) -> int:
-    """7 where bytes differ, 3 where something could only not be closed."""
-    kinds = {one.kind for one in found}
+def exit_code_of(findings: Sequence[ArchiveFinding]) -> int:
+    """The exit code of findings: 7 where bytes differ, 3 where something could not be closed."""
+    kinds = {finding.kind for finding in findings}
     return ChecksumDiffers.exit_code if CHECKSUM in kinds else _ITEMS_EXIT if NOT_CLOSED in kinds else 0
 
 
-def fault_of_finding(found: FoundWrong) -> ArchiveFault:
-    """The fault as it was when it was found."""
-    return ChecksumDiffers(**{"key": found.key, **found.data})
+def fault_of_finding(finding: ArchiveFinding) -> ArchiveFault:
+    """The fault that a finding of a wrong checksum stands for."""
+    return ChecksumDiffers(**{"key": finding.key, **finding.data})
 
 
-def mend(
+def repair(
     journal: Journal, graph: GraphStore, archive: Archive, open_content: OpenContent, now_s: Callable[[], float]
 ) -> int:
-    """Uploads anew what a retry has asked for, and puts it in the place of what differs; returns how many were mended.
+    """Uploads again the files that a retry asked for, and links them in place of those that differ; returns how many.
 
     What the account may not change, or the source cannot give, stays listed. Raises other faults of the archive.
     """
     mended = 0
-    for found in journal.findings("asked"):
-        if found.kind != CHECKSUM or found.entity is None:
+    for finding in journal.findings("asked"):
+        if finding.kind != CHECKSUM or finding.entity is None:
             continue
-        if _replaced(journal, graph, archive, Contents(archive, open_content, now_s, no_gate), found.entity):
-            journal.settle(found.kind, found.key, "mended", now_s(), "noarkit retry")
+        if _replace_file(
+            journal, graph, archive, ContentUploader(archive, open_content, now_s, no_gate), finding.entity
+        ):
+            journal.settle(finding.kind, finding.key, "mended", now_s(), "noarkit retry")
             mended += 1
         else:
-            journal.settle(found.kind, found.key, "open", now_s(), "noarkit retry")
+            journal.settle(finding.kind, finding.key, "open", now_s(), "noarkit retry")
     return mended
 
 
-def _replaced(journal: Journal, graph: GraphStore, archive: Archive, contents: Contents, entity: int) -> bool:
+def _replace_file(
+    journal: Journal, graph: GraphStore, archive: Archive, contents: ContentUploader, entity: int
+) -> bool:
     content, archive_id = graph.content(entity), journal.ids([entity]).get(entity)
     if content is None or archive_id is None:
         return False
     try:
-        filed = contents.file({entity: content})[0].get(entity)
+        filed = contents.upload_all({entity: content})[0].get(entity)
         if filed is None:
             return False
         saved = archive.transaction((Save("Dokumentversjon", archive_id, {"referanseDokumentfil": filed.id}),))

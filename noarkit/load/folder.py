@@ -49,12 +49,12 @@ class RunFolder:
     def plan(self) -> dict[str, object]:
         """What was frozen; JournalFault where the folder holds no plan."""
         try:
-            found = json.loads((self.path / "plan.json").read_text("utf-8"))
+            plan = json.loads((self.path / "plan.json").read_text("utf-8"))
         except (OSError, ValueError) as cause:
             raise JournalFault(where=str(self.path / "plan.json"), why="missing") from cause
-        if not isinstance(found, dict) or "sha256" not in found:
+        if not isinstance(plan, dict) or "sha256" not in plan:
             raise JournalFault(where=str(self.path / "plan.json"), why="no-plan")
-        return found
+        return plan
 
     def write_plan(self, plan: dict[str, object]) -> None:
         """Writes plan.json, whole or not at all."""
@@ -75,7 +75,7 @@ class RunFolder:
         return Journal(self.journal)
 
     def owner(self) -> str | None:
-        """Who works on the run now, None where nobody does; never in the way of one who is about to."""
+        """The process that works on the run now, None where none does. Asking never blocks a process that starts."""
         path = self.path / "run.lock"
         try:
             note = path.read_text("utf-8", "replace").strip()
@@ -113,13 +113,13 @@ class RunFolder:
 
 def _has_ended(note: str) -> bool:
     """True where the note names a process of this machine that is no longer there."""
-    found = _NOTE.match(note)
-    if found is None:
+    match = _NOTE.match(note)
+    if match is None:
         return not note
-    if found[2] != socket.gethostname():
+    if match[2] != socket.gethostname():
         return False
     try:
-        os.kill(int(found[1]), 0)
+        os.kill(int(match[1]), 0)
     except ProcessLookupError:
         return True
     except PermissionError:

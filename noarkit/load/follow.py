@@ -1,4 +1,4 @@
-"""Case files that stood in the archive already, held against what their source says of them now.
+"""Compares case files that an earlier run loaded with what their source says now, and updates what the recipe allows.
 
 What differs is listed in `changed-there.csv` and counted; the fields that the recipe names follow the source. Nothing
 that is finalised is touched, and no party is taken away. A second time changes nothing, so an answer that was lost is
@@ -30,14 +30,14 @@ from noarkit.safe.csv_files import cell_from_csv, write_csv
 
 FILE = "changed-there.csv"
 HEAD = ("key", "type", "archive_id", "field", "in_the_archive", "in_the_source", "done")
-_AT_ONCE = 100
+_BATCH_SIZE = 100
 _PARTY = ("sakspartRolle", "sakspartNavn")
 Row = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """A folder that was there before this run: how it is planned, with its parties."""
+class _EarlierFolder:
+    """A folder that an earlier run loaded: its planned fields and parties, and its id in the archive."""
 
     key: str
     type: str
@@ -47,77 +47,85 @@ class _Known:
 
 
 @dataclass(slots=True)
-class _Found:
-    """What differs in one folder, and what of it is to be changed."""
+class _FolderDifferences:
+    """The differences of one folder: rows to be listed, fields and parties to be changed."""
 
     rows: list[tuple[str, str, str, bool]] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
     parties: list[Mapping[str, object]] = field(default_factory=list)
 
 
-def follow(folder: RunFolder, archive: Archive, facts: RunFacts, tell: Listener) -> None:
-    """Compares every folder that was there before with what is planned of it, where the recipe asks for that.
+def follow(folder: RunFolder, archive: Archive, facts: RunFacts, emit: Listener) -> None:
+    """Compares every folder of an earlier run with its plan, where the recipe asks for that.
 
     What the archive refuses is listed so, and the rest goes on. Raises archive faults that may be tried again."""
     rows: list[Row] = []
-    with closing(_opened(folder)) as db:
-        told = db.execute("SELECT value FROM meta WHERE name = 'follow'").fetchone()
-        wanted = orjson.loads(told[0]) if told and told[0] else {}
-        for kind, names in wanted.items():
-            for some in _portions(db, kind):
-                rows += _compared(archive, some, frozenset(names), facts)
+    with closing(_open_plan(folder)) as db:
+        meta_row = db.execute("SELECT value FROM meta WHERE name = 'follow'").fetchone()
+        names_by_kind = orjson.loads(meta_row[0]) if meta_row and meta_row[0] else {}
+        for kind, names in names_by_kind.items():
+            for batch in _folder_batches(db, kind):
+                rows += _compare_folders(archive, batch, frozenset(names), facts)
     if rows:
-        write_csv(folder.path / FILE, HEAD, [*_earlier(folder), *rows])
-        changed = sum(row[-1] == "yes" for row in rows)
-        for why, count in (("cases-followed", changed), ("cases-differ", len(rows) - changed)):
+        write_csv(folder.path / FILE, HEAD, [*_earlier_rows(folder), *rows])
+        change_count = sum(row[-1] == "yes" for row in rows)
+        for reason, count in (("cases-followed", change_count), ("cases-differ", len(rows) - change_count)):
             if count:
-                tell(Event("remark", {"stream": "", "why": why, "count": count}))
+                emit(Event("remark", {"stream": "", "why": reason, "count": count}))
 
 
-def _compared(archive: Archive, some: list[_Known], wanted: frozenset[str], facts: RunFacts) -> Iterator[Row]:
-    there = {one.id: one for one in objects_of_ids(archive, some[0].type, (known.id for known in some))}
-    parties = _parties_of(archive, list(there))
-    for known in some:
-        actual = there.get(known.id)
+def _compare_folders(
+    archive: Archive, batch: list[_EarlierFolder], followed: frozenset[str], facts: RunFacts
+) -> Iterator[Row]:
+    by_id = {saved.id: saved for saved in objects_of_ids(archive, batch[0].type, (folder.id for folder in batch))}
+    parties = _parties_of(archive, list(by_id))
+    for folder in batch:
+        actual = by_id.get(folder.id)
         if actual is None:
             continue
-        found = _differences(known, actual, parties.get(known.id, frozenset()), wanted, facts)
-        done = _changed(archive, known, actual, found, facts) if found.fields or found.parties else ""
-        for name, before, now, follows in found.rows:
-            yield (known.key, known.type, known.id, name, before, now, done if follows else "no")
+        differences = _differences(folder, actual, parties.get(folder.id, frozenset()), followed, facts)
+        result = (
+            _change_folder(archive, folder, actual, differences, facts)
+            if differences.fields or differences.parties
+            else ""
+        )
+        for name, before, now, follows in differences.rows:
+            yield (folder.key, folder.type, folder.id, name, before, now, result if follows else "no")
 
 
 def _differences(
-    known: _Known, actual: SavedObject, parties: frozenset[Row], wanted: frozenset[str], facts: RunFacts
-) -> _Found:
-    found = _Found()
+    folder: _EarlierFolder, actual: SavedObject, parties: frozenset[Row], followed: frozenset[str], facts: RunFacts
+) -> _FolderDifferences:
+    differences = _FolderDifferences()
     is_final = _is_final(actual)
-    for name in FOLLOWED[known.type]:
-        if name not in known.fields or (is_final and name == "saksstatus"):
+    for name in FOLLOWED[folder.type]:
+        if name not in folder.fields or (is_final and name == "saksstatus"):
             continue
-        now, before = _in_their_words(known, name, facts), str(actual.fields.get(name) or "")
+        now, before = _archive_value(folder, name, facts), str(actual.fields.get(name) or "")
         if now != before:
-            follows = name in wanted and not is_final
-            found.rows.append((name, before, now, follows))
-            found.fields |= {name: now} if follows else {}
-    for party in known.parties:
+            follows = name in followed and not is_final
+            differences.rows.append((name, before, now, follows))
+            differences.fields |= {name: now} if follows else {}
+    for party in folder.parties:
         row = tuple(str(party.get(name) or "") for name in _PARTY)
         if row not in parties:
-            follows = PARTIES in wanted and not is_final
-            found.rows.append((PARTIES, "", ": ".join(row), follows))
-            found.parties += [party] if follows else []
-    return found
+            follows = PARTIES in followed and not is_final
+            differences.rows.append((PARTIES, "", ": ".join(row), follows))
+            differences.parties += [party] if follows else []
+    return differences
 
 
-def _changed(archive: Archive, known: _Known, actual: SavedObject, found: _Found, facts: RunFacts) -> str:
+def _change_folder(
+    archive: Archive, folder: _EarlierFolder, actual: SavedObject, differences: _FolderDifferences, facts: RunFacts
+) -> str:
     """Makes the changes of one folder at once; `yes`, or the code that they were refused with."""
     # the folder is always saved, so that its version keeps a late answer and a second attempt from both landing
-    fields = found.fields or {"tittel": str(actual.fields.get("tittel") or "")}
-    actions: list[Action] = [Save(known.type, known.id, fields, actual.version if facts.honours_versions else None)]
-    for place, party in enumerate(found.parties):
+    fields = differences.fields or {"tittel": str(actual.fields.get("tittel") or "")}
+    actions: list[Action] = [Save(folder.type, folder.id, fields, actual.version if facts.honours_versions else None)]
+    for place, party in enumerate(differences.parties):
         me = f"party-{place}"
         plain = {name: value for name, value in party.items() if name in metamodel().types["Sakspart"].fields}
-        actions += [Save("Sakspart", me, plain), Link("Sakspart", me, "refMappe", (known.id,))]  # type: ignore[arg-type]  # values as planned
+        actions += [Save("Sakspart", me, plain), Link("Sakspart", me, "refMappe", (folder.id,))]  # type: ignore[arg-type]  # values as planned
     try:
         archive.transaction(actions)
     except (ArchiveRefused, ArchiveNotFound, ArchiveConflict, NotAllowed) as fault:
@@ -125,10 +133,10 @@ def _changed(archive: Archive, known: _Known, actual: SavedObject, found: _Found
     return "yes"
 
 
-def _in_their_words(known: _Known, name: str, facts: RunFacts) -> str:
+def _archive_value(folder: _EarlierFolder, name: str, facts: RunFacts) -> str:
     """A planned value, by the archive's own code where it has another for it."""
-    value = str(known.fields.get(name) or "")
-    code_list = metamodel().types[known.type].fields[name].code_list
+    value = str(folder.fields.get(name) or "")
+    code_list = metamodel().types[folder.type].fields[name].code_list
     return facts.codes.get(code_list or "", {}).get(value, value)
 
 
@@ -138,39 +146,42 @@ def _is_final(actual: SavedObject) -> bool:
 
 
 def _parties_of(archive: Archive, ids: list[str]) -> dict[str, frozenset[Row]]:
-    found: dict[str, set[Row]] = {}
+    rows_by_folder: dict[str, set[Row]] = {}
     if ids:
-        parameters = {f"@p{i}": one for i, one in enumerate(ids)}
-        where = " || ".join(f"refMappe.id = {name}" for name in parameters)
-        for party in objects(archive, Query("Sakspart", where, parameters, order=(("id", "asc"),))):
+        parameters = {f"@p{i}": folder_id for i, folder_id in enumerate(ids)}
+        condition = " || ".join(f"refMappe.id = {name}" for name in parameters)
+        for party in objects(archive, Query("Sakspart", condition, parameters, order=(("id", "asc"),))):
             row = tuple(str(party.fields.get(name) or "") for name in _PARTY)
-            found.setdefault(party.links.get("refMappe", ""), set()).add(row)
-    return {one: frozenset(rows) for one, rows in found.items()}
+            rows_by_folder.setdefault(party.links.get("refMappe", ""), set()).add(row)
+    return {folder_id: frozenset(rows) for folder_id, rows in rows_by_folder.items()}
 
 
-def _opened(folder: RunFolder) -> sqlite3.Connection:
+def _open_plan(folder: RunFolder) -> sqlite3.Connection:
     db = sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)
     db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
     return db
 
 
-def _portions(db: sqlite3.Connection, kind: str) -> Iterator[list[_Known]]:
+def _folder_batches(db: sqlite3.Connection, kind: str) -> Iterator[list[_EarlierFolder]]:
     cursor = db.execute(
         "SELECT p.n, p.key, p.type, e.id, p.fields FROM entity p JOIN run.entity e ON e.n = p.n"
         " WHERE p.type = ? AND e.state = 'already_there' AND e.id != '' ORDER BY p.n",
         (kind,),
     )
-    while rows := cursor.fetchmany(_AT_ONCE):
-        yield [_Known(key, kind, one, orjson.loads(told), _planned_parties(db, n)) for n, key, kind, one, told in rows]
+    while rows := cursor.fetchmany(_BATCH_SIZE):
+        yield [
+            _EarlierFolder(key, kind, archive_id, orjson.loads(fields), _planned_parties(db, n))
+            for n, key, kind, archive_id, fields in rows
+        ]
 
 
 def _planned_parties(db: sqlite3.Connection, folder: int) -> list[Mapping[str, object]]:
     query = "SELECT fields FROM entity WHERE parent = ? AND type = 'Sakspart' ORDER BY n"
-    return [orjson.loads(told) for (told,) in db.execute(query, (folder,))]
+    return [orjson.loads(fields) for (fields,) in db.execute(query, (folder,))]
 
 
-def _earlier(folder: RunFolder) -> list[Row]:
-    """What an earlier attempt of the same run listed."""
+def _earlier_rows(folder: RunFolder) -> list[Row]:
+    """The rows that an earlier attempt of the same run wrote."""
     path = folder.path / FILE
     if not path.is_file():
         return []

@@ -1,4 +1,4 @@
-"""A command of the site's own sees every content before it is uploaded, a virus scanner for instance.
+"""Runs a command of the user's, for instance a virus scanner, on every content before it is uploaded.
 
 It gets the bytes on its standard input. Exit code 0 lets the content pass; any other sets the item aside (F207). A
 command that need not read to the end may stop; what it prints is thrown away, for it may name people.
@@ -27,13 +27,13 @@ _PATIENCE_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class CommandGate:
-    """A gate of `Contents`: runs `command` once for each content. Make it with `command_gate`."""
+    """A gate of `ContentUploader`: runs `command` once for each content. Make it with `command_gate`."""
 
     command: tuple[str, ...]
     patience_s: float = _PATIENCE_S
 
     def __call__(self, content: Content, open_content: OpenContent, /) -> None:
-        """Returns where the command is content; raises `ItemRefused`, and what opening the content raises."""
+        """Passes a content that the command accepts; raises `ItemRefused`, and what opening the content raises."""
         with (
             open_content(content) as stream,
             subprocess.Popen(  # noqa: S603  # the site's own command, asked for by the one who runs us; no shell reads it
@@ -43,7 +43,7 @@ class CommandGate:
                 stderr=subprocess.DEVNULL,
                 env=child_environment(),
             ) as running,
-            _at_most(self.patience_s, running),
+            _time_limit(self.patience_s, running),
         ):
             _feed(stream, running.stdin)
             code = running.wait()
@@ -52,7 +52,7 @@ class CommandGate:
 
 
 def command_gate(line: str) -> CommandGate:
-    """The gate that a command line means, split as a shell would and run without one. Raises `UsageFault`."""
+    """Makes a gate of a command line, split as a shell would and run without one. Raises `UsageFault`."""
     try:
         command = tuple(shlex.split(line))
     except ValueError as error:
@@ -63,7 +63,7 @@ def command_gate(line: str) -> CommandGate:
 
 
 @contextmanager
-def _at_most(seconds: float, running: subprocess.Popen[bytes]) -> Iterator[None]:
+def _time_limit(seconds: float, running: subprocess.Popen[bytes]) -> Iterator[None]:
     timer = threading.Timer(seconds, running.kill)
     timer.start()
     try:
@@ -73,7 +73,7 @@ def _at_most(seconds: float, running: subprocess.Popen[bytes]) -> Iterator[None]
 
 
 def _feed(stream: Readable, pipe: IO[bytes] | None) -> None:
-    """Writes all of a stream, unless the reader has seen enough."""
+    """Writes a stream to a pipe; stops quietly where the reader closes it early."""
     assert pipe is not None  # noqa: S101  # it was asked for
     try:
         while block := stream.read(_BLOCK_BYTES):

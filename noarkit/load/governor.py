@@ -1,4 +1,4 @@
-"""A governor around the archive port: no faster than was asked for, and slower while the archive is in trouble.
+"""Rate limits around the archive port: the limits a user set, and longer pauses while the archive is slow or failing.
 
 Each call waits its turn. 429, 503 and 409, and answers that take much longer than they used to, double a pause before
 every call; good answers shorten it again until it is gone. Each worker has a governor with its own share of the rate.
@@ -46,13 +46,13 @@ _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How fast at most: calls a second, bytes uploaded a second. None: as fast as it goes."""
+    """The rate limits: calls a second and uploaded bytes a second; None for no limit."""
 
     calls_per_s: float | None = None
     bytes_per_s: float | None = None
 
     def share(self, workers: int) -> Rate:
-        """What each of so many workers may do."""
+        """The share of the rate limits for each of so many workers."""
         parts = max(workers, 1)
         return Rate(
             self.calls_per_s / parts if self.calls_per_s else None,
@@ -62,16 +62,16 @@ class Rate:
 
 def read_rate(text: str) -> Rate:
     """`20` or `20/s` are calls a second, `5MB` or `5MB/s` bytes a second. Raises `UsageFault`."""
-    found = _RATE.match(text.strip())
-    amount = float(found.group(1).replace(",", ".")) if found else 0.0
-    if found is None or amount <= 0 or (found.group(2) and not found.group(3)):
+    match = _RATE.match(text.strip())
+    amount = float(match.group(1).replace(",", ".")) if match else 0.0
+    if match is None or amount <= 0 or (match.group(2) and not match.group(3)):
         raise UsageFault(what="bad-rate", where=f"--max-rate {text}")
-    if not found.group(3):
+    if not match.group(3):
         return Rate(calls_per_s=amount)
-    return Rate(bytes_per_s=amount * _FACTORS[(found.group(2) or "").lower()])
+    return Rate(bytes_per_s=amount * _FACTORS[(match.group(2) or "").lower()])
 
 
-class Governed:
+class GovernedArchive:
     """`Archive` around another one. Calls of several threads wait for each other's pauses."""
 
     def __init__(
@@ -93,15 +93,15 @@ class Governed:
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
         """See `Archive.transaction`."""
-        return self._governed("transaction", len(actions), lambda: self._archive.transaction(actions))
+        return self._with_limits("transaction", len(actions), lambda: self._archive.transaction(actions))
 
     def query(self, query: Query) -> Page:
         """See `Archive.query`."""
-        return self._governed("query", 1, lambda: self._archive.query(query))
+        return self._with_limits("query", 1, lambda: self._archive.query(query))
 
     def upload(self, content: Upload) -> Uploaded:
         """See `Archive.upload`. Bytes that were sent delay what comes next, so that the rate holds on the whole."""
-        uploaded = self._governed("upload", 0, lambda: self._archive.upload(content))
+        uploaded = self._with_limits("upload", 0, lambda: self._archive.upload(content))
         if self._rate.bytes_per_s:
             self._owe(uploaded.size_bytes / self._rate.bytes_per_s)
         return uploaded
@@ -122,17 +122,17 @@ class Governed:
                 file_id, target, rendition=rendition, expected_sha256=expected_sha256, durable=durable
             )
 
-        return self._governed("download", 0, once)
+        return self._with_limits("download", 0, once)
 
     def call(self, call: Call) -> Json:
         """See `Archive.call`."""
-        return self._governed(call.name, 0, lambda: self._archive.call(call))
+        return self._with_limits(call.name, 0, lambda: self._archive.call(call))
 
     def close(self) -> None:
         """See `Archive.close`."""
         self._archive.close()
 
-    def _governed(self, name: str, weight: int, once: Callable[[], T]) -> T:
+    def _with_limits(self, name: str, weight: int, once: Callable[[], T]) -> T:
         """`weight` is how much was asked for at once, where time may be compared; 0 where it says nothing."""
         self._wait()
         began = self._clock()

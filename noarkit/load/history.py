@@ -32,34 +32,34 @@ BROUGHT_FILE = "changelog.xml"
 _MARK = "change_log"
 
 
-def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive: Archive, tell: Listener) -> None:
-    """Keeps the change log that the plan's source came with, once. Raises archive faults that may be tried again."""
-    named = orjson.loads(graph.meta("needs") or "{}").get("change_log")
-    if named is None or journal.meta(_MARK) is not None:
+def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive: Archive, emit: Listener) -> None:
+    """Imports the change log of the plan's source into the archive, once. Raises transient archive faults."""
+    origin_path = orjson.loads(graph.meta("needs") or "{}").get("change_log")
+    if origin_path is None or journal.meta(_MARK) is not None:
         return
     zone = ZoneInfo(graph.meta("zone") or "Europe/Oslo")
-    kept = "archive"
+    destination = "archive"
     count = 0
-    with _log_of(folder, Path(named)) as log:
+    with _open_change_log(folder, Path(origin_path)) as log:
         if log is None:
             return
         try:
             count = Administration(archive).import_changes(_entries(log, graph, zone))
         except (ArchiveNotFound, ArchiveRefused, NotAllowed):
-            kept = KEPT_FILE
+            destination = KEPT_FILE
             write_bytes(folder.path / KEPT_FILE, log.read_bytes())
-    journal.remember(**{_MARK: kept})
-    tell(Event("change_log_kept", {"where": kept, "entries": count}))
+    journal.remember(**{_MARK: destination})
+    emit(Event("change_log_kept", {"where": destination, "entries": count}))
 
 
 @contextmanager
-def _log_of(folder: RunFolder, named: Path) -> Iterator[Path | None]:
-    """The change log that the run brought along, else that of its source."""
+def _open_change_log(folder: RunFolder, origin_path: Path) -> Iterator[Path | None]:
+    """Opens the change log that came with the run, else that of its source."""
     brought = folder.path / BROUGHT_FILE
     if brought.is_file():
         yield brought
         return
-    with change_log_of(named) as log:
+    with change_log_of(origin_path) as log:
         yield log
 
 
@@ -97,8 +97,8 @@ def _entry(change: ReadChange, kind: str, at: str) -> Mapping[str, Json]:
 
 
 def field_of(kind: str, element: str) -> str:
-    """The field of a type that an element stands for; the element's own name where there is none."""
-    for one in mapping().types[kind].fields.values():
-        if one.path is not None and one.path.rpartition("/")[2] == element:
-            return one.name
+    """The field of a type that an element is written from; the element's own name where there is none."""
+    for field in mapping().types[kind].fields.values():
+        if field.path is not None and field.path.rpartition("/")[2] == element:
+            return field.name
     return element

@@ -1,4 +1,4 @@
-"""run.db: what is known to have happened in a run. One process writes it; anyone may read it.
+"""run.db: the journal of a run. One process writes it; any number may read it.
 
 States of a chunk: planned → intent → done, with in_doubt and refused. States of an entity: done, already_there,
 set_aside, refused; an entity without a row is planned. Every change is durable when the method returns.
@@ -29,7 +29,7 @@ from noarkit.load.lease import (
     LinksMade,
     Outcome,
 )
-from noarkit.load.tables import changing, make_tables
+from noarkit.load.tables import change_tables, make_tables
 
 JOURNAL_VERSION = 2
 CHECKSUM, NOT_CLOSED = "checksum", "not-closed"
@@ -61,8 +61,8 @@ _CHANGES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,)}
 
 
 @dataclass(frozen=True, slots=True)
-class FoundWrong:
-    """Something of this run that is wrong in the archive: `kind` and key, and what was seen."""
+class ArchiveFinding:
+    """A finding: something of this run that is wrong in the archive, by kind and key, with the data of its fault."""
 
     kind: str
     key: str
@@ -102,30 +102,30 @@ class Journal:
         self._db.close()
 
     def meta(self, name: str) -> str | None:
-        """One remembered fact of the run."""
+        """One fact of the run, None where it was not remembered."""
         with translated(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def remember(self, **facts: str) -> None:
-        """Keeps facts of the run."""
-        with changing(self._db, self.path) as db:
+        """Remembers facts of the run by name."""
+        with change_tables(self._db, self.path) as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
     def adopt(self, graph: GraphStore) -> None:
         """Writes every shard and chunk of the plan as planned; harmless when repeated."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.executemany(
                 "INSERT OR IGNORE INTO shard VALUES (?, ?, 'planned', 0)", [shard[:2] for shard in graph.shards()]
             )
             if db.execute("SELECT count(*) FROM chunk").fetchone()[0] == 0:
                 db.executemany(_CHUNK_ROW, (_chunk_row(chunk) for chunk in graph.chunks()))
-            late = ((link.entity, link.name, link.other) for link in graph.late_links())
+            late = ((link.entity, link.name, link.target) for link in graph.late_links())
             db.executemany("INSERT OR IGNORE INTO late_link VALUES (?, ?, ?, 'planned')", late)
 
     def lease(self, shard: int) -> int:
         """Makes the intents of all open chunks of a shard durable; returns the number of this attempt."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("UPDATE chunk SET state = 'intent' WHERE shard = ? AND state = 'planned'", (shard,))
             row = db.execute(
                 "UPDATE shard SET state = 'leased', attempt = attempt + 1 WHERE n = ? RETURNING attempt", (shard,)
@@ -134,40 +134,40 @@ class Journal:
 
     def release(self, shard: int, *, done: bool) -> None:
         """The lease has ended. A shard is done only where every chunk is."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if done else "open", shard))
 
     def keep_time(self, clocks: Clocks) -> None:
         """Carries the times of sending over to this boot's steady clock, by the archive's clock where it is known from
         both; what nobody can date was sent now at the latest."""
         now, archive_now = clocks.steady_s(), clocks.archive_s()
-        ahead = None if archive_now is None else archive_now - now
+        clock_offset_s = None if archive_now is None else archive_now - now
         was = self.meta("archive_ahead_s")
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             if not clocks.boot or self.meta("boot") != clocks.boot:
-                shift = float(was) - ahead if was and ahead is not None else None
+                shift = float(was) - clock_offset_s if was and clock_offset_s is not None else None
                 db.execute(
                     "UPDATE chunk SET sent_at = coalesce(sent_at + ?, ?) WHERE sent_at IS NOT NULL", (shift, now)
                 )
             db.execute("UPDATE chunk SET sent_at = min(sent_at, ?) WHERE sent_at IS NOT NULL", (now,))
-            facts = {"boot": clocks.boot, "archive_ahead_s": "" if ahead is None else str(ahead)}
+            facts = {"boot": clocks.boot, "archive_ahead_s": "" if clock_offset_s is None else str(clock_offset_s)}
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
-    def doubt_all(self, at: float) -> int:
+    def mark_all_in_doubt(self, at: float) -> int:
         """After a crash: what was leased and has no outcome may have been sent until `at`. Returns how many chunks."""
         leased = [row[0] for row in self._rows("SELECT n FROM shard WHERE state = 'leased'", ())]
-        return sum(self.doubt(shard, at) for shard in leased)
+        return sum(self.mark_in_doubt(shard, at) for shard in leased)
 
-    def doubt(self, shard: int, at: float) -> int:
+    def mark_in_doubt(self, shard: int, at: float) -> int:
         """A worker was lost: the open chunks of its shard may have been sent until `at`. Returns how many."""
-        with changing(self._db, self.path) as db:
-            changed = db.execute(
+        with change_tables(self._db, self.path) as db:
+            cursor = db.execute(
                 "UPDATE chunk SET state = 'in_doubt', sent_at = ?, code = iif(sent_at IS NULL, ?, code)"
                 " WHERE shard = ? AND state IN ('intent', 'in_doubt')",
                 (at, _PERHAPS_SENT, shard),
             ).rowcount
             db.execute("UPDATE shard SET state = 'open' WHERE n = ?", (shard,))
-        return changed
+        return cursor
 
     def tasks(self, shard: int) -> tuple[ChunkTask, ...]:
         """The chunks of a shard that have no outcome yet, in order; those that were ever sent are to be settled."""
@@ -188,23 +188,23 @@ class Journal:
 
     def ids(self, numbers: Iterable[int]) -> dict[int, str]:
         """The archive's ids of entities, where they are known."""
-        asked = orjson.dumps(list(numbers)).decode()
+        numbers_json = orjson.dumps(list(numbers)).decode()
         rows = self._rows(
             "SELECT n, entity.id FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE entity.id != ''",
-            (asked,),
+            (numbers_json,),
         )
         return dict(rows)
 
     def already_there(self, numbers: Iterable[int]) -> frozenset[int]:
         """Those of these entities that another run had put into the archive."""
-        asked = orjson.dumps(list(numbers)).decode()
+        numbers_json = orjson.dumps(list(numbers)).decode()
         rows = self._rows(
             "SELECT n FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE entity.state = 'already_there'",
-            (asked,),
+            (numbers_json,),
         )
         return frozenset(row[0] for row in rows)
 
-    def left_out(self) -> dict[int, tuple[str, str, dict[str, object]]]:
+    def left_out_bundles(self) -> dict[int, tuple[str, str, dict[str, object]]]:
         """Bundles that were set aside or refused: state, code, data."""
         rows = self._rows("SELECT bundle, state, code, data FROM left_out ORDER BY bundle", ())
         return {bundle: (state, code, orjson.loads(data)) for bundle, state, code, data in rows}
@@ -216,23 +216,23 @@ class Journal:
 
     def forget_guard(self, shard: int) -> None:
         """Lets a shard's guard be found or made anew."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("DELETE FROM guard WHERE shard = ?", (shard,))
 
     def keep_guard(self, shard: int, guard: Guard) -> None:
         """Remembers a shard's guard."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("INSERT OR REPLACE INTO guard VALUES (?, ?, ?)", (shard, guard.id, guard.version))
 
     def record(self, shard: int, outcomes: Iterable[Outcome]) -> None:
         """Commits what a worker said, in one transaction."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             for outcome in outcomes:
                 self._record_one(db, shard, outcome)
 
-    def note(self, at: float, name: str, data: Mapping[str, object]) -> None:
+    def add_note(self, at: float, name: str, data: Mapping[str, object]) -> None:
         """Writes one line of the run's story."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute("INSERT INTO event (at, name, data) VALUES (?, ?, ?)", (at, name, orjson.dumps(data).decode()))
 
     def late_links(self) -> Iterator[tuple[int, str, int]]:
@@ -241,11 +241,11 @@ class Journal:
             "SELECT entity, name, other FROM late_link WHERE state = 'planned' ORDER BY entity, name, other", ()
         )
 
-    def take_up_again(self, code: str | None = None) -> int:
+    def reopen(self, code: str | None = None) -> int:
         """Opens what was set aside or refused (all, or one fault code) for another try; returns how many bundles."""
-        with changing(self._db, self.path) as db:
-            where, values = ("WHERE code = ?", (code,)) if code else ("", ())
-            bundles = [row[0] for row in db.execute(f"SELECT bundle FROM left_out {where}", values)]  # noqa: S608  # our own words
+        with change_tables(self._db, self.path) as db:
+            condition, values = ("WHERE code = ?", (code,)) if code else ("", ())
+            bundles = [row[0] for row in db.execute(f"SELECT bundle FROM left_out {condition}", values)]  # noqa: S608  # our own words
             for bundle in bundles:
                 db.execute("DELETE FROM left_out WHERE bundle = ?", (bundle,))
                 db.execute(
@@ -258,47 +258,47 @@ class Journal:
             db.execute("UPDATE shard SET state = 'open' WHERE n IN (SELECT shard FROM chunk WHERE state = 'planned')")
             if bundles:
                 db.execute("DELETE FROM meta WHERE name = 'closed'")  # what comes now is open
-            asked = "UPDATE finding SET state = 'asked' WHERE state = 'open' AND ? IN ('', 'F314')"
-            db.execute(asked, (code or "",))
+            statement = "UPDATE finding SET state = 'asked' WHERE state = 'open' AND ? IN ('', 'F314')"
+            db.execute(statement, (code or "",))
             db.execute(
                 "UPDATE shard SET state = 'open' WHERE kind = 'links'"
                 " AND EXISTS (SELECT 1 FROM late_link WHERE state = 'planned')"
             )
         return len(bundles)
 
-    def findings(self, *states: str) -> list[FoundWrong]:
-        """What was found wrong and is neither mended nor accepted (or is in these states), by kind and key."""
-        wanted = states or ("open", "asked")
-        marks = ",".join("?" * len(wanted))
+    def findings(self, *states: str) -> list[ArchiveFinding]:
+        """The findings that are neither repaired nor accepted (or are in these states), by kind and key."""
+        wanted_states = states or ("open", "asked")
+        marks = ",".join("?" * len(wanted_states))
         rows = self._rows(
             f"SELECT kind, key, entity, data FROM finding WHERE state IN ({marks}) ORDER BY kind, key",  # noqa: S608  # our own words
-            wanted,
+            wanted_states,
         )
-        return [FoundWrong(kind, key, entity, orjson.loads(data)) for kind, key, entity, data in rows]
+        return [ArchiveFinding(kind, key, entity, orjson.loads(data)) for kind, key, entity, data in rows]
 
-    def find_wrong(self, found: Iterable[FoundWrong]) -> None:
-        """Keeps what was found wrong; what was accepted before stays accepted."""
-        with changing(self._db, self.path) as db:
-            for one in found:
-                _keep_finding(db, one)
+    def keep_findings(self, findings: Iterable[ArchiveFinding]) -> None:
+        """Keeps findings; those accepted before stay accepted."""
+        with change_tables(self._db, self.path) as db:
+            for finding in findings:
+                _keep_finding(db, finding)
 
-    def settle(self, kind: str, key: str, state: str, at: float, who: str) -> bool:
+    def settle(self, kind: str, key: str, state: str, at: float, author: str) -> bool:
         """Writes how a finding was settled, when and by whom; False where there is none that is open."""
-        with changing(self._db, self.path) as db:
-            changed = db.execute(
+        with change_tables(self._db, self.path) as db:
+            cursor = db.execute(
                 "UPDATE finding SET state = ?, at = ?, who = ?"
                 " WHERE kind = ? AND key = ? AND state IN ('open', 'asked')",
-                (state, at, who, kind, key),
+                (state, at, author, kind, key),
             ).rowcount
             db.execute(
                 "INSERT INTO event (at, name, data) SELECT ?, 'finding_settled', ? WHERE ?",
-                (at, orjson.dumps({"kind": kind, "key": key, "state": state, "who": who}).decode(), changed),
+                (at, orjson.dumps({"kind": kind, "key": key, "state": state, "who": author}).decode(), cursor),
             )
-        return bool(changed)
+        return bool(cursor)
 
     def keep_file(self, entity: int, file: str, sha256: str, size_bytes: int) -> None:
         """The file that a version has now."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             db.execute(
                 "UPDATE entity SET file = ?, sha256 = ?, bytes = ? WHERE n = ?", (file, sha256, size_bytes, entity)
             )
@@ -337,8 +337,8 @@ class Journal:
                 ((half.key, shard, i, "intent", *half.first, *half.last) for i, half in enumerate(outcome.halves)),
             )
         elif isinstance(outcome, BytesDiffer):
-            data = {"ours": outcome.ours, "theirs": outcome.theirs}
-            _keep_finding(db, FoundWrong(CHECKSUM, outcome.key, outcome.entity, data))
+            data = {"ours": outcome.sent_sha256, "theirs": outcome.archive_sha256}
+            _keep_finding(db, ArchiveFinding(CHECKSUM, outcome.key, outcome.entity, data))
         elif isinstance(outcome, LinksMade):
             db.executemany(
                 "UPDATE late_link SET state = 'done' WHERE entity = ? AND name = ? AND other = ?", outcome.links
@@ -351,7 +351,7 @@ class Journal:
 
     def _change_form(self, version: int) -> None:
         """Makes a journal of an older version one of the next, or leaves it as it is."""
-        with changing(self._db, self.path) as db:
+        with change_tables(self._db, self.path) as db:
             if db.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()[0] == str(version):
                 for statement in _CHANGES[version]:
                     db.execute(statement)
@@ -368,11 +368,11 @@ _CHUNK_ROW = (
 )
 
 
-def _keep_finding(db: sqlite3.Connection, found: FoundWrong) -> None:
+def _keep_finding(db: sqlite3.Connection, finding: ArchiveFinding) -> None:
     db.execute(
         "INSERT INTO finding (kind, key, entity, data, state) VALUES (?, ?, ?, ?, 'open') ON CONFLICT (kind, key)"
         " DO UPDATE SET data = excluded.data, state = iif(state = 'accepted', state, 'open')",
-        (found.kind, found.key, found.entity, orjson.dumps(found.data, default=str).decode()),
+        (finding.kind, finding.key, finding.entity, orjson.dumps(finding.data, default=str).decode()),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a worker is given and what it answers. Plain, frozen, picklable: the same in one process or on many machines."""
+"""Leases and outcomes: the messages to and from a worker. Frozen and picklable, for one process or many machines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from noarkit.graph.store import Position
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What holds for the whole run: names decided by the plan, and what the preflight proved.
+    """Facts of the whole run: names that the plan decided, and abilities that the preflight proved.
 
     `plan` is the head of the plan's sha256; every anchor and guard names it. `mark` tells the anchors of this run from
     those of another run of an equal plan. `fresh` says that nothing of this
@@ -68,7 +68,7 @@ class ChunkTask:
 class Lease:
     """One shard for one worker. The intents of all its chunks are durable before it is handed out.
 
-    `known` are the archive's ids of entities that these chunks may refer to or already hold (spine, earlier chunks,
+    `known_ids` are the archive's ids of entities that these chunks may refer to or already hold (spine, earlier chunks,
     earlier tries); `excluded` are bundles that were set aside or refused before, `already_there` those that another run
     put into the archive.
     """
@@ -78,7 +78,7 @@ class Lease:
     attempt: int
     facts: RunFacts
     tasks: tuple[ChunkTask, ...]
-    known: Mapping[int, str]
+    known_ids: Mapping[int, str]
     guard: Guard | None
     excluded: frozenset[int] = frozenset()
     already_there: frozenset[int] = frozenset()
@@ -134,7 +134,7 @@ class BundleLeftOut:
 
 @dataclass(frozen=True, slots=True)
 class WaitingInDoubt:
-    """Nothing moves for so long: the archive may still carry out what it did not answer, and is asked after that."""
+    """A wait before doubt is settled: the archive may still carry out what it did not answer."""
 
     seconds: float
     chunks: int
@@ -146,8 +146,8 @@ class BytesDiffer:
 
     entity: int
     key: str
-    ours: str
-    theirs: str
+    sent_sha256: str
+    archive_sha256: str
 
 
 @dataclass(frozen=True, slots=True)

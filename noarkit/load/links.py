@@ -1,4 +1,4 @@
-"""Makes the links that cross shards, when everything they join stands.
+"""Makes the links between shards, once both ends of each are loaded.
 
 A link that is there already is never made again: each is asked for before its first send in a run, and after doubt.
 """
@@ -15,11 +15,11 @@ from noarkit.load.lease import BundleLeftOut, Lease, LinksMade, Outcome
 from noarkit.load.settling import Clock
 
 LateLink = tuple[int, str, int]
-_LINKS_AT_ONCE = 200
+_BATCH_SIZE = 200
 
 
 class LinkLoader:
-    """Works through a lease's late links in portions."""
+    """Makes the late links of a lease, in batches."""
 
     def __init__(self, lease: Lease, archive: Archive, graph: GraphStore, clock: Clock) -> None:
         self._lease = lease
@@ -28,17 +28,19 @@ class LinkLoader:
         self._clock = clock
 
     def load(self) -> Iterator[Outcome]:
-        """Every link of the lease; a link whose ends were left out is passed by."""
+        """Makes every link of the lease; a link with an end that was left out is skipped."""
         links = [
-            link for link in self._lease.late_links if link[0] in self._lease.known and link[2] in self._lease.known
+            link
+            for link in self._lease.late_links
+            if link[0] in self._lease.known_ids and link[2] in self._lease.known_ids
         ]
-        for start in range(0, len(links), _LINKS_AT_ONCE):
-            yield from self._portion(links[start : start + _LINKS_AT_ONCE])
+        for start in range(0, len(links), _BATCH_SIZE):
+            yield from self._make_batch(links[start : start + _BATCH_SIZE])
 
-    def _portion(self, links: Sequence[LateLink]) -> Iterator[Outcome]:
+    def _make_batch(self, links: Sequence[LateLink]) -> Iterator[Outcome]:
         types = {n: self._graph.entity(n).type for n, _, _ in links}
         for attempt in range(self._lease.facts.attempts):
-            open_links = [link for link in links if not self._stands(link, types)]
+            open_links = [link for link in links if not self._exists(link, types)]
             if not open_links:
                 break
             sent_at = self._clock.now_s()
@@ -46,7 +48,7 @@ class LinkLoader:
                 self._archive.transaction([self._action(link, types) for link in open_links])
                 break
             except (ArchiveRefused, ArchiveNotFound) as fault:
-                if not all(self._stands(link, types) for link in open_links):
+                if not all(self._exists(link, types) for link in open_links):
                     yield from self._one_by_one(open_links, types, fault)
                     return
             except ArchiveFault as fault:
@@ -65,14 +67,16 @@ class LinkLoader:
             yield LinksMade(tuple(links))
             return
         for link in links:
-            yield from self._portion([link])
+            yield from self._make_batch([link])
 
-    def _stands(self, link: LateLink, types: Mapping[int, str]) -> bool:
+    def _exists(self, link: LateLink, types: Mapping[int, str]) -> bool:
         entity, name, other = link
-        known = self._lease.known
-        query = Query(types[entity], f"id = @a && {name}.id = @b", {"@a": known[entity], "@b": known[other]}, limit=1)
+        known_ids = self._lease.known_ids
+        query = Query(
+            types[entity], f"id = @a && {name}.id = @b", {"@a": known_ids[entity], "@b": known_ids[other]}, limit=1
+        )
         return bool(self._archive.query(query).objects)
 
     def _action(self, link: LateLink, types: Mapping[int, str]) -> Link:
         entity, name, other = link
-        return Link(types[entity], self._lease.known[entity], name, (self._lease.known[other],))
+        return Link(types[entity], self._lease.known_ids[entity], name, (self._lease.known_ids[other],))

@@ -1,4 +1,4 @@
-"""Asks the archive what is there. Nothing here changes anything.
+"""Finds objects in the archive by external id, uuid or natural key. Reads only.
 
 Three ways to find an object again: by the EksternId that bears its source key, by the uuid made from its key (where the
 account may write uuids), and by its natural key: what was sent, under the parent it was sent for, in the order sent.
@@ -14,7 +14,7 @@ from typing import TypeVar
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query, SavedObject
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load.lease import RunFacts
 from noarkit.model import metamodel
 
@@ -30,44 +30,44 @@ _NOT_NATURAL = frozenset({"uuid", "virksomhetsspesifikkeMetadata", "referanseDok
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What an EksternId hangs on: the owner's type family link and its id."""
+    """The owner of an EksternId: the link to its type family, and its id."""
 
     link: str
     id: str
 
 
 def uuid_of(facts: RunFacts, key: str) -> str:
-    """The uuid an entity goes by in every archive: the uuid5 of its external system and key."""
+    """The uuid of an entity in every archive: the uuid5 of its external system and key."""
     return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}"))
 
 
-def uuid_for(facts: RunFacts, entity: Planned) -> str:
+def uuid_for(facts: RunFacts, entity: PlannedEntity) -> str:
     """The uuid of an entity: the one that its source kept, else the one made from its key."""
-    kept = entity.fields.get("uuid")
-    return kept.lower() if isinstance(kept, str) else uuid_of(facts, entity.key)
+    kept_uuid = entity.fields.get("uuid")
+    return kept_uuid.lower() if isinstance(kept_uuid, str) else uuid_of(facts, entity.key)
 
 
-def uuid_again(facts: RunFacts, key: str) -> str:
+def uuid_of_new_version(facts: RunFacts, key: str) -> str:
     """The uuid of a further version of a document: its first one, loaded by another plan, bears the key's own."""
     return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}\n{facts.plan}"))
 
 
 def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[str, Owner]:
     """The objects that bear these external ids, by key; a key that several bear is answered with the oldest."""
-    found: dict[str, Owner] = {}
+    owners: dict[str, Owner] = {}
     keys = dict.fromkeys(keys)
-    for some in _portions(list(keys)):
-        parameters = {f"@k{i}": key for i, key in enumerate(some)}
-        where = "eksterntSystem = @s && (" + " || ".join(f"eksternID = @k{i}" for i in range(len(some))) + ")"
-        query = Query("EksternId", where, {"@s": system, **parameters}, order=(("id", "asc"),))
+    for batch in _batches(list(keys)):
+        parameters = {f"@k{i}": key for i, key in enumerate(batch)}
+        condition = "eksterntSystem = @s && (" + " || ".join(f"eksternID = @k{i}" for i in range(len(batch))) + ")"
+        query = Query("EksternId", condition, {"@s": system, **parameters}, order=(("id", "asc"),))
         for external in objects(archive, query):
             key = str(external.fields.get("eksternID"))
             if external.type != "EksternId" or key not in keys:
                 continue
             owner = next((Owner(link, external.links[link]) for link in _OWNERS if link in external.links), None)
             if owner is not None:
-                found.setdefault(key, owner)
-    return found
+                owners.setdefault(key, owner)
+    return owners
 
 
 def system_is_known(archive: Archive, system: str) -> bool:
@@ -79,90 +79,96 @@ def system_is_known(archive: Archive, system: str) -> bool:
 def objects_of_ids(archive: Archive, kind: str, ids: Iterable[str]) -> Iterator[SavedObject]:
     """The objects of a type, or of an abstract type's kinds, that have these ids."""
     ids, model = dict.fromkeys(ids), metamodel()
-    for some in _portions(list(ids)):
-        parameters = {f"@i{i}": one for i, one in enumerate(some)}
-        where = " || ".join(f"id = {name}" for name in parameters)
-        asked = Query(kind, where, parameters, order=(("id", "asc"),))
-        yield from (one for one in objects(archive, asked) if model.is_a(one.type, kind) and one.id in ids)
+    for batch in _batches(list(ids)):
+        parameters = {f"@i{i}": object_id for i, object_id in enumerate(batch)}
+        condition = " || ".join(f"id = {name}" for name in parameters)
+        query = Query(kind, condition, parameters, order=(("id", "asc"),))
+        yield from (saved for saved in objects(archive, query) if model.is_a(saved.type, kind) and saved.id in ids)
 
 
-def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[Planned]) -> dict[int, str]:
+def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEntity]) -> dict[int, str]:
     """The ids of those entities that stand in the archive under their uuids."""
-    by_type: dict[str, list[Planned]] = {}
+    by_type: dict[str, list[PlannedEntity]] = {}
     for entity in entities:
         by_type.setdefault(entity.type, []).append(entity)
-    found: dict[int, str] = {}
+    ids_by_number: dict[int, str] = {}
     for kind, members in by_type.items():
-        for some in _portions(members):
-            names = {uuid_for(facts, entity): entity.n for entity in some}
-            again = {uuid_again(facts, entity.key): entity.n for entity in some if kind == "Dokumentversjon"}
+        for batch in _batches(members):
+            names = {uuid_for(facts, entity): entity.n for entity in batch}
+            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind == "Dokumentversjon"}
             parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
-            where = " || ".join(f"uuid = {name}" for name in parameters)
-            asked = objects(archive, Query(kind, where, parameters))
-            there = {str(one.fields.get("uuid")): one.id for one in asked if one.type == kind}
-            found.update({n: there[name] for name, n in (*names.items(), *again.items()) if name in there})
-    return found
+            condition = " || ".join(f"uuid = {name}" for name in parameters)
+            answer = objects(archive, Query(kind, condition, parameters))
+            ids_by_text = {str(saved.fields.get("uuid")): saved.id for saved in answer if saved.type == kind}
+            ids_by_number.update(
+                {n: ids_by_text[name] for name, n in (*names.items(), *again.items()) if name in ids_by_text}
+            )
+    return ids_by_number
 
 
-def ids_by_nature(
-    archive: Archive, facts: RunFacts, entities: Sequence[Planned], known: Mapping[int, str]
+def ids_by_natural_key(
+    archive: Archive, facts: RunFacts, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str]
 ) -> dict[int, str]:
     """The ids of those entities that can be found by external id, or under a parent known or found on the way."""
-    wanted = {entity.key: entity.n for entity in entities if entity.type not in ("EksternId",)}
-    owners = owners_of_keys(archive, facts.external_system, wanted)
-    found = {wanted[key]: owner.id for key, owner in owners.items()}
-    taken: set[str] = set(found.values())
-    groups: dict[tuple[str, str, int], list[Planned]] = {}
+    numbers_by_key = {entity.key: entity.n for entity in entities if entity.type not in ("EksternId",)}
+    owners = owners_of_keys(archive, facts.external_system, numbers_by_key)
+    ids_by_number = {numbers_by_key[key]: owner.id for key, owner in owners.items()}
+    taken_ids: set[str] = set(ids_by_number.values())
+    groups: dict[tuple[str, str, int], list[PlannedEntity]] = {}
     for entity in entities:
-        if entity.parent is not None and entity.parent_link is not None and entity.n not in found:
+        if entity.parent is not None and entity.parent_link is not None and entity.n not in ids_by_number:
             groups.setdefault((entity.type, entity.parent_link, entity.parent), []).append(entity)
     for (kind, link, parent), members in groups.items():
-        archive_id = found.get(parent) or known.get(parent)
+        archive_id = ids_by_number.get(parent) or known_ids.get(parent)
         if archive_id is None:
             continue
-        children = [one for one in _children(archive, kind, link, archive_id) if one.id not in taken]
+        children = [child for child in _children(archive, kind, link, archive_id) if child.id not in taken_ids]
         # under a parent of the same chunk all is ours; under one that stood before, what came last is
-        pairs = _paired(members, children) if parent in found else _paired(members, _last_alike(members, children))
-        found.update(pairs)
-        taken.update(pairs.values())
-    return found
+        pairs = (
+            _match_children(members, children)
+            if parent in ids_by_number
+            else _match_children(members, _last_similar(members, children))
+        )
+        ids_by_number.update(pairs)
+        taken_ids.update(pairs.values())
+    return ids_by_number
 
 
-def _paired(members: Sequence[Planned], children: Sequence[SavedObject]) -> dict[int, str]:
-    """Each planned object with the first that is like it; what an archive wrote in its own way goes by its place."""
+def _match_children(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> dict[int, str]:
+    """Pairs each planned object with the first similar one; the others by position, if as many remain."""
     free = list(children)
     pairs: dict[int, str] = {}
     for entity in members:
-        match = next((one for one in free if _alike(entity, one)), None)
+        match = next((child for child in free if _is_similar(entity, child)), None)
         if match is not None:
             pairs[entity.n] = match.id
             free.remove(match)
-    left = [entity for entity in members if entity.n not in pairs]
-    if len(left) == len(free):
-        pairs.update({entity.n: one.id for entity, one in zip(left, free, strict=True)})
+    unmatched = [entity for entity in members if entity.n not in pairs]
+    if len(unmatched) == len(free):
+        pairs.update({entity.n: child.id for entity, child in zip(unmatched, free, strict=True)})
     return pairs
 
 
-def _last_alike(members: Sequence[Planned], children: Sequence[SavedObject]) -> list[SavedObject]:
-    alike = [one for one in children if any(_alike(entity, one) for entity in members)]
+def _last_similar(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> list[SavedObject]:
+    alike = [child for child in children if any(_is_similar(entity, child) for entity in members)]
     return alike[-len(members) :]
 
 
 def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[SavedObject]:
-    asked = Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),))
-    return (one for one in objects(archive, asked) if one.type == kind)
+    query = Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),))
+    return (saved for saved in objects(archive, query) if saved.type == kind)
 
 
-def _alike(entity: Planned, one: SavedObject) -> bool:
+def _is_similar(entity: PlannedEntity, saved: SavedObject) -> bool:
     fields = metamodel().types[entity.type].fields
     for name, value in entity.fields.items():
         if name in _NOT_NATURAL or value is None or (name in fields and fields[name].save != "x"):
             continue
-        if fields[name].kind in ("string", "number", "boolean") and one.fields.get(name) != value:
+        if fields[name].kind in ("string", "number", "boolean") and saved.fields.get(name) != value:
             return False
     return True
 
 
-def _portions(items: Sequence[T]) -> Iterator[Sequence[T]]:
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), _KEYS_A_QUERY):
         yield items[start : start + _KEYS_A_QUERY]

@@ -1,4 +1,4 @@
-"""The sums of a run, counted from the plan and the journal together, in source records.
+"""Counts what became of every source record of a run, from the plan and the journal together.
 
 read = archived + already there + set aside + refused + skipped (+ still open while the run is under way).
 """
@@ -35,8 +35,8 @@ class Numbers:
     @property
     def add_up(self) -> bool:
         """True where nothing is unaccounted for."""
-        known = self.archived + self.already_there + self.set_aside + self.refused + self.skipped + self.open
-        return self.read == known
+        accounted = self.archived + self.already_there + self.set_aside + self.refused + self.skipped + self.open
+        return self.read == accounted
 
     def as_data(self) -> dict[str, int]:
         """The numbers by name, in the order they are shown."""
@@ -45,7 +45,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcome:
-    """What became of one source record; `entity` and `id` where it stands in the archive."""
+    """The outcome of one source record; `type` and `id` are those of its object in the archive, if it has one."""
 
     key: str
     state: str
@@ -82,33 +82,33 @@ SELECT count(*) FROM run.entity e JOIN record r ON r.root = e.n WHERE e.state = 
 
 
 def numbers(folder: RunFolder) -> Numbers:
-    """The sums as they stand now; safe to ask while a run is under way."""
-    with _both(folder) as db:
-        counted = dict(db.execute(f"SELECT {_STATE} AS state, count(*) {_JOINED} GROUP BY 1").fetchall())
+    """Counts the records of a run by outcome; safe to call while the run is under way."""
+    with _open_plan_and_journal(folder) as db:
+        counts = dict(db.execute(f"SELECT {_STATE} AS state, count(*) {_JOINED} GROUP BY 1").fetchall())
         doubt = db.execute("SELECT count(*) FROM run.chunk WHERE state = 'in_doubt'").fetchone()[0]
         size = db.execute("SELECT coalesce(sum(bytes), 0) FROM run.entity WHERE state = 'done'").fetchone()[0]
-        newer = db.execute(_NEW_VERSIONS).fetchone()[0] if counted.get("already_there") else 0
+        newer = db.execute(_NEW_VERSIONS).fetchone()[0] if counts.get("already_there") else 0
     # a state that there is not, in a journal that was damaged, is counted as nothing: then the numbers do not add up
-    known = {name: count for name, count in counted.items() if name in _OUTCOMES}
-    return Numbers(read=sum(counted.values()), in_doubt=doubt, bytes=size, new_versions=newer, **known)
+    counts_by_state = {name: count for name, count in counts.items() if name in _OUTCOMES}
+    return Numbers(read=sum(counts.values()), in_doubt=doubt, bytes=size, new_versions=newer, **counts_by_state)
 
 
 def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
     """Every record with one of these states (or all), in the order read, one at a time."""
-    where = f"WHERE {_STATE} IN ({','.join('?' * len(states))})" if states else ""
-    with _both(folder) as db:
+    condition = f"WHERE {_STATE} IN ({','.join('?' * len(states))})" if states else ""
+    with _open_plan_and_journal(folder) as db:
         rows = db.execute(
             f"SELECT r.key, {_STATE}, coalesce(l.code, r.code), coalesce(l.data, r.data), p.type, e.id"  # our own words
-            f" {_JOINED} {where} ORDER BY r.n",
+            f" {_JOINED} {condition} ORDER BY r.n",
             states,
         )
         for key, state, code, data, kind, archive_id in rows:
             yield RecordOutcome(key, state, code, orjson.loads(data) if data else {}, kind, archive_id)
 
 
-def placed(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
+def archive_ids(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
     """The keys of entities of these types and their ids in the archive, made by this run or found there."""
-    with _both(folder) as db:
+    with _open_plan_and_journal(folder) as db:
         marks = ",".join("?" * len(types))
         yield from db.execute(
             f"SELECT p.key, e.id FROM entity p JOIN run.entity e ON e.n = p.n"  # noqa: S608  # our own words
@@ -119,7 +119,7 @@ def placed(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
 
 def fault_counts(folder: RunFolder) -> dict[str, int]:
     """How many records were set aside or refused under each fault code."""
-    with _both(folder) as db:
+    with _open_plan_and_journal(folder) as db:
         rows = db.execute(
             f"SELECT coalesce(l.code, r.code) AS why, count(*) {_JOINED}"  # our own words
             f" WHERE {_STATE} IN ('set_aside', 'refused') GROUP BY why ORDER BY why"
@@ -127,28 +127,28 @@ def fault_counts(folder: RunFolder) -> dict[str, int]:
         return {str(code): count for code, count in rows}
 
 
-def planned_aside(folder: RunFolder, code: str | None = None) -> int:
+def count_planned_set_aside(folder: RunFolder, code: str | None = None) -> int:
     """How many records the plan itself set aside, with one code or any."""
-    with _both(folder) as db:
-        where, values = (" AND code = ?", (code,)) if code else ("", ())
-        row = db.execute(f"SELECT count(*) FROM record WHERE state = 'set_aside'{where}", values)  # noqa: S608  # our own words
+    with _open_plan_and_journal(folder) as db:
+        condition, values = (" AND code = ?", (code,)) if code else ("", ())
+        row = db.execute(f"SELECT count(*) FROM record WHERE state = 'set_aside'{condition}", values)  # noqa: S608  # our own words
         return int(row.fetchone()[0])
 
 
 @contextmanager
-def _both(folder: RunFolder) -> Iterator[sqlite3.Connection]:
+def _open_plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
     """The plan with the journal beside it, both read only; a run that never started has an empty journal.
 
     So has one that was stopped, by a kill or a full disk, before its tables were made.
     """
     with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
-        begun = folder.journal.exists()
-        if begun:
+        has_begun = folder.journal.exists()
+        if has_begun:
             db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
-            begun = db.execute("SELECT count(*) FROM run.sqlite_master").fetchone()[0] > 0
-            if not begun:
+            has_begun = db.execute("SELECT count(*) FROM run.sqlite_master").fetchone()[0] > 0
+            if not has_begun:
                 db.execute("DETACH run")
-        if not begun:
+        if not has_begun:
             db.execute("ATTACH ':memory:' AS run")
             db.execute("CREATE TABLE run.entity (n INTEGER, state TEXT, id TEXT, bytes INTEGER)")
             db.execute("CREATE TABLE run.left_out (bundle INTEGER, state TEXT, code TEXT, data TEXT)")

@@ -1,4 +1,4 @@
-"""Plans a load: reads the source, maps, checks, cuts, and freezes. Sends nothing.
+"""Plans a load: reads the source, maps its records, checks them, cuts shards and chunks, freezes. Sends nothing.
 
 The plan stands when plan.json does; a folder with a graph.db and no plan.json is what a killed planner left, and is
 planned anew. Single bad records are set aside; what makes the whole plan impossible is a PlanFault.
@@ -43,7 +43,7 @@ class Mapper(Protocol):
     """A compiled recipe."""
 
     def targets(self) -> tuple[Entity, ...]:
-        """What every record hangs under."""
+        """The spine: fonds, series and classes that every record hangs under."""
         ...
 
     def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
@@ -67,8 +67,8 @@ class FixedMapper(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be planned, and how. `codes` are the archive's own code lists where they could be asked."""
+class PlanSpec:
+    """The specification of a plan. `codes` are the archive's own code lists where they could be read."""
 
     source: Source
     mapper: Mapper
@@ -101,7 +101,7 @@ class PlanResult:
     packed: Packed | None = None
 
 
-def plan(what: Plan, folder: RunFolder, tell: Listener, now_s: Callable[[], float]) -> PlanResult:
+def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable[[], float]) -> PlanResult:
     """Makes the plan in `folder`. Raises UsageFault where one stands there, SourceGone, PlanFault, DiskFull."""
     if (folder.path / "plan.json").exists():
         raise UsageFault(what="plan-exists", where=str(folder.path))
@@ -111,24 +111,24 @@ def plan(what: Plan, folder: RunFolder, tell: Listener, now_s: Callable[[], floa
         store = GraphStore.create(folder.graph)
         try:
             with translated(folder.graph):
-                _fill(what, store, tell)
-                _drop_broken(what, store)
-                _refuse_losses(what, store, now_s)
-                cut(store, what.limits)
-                _remember(what, store)
+                _fill(spec, store, emit)
+                _drop_broken(spec, store)
+                _refuse_losses(spec, store, now_s)
+                cut(store, spec.limits)
+                _remember_facts(spec, store)
                 result = _freeze(store, folder, now_s)
         finally:
             store.close()
-    tell(Event("planned", {"records": dict(result.records), "entities": dict(result.entities)}))
+    emit(Event("planned", {"records": dict(result.records), "entities": dict(result.entities)}))
     return result
 
 
 def known_elements(accepted: Sequence[str]) -> tuple[str, ...]:
     """The elements whose loss is accepted. Raises UsageFault for what is no element of the form."""
     groups = xml_model("5.0").structure.groups
-    known = {element.name for group in groups.values() for element in group.elements}
+    element_names = {element.name for group in groups.values() for element in group.elements}
     for name in accepted:
-        if name.rpartition("/")[2] not in known:
+        if name.rpartition("/")[2] not in element_names:
             raise UsageFault(what="unknown-element", where=f"--accept-loss {name}")
     return tuple(accepted)
 
@@ -138,13 +138,13 @@ def _clear(folder: RunFolder) -> None:
         Path(f"{folder.graph}{suffix}").unlink(missing_ok=True)
 
 
-def _fill(what: Plan, store: GraphStore, tell: Listener) -> None:
-    fixed = what.mapper if isinstance(what.mapper, FixedMapper) else None
-    checks = EntityChecks(what.codes, fixed.new_codes if fixed else None)
-    builder = GraphBuilder(store, what.external_system, checks)
-    builder.targets(what.mapper.targets())
-    with _Earlier(what.since) as was_archived:
-        for read, item in enumerate(what.source.records(tell), 1):
+def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
+    fixed = spec.mapper if isinstance(spec.mapper, FixedMapper) else None
+    checks = EntityChecks(spec.codes, fixed.new_codes if fixed else None)
+    builder = GraphBuilder(store, spec.external_system, checks)
+    builder.targets(spec.mapper.targets())
+    with _EarlierRun(spec.since) as was_archived:
+        for read, item in enumerate(spec.source.records(emit), 1):
             if isinstance(item, Groundwork):
                 builder.targets(item.entities, item.notes)
             elif not isinstance(item, SourceRecord):
@@ -152,28 +152,28 @@ def _fill(what: Plan, store: GraphStore, tell: Listener) -> None:
             elif was_archived(item):
                 builder.add(AlreadyThere(item.key, item.contents))
             else:
-                builder.add(_mapped(what, item))
+                builder.add(_map_record(spec, item))
             if read % _TELL_EVERY == 0:
-                tell(Event("read", {"records": read}))
+                emit(Event("read", {"records": read}))
     builder.finish()
     if fixed is not None:
         store.forgive_dangling(LINK_LEFT_OUT)
         store.remember("needs", orjson.dumps(fixed.needs(), option=orjson.OPT_SORT_KEYS).decode())
 
 
-def _mapped(what: Plan, record: SourceRecord) -> Mapped | SetAside | Skipped:
-    if not what.hash_contents:
-        return what.mapper.map(record)
+def _map_record(spec: PlanSpec, record: SourceRecord) -> Mapped | SetAside | Skipped:
+    if not spec.hash_contents:
+        return spec.mapper.map(record)
     try:
-        contents = tuple(_hashed(what.source, content) for content in record.contents)
+        contents = tuple(_hash_content(spec.source, content) for content in record.contents)
     except OF_THE_PLACE:
         raise
     except SourceFault as fault:
         return SetAside(record.key, fault.code, dict(fault.data))
-    return what.mapper.map(replace(record, contents=contents))
+    return spec.mapper.map(replace(record, contents=contents))
 
 
-def _hashed(source: Source, content: Content) -> Content:
+def _hash_content(source: Source, content: Content) -> Content:
     with source.open(content) as stream:
         sha256 = sha256_of_stream(stream)
         if not stream.still_the_same():
@@ -181,44 +181,47 @@ def _hashed(source: Source, content: Content) -> Content:
     return replace(content, sha256=sha256)
 
 
-def _drop_broken(what: Plan, store: GraphStore) -> None:
+def _drop_broken(spec: PlanSpec, store: GraphStore) -> None:
     """Sets single records with structural faults aside; raises PlanFault for what is wrong with the whole."""
-    faults: list[StructureFault] = list(_first(structure_faults(store), 10_000))
+    faults: list[StructureFault] = list(_first_faults(structure_faults(store), 10_000))
     grave = [fault for fault in faults if fault.record is None or fault.type in _GRAVE_TYPES]
-    if grave or (what.strict and faults):
+    if grave or (spec.strict and faults):
         first = (grave or faults)[0]
         raise PlanFault(
-            where=f"{first.type}, recipe line {first.line}", why=first.why, code=first.code, count=len(grave or faults)
+            where=f"{first.type}, recipe line {first.line}",
+            why=first.reason,
+            code=first.code,
+            count=len(grave or faults),
         )
     store.db.execute("BEGIN")
     for fault in faults:
         bundle = store.entity(fault.entity).bundle
-        data = orjson.dumps({"why": fault.why, "type": fault.type, "line": fault.line}).decode()
+        data = orjson.dumps({"why": fault.reason, "type": fault.type, "line": fault.line}).decode()
         store.leave_out(fault.record or 0, bundle, fault.code, data)
     store.db.execute("COMMIT")
-    if what.strict and store.count("record", "state = 'set_aside'"):
+    if spec.strict and store.count("record", "state = 'set_aside'"):
         raise PlanFault(where=str(store.path), why="strict", count=store.count("record", "state = 'set_aside'"))
 
 
-def _refuse_losses(what: Plan, store: GraphStore, now_s: Callable[[], float]) -> None:
+def _refuse_losses(spec: PlanSpec, store: GraphStore, now_s: Callable[[], float]) -> None:
     """Raises LossNotAccepted where a grade or proof would be lost that nobody accepted; remembers who accepted what."""
     grave: Counter[str] = Counter()
-    for one in losses(store.db):
-        path = names(one.element)
+    for loss in losses(store.db):
+        path = names(loss.element)
         hit = next((name for name in _MUST_BE_ACCEPTED if name in path), None)
-        if hit is not None and not set(path).union({one.element}).intersection(what.accept_loss):
+        if hit is not None and not set(path).union({loss.element}).intersection(spec.accept_loss):
             grave[hit] += 1
     if grave:
-        told = ", ".join(f"{name} ({count})" for name, count in sorted(grave.items()))
+        text = ", ".join(f"{name} ({count})" for name, count in sorted(grave.items()))
         options = " ".join(f"--accept-loss {name}" for name in sorted(grave))
-        raise LossNotAccepted(where=told, options=options)
-    if what.accept_loss:
+        raise LossNotAccepted(where=text, options=options)
+    if spec.accept_loss:
         at = datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds")
-        accepted = {"fields": sorted(set(what.accept_loss)), "by": what.accepted_by, "at": at}
+        accepted = {"fields": sorted(set(spec.accept_loss)), "by": spec.accepted_by, "at": at}
         store.remember("accepted_loss", orjson.dumps(accepted, option=orjson.OPT_SORT_KEYS).decode())
 
 
-def _first(faults: Iterator[StructureFault], most: int) -> Iterator[StructureFault]:
+def _first_faults(faults: Iterator[StructureFault], most: int) -> Iterator[StructureFault]:
     seen: set[int] = set()
     for fault in faults:
         if fault.entity not in seen:
@@ -228,15 +231,15 @@ def _first(faults: Iterator[StructureFault], most: int) -> Iterator[StructureFau
             return
 
 
-def _remember(what: Plan, store: GraphStore) -> None:
-    identity = what.source.identity
+def _remember_facts(spec: PlanSpec, store: GraphStore) -> None:
+    identity = spec.source.identity
     facts = {
-        "external_system": what.external_system,
-        "recipe": what.recipe,
-        "zone": what.zone,
-        "close": "yes" if what.close else "no",
-        "follow": orjson.dumps({kind: list(names) for kind, names in what.follow.items()}).decode()
-        if what.follow
+        "external_system": spec.external_system,
+        "recipe": spec.recipe,
+        "zone": spec.zone,
+        "close": "yes" if spec.close else "no",
+        "follow": orjson.dumps({kind: list(names) for kind, names in spec.follow.items()}).decode()
+        if spec.follow
         else "",
         "source_kind": identity.kind,
         "source_where": identity.where,
@@ -271,8 +274,8 @@ def _freeze(store: GraphStore, folder: RunFolder, now_s: Callable[[], float]) ->
     return result
 
 
-class _Earlier:
-    """Knows what an earlier run archived: a record is unchanged where all its contents have the same size and time."""
+class _EarlierRun:
+    """An earlier run; a record is unchanged where its contents have the same size and time as in that."""
 
     def __init__(self, since: RunFolder | None) -> None:
         self._db: sqlite3.Connection | None = None

@@ -1,4 +1,4 @@
-"""The receipt of a bundle: what arrived, key by key, with the ids and checksums that the archive gives for it.
+"""The receipt of a bundle: every key that arrived, with its id and checksum in the archive.
 
 It is made on the receiving side once a verification found nothing wrong, sealed with a key of that side, and held on
 the sending side against the plan and against the checksum of every document that left.
@@ -38,8 +38,8 @@ ARRIVED = ("archived", "already_there")
 _BATCH = 500
 _SHA256_SIGNS = 64
 _LEFT = ("set_aside", "refused")
-_TOLD = frozenset({*_LEFT, "not_there"}) | NOT_COMPARABLE
-_STANDING = ("Dokument", "Dokumentversjon")
+_ACCOUNTED_REASONS = frozenset({*_LEFT, "not_there"}) | NOT_COMPARABLE
+_DOCUMENT_ROWS = ("Dokument", "Dokumentversjon")
 
 _DOCUMENTS = """
 SELECT c.entity, e.state, e.id, e.sha256 FROM graph.content c
@@ -64,8 +64,8 @@ def answers_for(verified: Verified) -> bool:
     is as it was sent; what was set aside or refused is told as such."""
     if verified.depth != "bytes" or verified.verdict == "not_verified" or verified.left_by_choice:
         return False
-    rows = (verified.row(name) for name in (RECORDS, KEYS, FILES, *_STANDING))
-    return not any(count for row in rows for reason, count in row.left.items() if reason not in _TOLD)
+    rows = (verified.row(name) for name in (RECORDS, KEYS, FILES, *_DOCUMENT_ROWS))
+    return not any(count for row in rows for reason, count in row.left.items() if reason not in _ACCOUNTED_REASONS)
 
 
 def write_receipt(order: ReceiptOrder, verified: Verified, archive: Archive, *, now_s: Callable[[], float]) -> str:
@@ -79,8 +79,8 @@ def write_receipt(order: ReceiptOrder, verified: Verified, archive: Archive, *, 
     origin = read_origin(index)
     with closing(order.folder.open_graph()), closing(order.folder.open_journal()) as journal:
         identity = journal.meta("archive") or ""
-    made = datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds")
-    said = {
+    sealed_at = datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds")
+    statement = {
         "bundle": origin.id,
         "seal": origin.seal,
         "plan": order.folder.plan()["sha256"],
@@ -91,20 +91,26 @@ def write_receipt(order: ReceiptOrder, verified: Verified, archive: Archive, *, 
         "compared": {name: list(pair) for name, pair in verified.compared.items()},
         "numbers": verified.numbers.as_data(),
     }
-    own = str(uuid.uuid4())
-    wanted = SealOrder(order.target, "receipt", own, made, order.signer, order.by)
-    files: list[File] = [(ITEMS, lambda: _opened(_Lines(_items(order.folder, archive))), None, "")]
+    receipt_id = str(uuid.uuid4())
+    seal_order = SealOrder(order.target, "receipt", receipt_id, sealed_at, order.signer, order.by)
+    files: list[File] = [(ITEMS, lambda: _open_lines(_Lines(_items(order.folder, archive))), None, "")]
     if verified.certificate is not None:
         files.append((PAGE, lambda: _page(verified), None, ""))
-    seal_package(iter(files), wanted, lambda listed: said)
-    return own
+    seal_package(iter(files), seal_order, lambda _listed: statement)
+    return receipt_id
 
 
 def _items(folder: RunFolder, archive: Archive) -> Iterator[bytes]:
     """A line for each record that was read, then one for each document that stands."""
-    for one in outcomes(folder):
-        told = {"key": one.key, "state": one.state, "type": one.type, "id": one.id, "code": one.code}
-        yield orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
+    for outcome in outcomes(folder):
+        line_data = {
+            "key": outcome.key,
+            "state": outcome.state,
+            "type": outcome.type,
+            "id": outcome.id,
+            "code": outcome.code,
+        }
+        yield orjson.dumps(line_data, option=orjson.OPT_APPEND_NEWLINE)
     with closing(sqlite3.connect("", uri=True, isolation_level=None)) as db:
         for name, path in (("graph", folder.graph), ("run", folder.journal)):
             db.execute(f"ATTACH ? AS {name}", (f"{path.resolve().as_uri()}?mode=ro",))
@@ -120,18 +126,18 @@ def _items(folder: RunFolder, archive: Archive) -> Iterator[bytes]:
 
 
 def _checksums(archive: Archive, ids: list[str]) -> dict[str, tuple[str | None, int | None]]:
-    """What the archive says now of these versions: checksum and size."""
-    found: dict[str, tuple[str | None, int | None]] = {}
-    for one in lookup.objects_of_ids(archive, "Dokumentversjon", ids):
-        size = one.fields.get("filstoerrelse")
-        checksum = str(one.fields.get("sjekksum") or "").lower()
-        told = checksum if len(checksum) == _SHA256_SIGNS else None
-        found[one.id] = (told, int(str(size)) if size is not None else None)
-    return found
+    """Reads the checksum and size of document versions from the archive."""
+    checksums: dict[str, tuple[str | None, int | None]] = {}
+    for version in lookup.objects_of_ids(archive, "Dokumentversjon", ids):
+        size = version.fields.get("filstoerrelse")
+        checksum = str(version.fields.get("sjekksum") or "").lower()
+        sha256 = checksum if len(checksum) == _SHA256_SIGNS else None
+        checksums[version.id] = (sha256, int(str(size)) if size is not None else None)
+    return checksums
 
 
 @contextmanager
-def _opened(lines: _Lines) -> Iterator[Readable]:
+def _open_lines(lines: _Lines) -> Iterator[Readable]:
     yield lines
 
 
@@ -147,64 +153,66 @@ class _Lines:
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._lines = iter(lines)
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
-        wanted = BLOCK_BYTES if size < 0 else size
-        while len(self._held) < wanted:
+        wanted_bytes = BLOCK_BYTES if size < 0 else size
+        while len(self._buffer) < wanted_bytes:
             line = next(self._lines, None)
             if line is None:
                 break
-            self._held += line
-        block = bytes(self._held[:wanted])
-        del self._held[:wanted]
+            self._buffer += line
+        block = bytes(self._buffer[:wanted_bytes])
+        del self._buffer[:wanted_bytes]
         return block
 
 
 # the sending side
 
 
-def check_receipt(sealed: Sealed, folder: RunFolder, known: Deliveries, *, tell: Listener) -> tuple[Verified, Receipt]:
+def check_receipt(
+    sealed: Sealed, folder: RunFolder, deliveries_log: Deliveries, *, emit: Listener
+) -> tuple[Verified, Receipt]:
     """Holds a proven receipt against the run whose bundle it is of. Findings are V4xx; it is good where there are none.
 
     Raises `UsageFault` where nothing of the run was sealed, `PlanChanged`, `SealBroken` for lines that cannot be read.
     """
-    if not known.any_sealed():
+    if not deliveries_log.any_sealed():
         raise UsageFault(what="nothing-sealed", where=str(folder.path))
-    sealed.prove(tell)
-    said = sealed.seal.said
-    numbers = _numbers(said.get("numbers"), sealed.where)
+    sealed.prove(emit)
+    statement = sealed.seal.said
+    numbers = _numbers(statement.get("numbers"), sealed.where)
     result = Verified("receipt", numbers)
-    bundle = known.bundle(str(said.get("bundle")))
+    bundle = deliveries_log.bundle(str(statement.get("bundle")))
     with closing(folder.open_graph()):
         plan = str(folder.plan()["sha256"])
-    if bundle is None or bundle.seal != said.get("seal"):
-        result.differ(SUMS, "V401", "", str(said.get("bundle")))
-    if said.get("plan") != plan:
-        result.differ(SUMS, "V402", "", str(said.get("plan")))
+    if bundle is None or bundle.seal != statement.get("seal"):
+        result.differ(SUMS, "V401", "", str(statement.get("bundle")))
+    if statement.get("plan") != plan:
+        result.differ(SUMS, "V402", "", str(statement.get("plan")))
     if not result.differences:
-        with _Bench(folder, known.path) as bench:
-            bench.take(_told(sealed), sealed.where)
-            bench.compare(str(said["bundle"]), numbers, result)
+        with _ReceiptCheck(folder, deliveries_log.path) as check:
+            check.add_lines(_receipt_lines(sealed), sealed.where)
+            check.compare(str(statement["bundle"]), numbers, result)
     receipt = Receipt(
         sealed.seal.id,
-        str(said.get("bundle")),
+        str(statement.get("bundle")),
         sealed.seal.made,
-        str(said.get("archive")),
-        str(said.get("identity")),
+        str(statement.get("archive")),
+        str(statement.get("identity")),
         numbers,
     )
     return result, receipt
 
 
-class _Bench:
-    """Plan, what was sealed and what the receipt says, side by side."""
+class _ReceiptCheck:
+    """Compares a receipt with the plan and with what was sealed, in one SQLite connection."""
 
     def __init__(self, folder: RunFolder, deliveries: Path) -> None:
         self._paths = {"graph": folder.graph, "sent": deliveries}
 
-    def __enter__(self) -> _Bench:
+    def __enter__(self) -> _ReceiptCheck:
         self.db = sqlite3.connect("", uri=True, isolation_level=None)
         for name, path in self._paths.items():
             self.db.execute(f"ATTACH ? AS {name}", (f"{path.resolve().as_uri()}?mode=ro",))
@@ -215,33 +223,33 @@ class _Bench:
     def __exit__(self, *_: object) -> None:
         self.db.close()
 
-    def take(self, told: Iterable[Mapping[str, object]], where: str) -> None:
-        """Every line of the receipt."""
+    def add_lines(self, lines: Iterable[Mapping[str, object]], receipt_name: str) -> None:
+        """Reads every line of the receipt into tables."""
         db = self.db
         db.execute("BEGIN")
-        for one in told:
-            if "key" in one:
+        for line in lines:
+            if "key" in line:
                 db.execute(
                     "INSERT INTO item VALUES (?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET times = times + 1",
-                    (str(one["key"]), str(one.get("state")), one.get("id")),
+                    (str(line["key"]), str(line.get("state")), line.get("id")),
                 )
-            elif "document" in one:
-                row = (one["document"], one.get("sha256"), one.get("size"), one.get("id"))
+            elif "document" in line:
+                row = (line["document"], line.get("sha256"), line.get("size"), line.get("id"))
                 db.execute("INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)", row)
             else:
-                raise SealBroken(where=where, why="seal-unreadable", name=ITEMS)
+                raise SealBroken(where=receipt_name, why="seal-unreadable", name=ITEMS)
         db.execute("COMMIT")
 
     def compare(self, bundle: str, numbers: Numbers, result: Verified) -> None:
-        """Each key once, with an outcome that its plan allows; each document with the checksum it left with."""
+        """Checks that each key has one possible outcome, and each document the checksum that it was sent with."""
         db = self.db
-        planned = self._records(result)
+        record_count = self._records(result)
         self._documents(bundle, result)
         states = dict(db.execute("SELECT state, count(*) FROM item GROUP BY state").fetchall())
-        told = {name: getattr(numbers, name) for name in (*ARRIVED, *_LEFT, "skipped", "open")}
-        if any(states.pop(name, 0) != count for name, count in told.items()) or states or numbers.open:
-            result.differ(SUMS, "V407", "", str(told))
-        if not numbers.add_up or numbers.read != planned:
+        counts = {name: getattr(numbers, name) for name in (*ARRIVED, *_LEFT, "skipped", "open")}
+        if any(states.pop(name, 0) != count for name, count in counts.items()) or states or numbers.open:
+            result.differ(SUMS, "V407", "", str(counts))
+        if not numbers.add_up or numbers.read != record_count:
             result.differ(SUMS, "V407", "", str(numbers.read))
 
     def _records(self, result: Verified) -> int:
@@ -251,14 +259,14 @@ class _Bench:
             "SELECT r.key, r.state, r.root, i.state, i.id, i.times FROM graph.record r"
             " LEFT JOIN item i ON i.key = r.key ORDER BY r.n"
         )
-        planned = 0
+        record_count = 0
         for key, plan_state, root, state, archive_id, times in rows:
-            planned += 1
+            record_count += 1
             if state is None:
                 result.differ(RECORDS, "V403", key)
             elif times > 1:
                 result.differ(RECORDS, "V404", key)
-            elif not _may_be(plan_state, root, state, archive_id):
+            elif not _is_possible(plan_state, root, state, archive_id):
                 result.differ(RECORDS, "V405", key, str(state))
             else:
                 result.agree(RECORDS)
@@ -266,7 +274,7 @@ class _Bench:
             "SELECT i.key FROM item i LEFT JOIN graph.record r ON r.key = i.key WHERE r.n IS NULL"
         ):
             result.differ(RECORDS, "V404", key)
-        return planned
+        return record_count
 
     def _documents(self, bundle: str, result: Verified) -> None:
         rows = self.db.execute(
@@ -276,50 +284,50 @@ class _Bench:
             " WHERE s.bundle = ? AND i.state IN ('archived', 'already_there') ORDER BY s.n",
             (bundle,),
         )
-        for key, ours, size, theirs, their_size in rows:
-            if theirs == ours and their_size in (None, size):
+        for key, sent_sha256, size, archive_sha256, their_size in rows:
+            if archive_sha256 == sent_sha256 and their_size in (None, size):
                 result.agree(FILES)
             else:
-                result.differ(FILES, "V406", key, str(theirs or ""))
+                result.differ(FILES, "V406", key, str(archive_sha256 or ""))
 
 
-def _may_be(planned: str, root: int | None, state: str, archive_id: str | None) -> bool:
-    """Whether a record that was planned so can have this outcome."""
-    if planned != "mapped":
-        return state == planned
+def _is_possible(plan_state: str, root: int | None, state: str, archive_id: str | None) -> bool:
+    """Whether a record with this plan state can have this outcome."""
+    if plan_state != "mapped":
+        return state == plan_state
     if state in ARRIVED:
         return root is None or bool(archive_id)
     return state in _LEFT
 
 
-def told_records(sealed: Sealed) -> Iterator[Mapping[str, object]]:
+def receipt_records(sealed: Sealed) -> Iterator[Mapping[str, object]]:
     """What a proven receipt tells of each record: its key, state, type, id and code."""
-    return (one for one in _told(sealed) if "key" in one)
+    return (line for line in _receipt_lines(sealed) if "key" in line)
 
 
-def _told(sealed: Sealed) -> Iterator[Mapping[str, object]]:
-    held = b""
+def _receipt_lines(sealed: Sealed) -> Iterator[Mapping[str, object]]:
+    remainder = b""
     with sealed.open(ITEMS) as content:
         while block := content.read(BLOCK_BYTES):
-            *whole, held = (held + block).split(b"\n")
+            *whole, remainder = (remainder + block).split(b"\n")
             for line in whole:
-                yield _line(line, sealed.where)
-    if held:
+                yield _parse_line(line, sealed.where)
+    if remainder:
         raise SealBroken(where=sealed.where, why="seal-unreadable", name=ITEMS)
 
 
-def _line(line: bytes, where: str) -> Mapping[str, object]:
+def _parse_line(line: bytes, receipt_name: str) -> Mapping[str, object]:
     try:
-        found = orjson.loads(line)
+        value = orjson.loads(line)
     except ValueError as error:
-        raise SealBroken(where=where, why="seal-unreadable", name=ITEMS) from error
-    if not isinstance(found, dict):
-        raise SealBroken(where=where, why="seal-unreadable", name=ITEMS)
-    return found
+        raise SealBroken(where=receipt_name, why="seal-unreadable", name=ITEMS) from error
+    if not isinstance(value, dict):
+        raise SealBroken(where=receipt_name, why="seal-unreadable", name=ITEMS)
+    return value
 
 
-def _numbers(found: object, where: str) -> Numbers:
+def _numbers(value: object, receipt_name: str) -> Numbers:
     try:
-        return Numbers(**{str(name): int(count) for name, count in dict(found).items()})  # type: ignore[call-overload]  # judged here
+        return Numbers(**{str(name): int(count) for name, count in dict(value).items()})  # type: ignore[call-overload]  # judged here
     except (TypeError, ValueError) as error:
-        raise SealBroken(where=where, why="seal-unreadable", name="numbers") from error
+        raise SealBroken(where=receipt_name, why="seal-unreadable", name="numbers") from error

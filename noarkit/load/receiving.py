@@ -30,25 +30,25 @@ from noarkit.sources.sealed.index import INDEX, Held, Origin, move_origin, read_
 _MOST_PLAN_BYTES = 16 * 1024 * 1024
 
 
-def receive(path: Path, folder: RunFolder, trusted: Sequence[PublicKey], tell: Listener) -> PlanResult:
+def receive(path: Path, folder: RunFolder, trusted: Sequence[PublicKey], emit: Listener) -> PlanResult:
     """Makes the run `folder` of the bundle at `path`, or takes up the one that was made of it before.
 
     Raises `SealBroken`, `UsageFault` where the run is of another bundle or plan, `PlanChanged`, `DiskFull`.
     """
-    with open_sealed(path, trusted, "bundle") as sealed:
+    with open_sealed(path, trusted, "bundle") as bundle:
         if (folder.path / "plan.json").exists():
-            _take_up(sealed, path, folder)
-            return planned(folder)
-        tell(Event("bundle", {"id": sealed.seal.id, "key": sealed.key.fingerprint, "files": sealed.seal.files}))
-        sealed.prove(tell)
+            _check_same_bundle(bundle, path, folder)
+            return read_plan_result(folder)
+        emit(Event("bundle", {"id": bundle.seal.id, "key": bundle.key.fingerprint, "files": bundle.seal.files}))
+        bundle.prove(emit)
         folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         with folder.locked(), no_room(folder.graph):
             _clear(folder)
-            plan = _bring(sealed, folder)
-            _index(sealed, path, folder)
+            plan = _copy_plan(bundle, folder)
+            _write_index(bundle, path, folder)
             sync_folder(folder.path)
             folder.write_plan(plan)
-    return planned(folder)
+    return read_plan_result(folder)
 
 
 def is_received(folder: RunFolder) -> bool:
@@ -56,7 +56,7 @@ def is_received(folder: RunFolder) -> bool:
     return (folder.path / INDEX).is_file()
 
 
-def planned(folder: RunFolder) -> PlanResult:
+def read_plan_result(folder: RunFolder) -> PlanResult:
     """What a run holds, as its planner said it."""
     plan = folder.plan()
     with closing(GraphStore.open(folder.graph)) as graph:
@@ -72,7 +72,7 @@ def planned(folder: RunFolder) -> PlanResult:
     )
 
 
-def _take_up(sealed: Sealed, path: Path, folder: RunFolder) -> None:
+def _check_same_bundle(sealed: Sealed, path: Path, folder: RunFolder) -> None:
     """The same bundle again, perhaps from elsewhere. Its documents are proven one by one when they are read."""
     if not is_received(folder):
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
@@ -91,7 +91,7 @@ def _clear(folder: RunFolder) -> None:
             (folder.path / f"{name}{suffix}").unlink(missing_ok=True)
 
 
-def _bring(sealed: Sealed, folder: RunFolder) -> dict[str, object]:
+def _copy_plan(sealed: Sealed, folder: RunFolder) -> dict[str, object]:
     """Copies the plan; what plan.json shall say."""
     for name in (FROZEN[1], REPORT, BROUGHT_FILE):
         if sealed.find(f"{PLAN}/{name}") is not None:
@@ -123,7 +123,7 @@ def _copy(sealed: Sealed, name: str, target: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _index(sealed: Sealed, path: Path, folder: RunFolder) -> None:
+def _write_index(sealed: Sealed, path: Path, folder: RunFolder) -> None:
     seal = sealed.seal
     origin = Origin(
         str(path.absolute()), seal.id, sealed.sha256, sealed.key.fingerprint, sealed.packed, seal.made, seal.by
@@ -134,36 +134,36 @@ def _index(sealed: Sealed, path: Path, folder: RunFolder) -> None:
 
 def _documents(sealed: Sealed, graph: GraphStore) -> Iterator[Held]:
     """Every content of the plan with its document. Just these are in the bundle, or it is told why they are not."""
-    left_out = _left_out(sealed)
-    found = 0
+    left_out = _read_left_out(sealed)
+    document_count = 0
     for n, locator in graph.db.execute("SELECT entity, locator FROM content ORDER BY entity"):
         name = document_name(n)
-        listed = sealed.find(name)
-        if listed is not None:
-            found += 1
-            yield Held(str(locator), sealed.lies(name), listed.sha256)
+        member = sealed.find(name)
+        if member is not None:
+            document_count += 1
+            yield Held(str(locator), sealed.lies(name), member.sha256)
         elif n in left_out:
             code, data = left_out[n]
             yield Held(str(locator), code=code, data=data)
         else:
             raise SealBroken(where=sealed.where, why="seal-plan", name=name)
-    if found != sum(1 for one in sealed.files() if one.name.startswith(f"{DOCUMENTS}/")):
+    if document_count != sum(1 for file in sealed.files() if file.name.startswith(f"{DOCUMENTS}/")):
         raise SealBroken(where=sealed.where, why="seal-plan", name=DOCUMENTS)
 
 
-def _left_out(sealed: Sealed) -> dict[int, tuple[str, dict[str, object]]]:
+def _read_left_out(sealed: Sealed) -> dict[int, tuple[str, dict[str, object]]]:
     """What the sender could not have: a small part, or there would be no bundle."""
-    found: dict[int, tuple[str, dict[str, object]]] = {}
+    left_out: dict[int, tuple[str, dict[str, object]]] = {}
     with sealed.open(LEFT_OUT) as content:
         text = b"".join(iter(lambda: content.read(BLOCK_BYTES), b""))
     try:
         for line in text.splitlines():
-            told = orjson.loads(line)
-            found[int(told["document"])] = (str(told["code"]), dict(told["data"]))
+            entry = orjson.loads(line)
+            left_out[int(entry["document"])] = (str(entry["code"]), dict(entry["data"]))
     except (ValueError, KeyError, TypeError) as error:
         raise SealBroken(where=sealed.where, why="seal-plan", name=LEFT_OUT) from error
-    return found
+    return left_out
 
 
-def _counts(found: object) -> dict[str, int]:
-    return {str(name): int(str(count)) for name, count in found.items()} if isinstance(found, dict) else {}
+def _counts(value: object) -> dict[str, int]:
+    return {str(name): int(str(count)) for name, count in value.items()} if isinstance(value, dict) else {}

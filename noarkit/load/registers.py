@@ -1,4 +1,4 @@
-"""Sees to it that the archive has the codes and business fields that a plan needs, before anything is loaded.
+"""Makes the codes and business-specific fields that a plan needs and the archive lacks, before anything is loaded.
 
 A code that the archive knows by name under another code is used as the archive has it; one that it does not know is
 made where the account may edit lists. What is missing and may not be made stops the run by name.
@@ -30,9 +30,9 @@ def prepare(archive: Archive, graph: GraphStore, *, rehearsal: bool) -> Codes:
     if not codes and not groups:
         return {}
     administration = Administration(archive)
-    instead = _codes(administration, codes, rehearsal=rehearsal)
+    instead = _prepare_codes(administration, codes, rehearsal=rehearsal)
     if groups:
-        _groups(administration, groups, needs.get("names") or {}, rehearsal=rehearsal)
+        _make_groups(administration, groups, needs.get("names") or {}, rehearsal=rehearsal)
     return instead
 
 
@@ -41,69 +41,75 @@ def needed_lists(graph: GraphStore) -> frozenset[str]:
     return frozenset(orjson.loads(graph.meta("needs") or "{}").get("codes") or {})
 
 
-def _codes(administration: Administration, wanted: Mapping[str, Mapping[str, list[str]]], *, rehearsal: bool) -> Codes:
+def _prepare_codes(
+    administration: Administration, codes_by_list: Mapping[str, Mapping[str, list[str]]], *, rehearsal: bool
+) -> Codes:
     instead: dict[str, dict[str, str]] = {}
-    standing = _standing(administration) if wanted else {}
-    for list_name, codes in wanted.items():
-        listed = standing.get(list_name, {})
-        by_name = {one.name.casefold(): one for one in listed.values()}
+    existing_by_list = _existing_codes(administration) if codes_by_list else {}
+    for list_name, codes in codes_by_list.items():
+        existing = existing_by_list.get(list_name, {})
+        by_name = {entry.name.casefold(): entry for entry in existing.values()}
         for code, (name, authority) in codes.items():
-            known = listed.get(code)
-            if known is not None and known.name == name:
+            existing_code = existing.get(code)
+            if existing_code is not None and existing_code.name == name:
                 continue
-            theirs = by_name.get(name.casefold())
-            if theirs is not None:
-                instead.setdefault(list_name, {})[code] = theirs.code
+            archive_code = by_name.get(name.casefold())
+            if archive_code is not None:
+                instead.setdefault(list_name, {})[code] = archive_code.code
                 continue
-            free = _free(code, listed)
+            free = _free_code(code, existing)
             if free != code:
                 instead.setdefault(list_name, {})[code] = free
             if not rehearsal:
-                _made(administration, list_name, ListedCode(free, name, authority=authority))
+                _make_code(administration, list_name, ListedCode(free, name, authority=authority))
     return instead
 
 
-def _free(code: str, taken: Mapping[str, ListedCode]) -> str:
-    """A code that no other name has."""
+def _free_code(code: str, taken_codes: Mapping[str, ListedCode]) -> str:
+    """A variant of a code that is not taken yet."""
     tries, free = 1, code
-    while free in taken:
+    while free in taken_codes:
         tries += 1
         free = f"{code} ({tries})"
     return free
 
 
-def _made(administration: Administration, list_name: str, code: ListedCode) -> None:
+def _make_code(administration: Administration, list_name: str, code: ListedCode) -> None:
     try:
         administration.put_code(list_name, code)
     except NotAllowed as fault:
         raise NotAllowed(call="put_code", description=f"code-missing {list_name}: {code.name}") from fault
 
 
-def _standing(administration: Administration) -> dict[str, dict[str, ListedCode]]:
+def _existing_codes(administration: Administration) -> dict[str, dict[str, ListedCode]]:
     types = metamodel().types
-    lists = {(name, one.name): one.code_list for name, kind in types.items() for one in kind.fields.values()}
-    found: dict[str, dict[str, ListedCode]] = {}
-    for one in administration.code_lists():
-        list_name = lists.get((one.type, one.field))
+    lists = {
+        (name, code_list.name): code_list.code_list
+        for name, kind in types.items()
+        for code_list in kind.fields.values()
+    }
+    codes_by_list: dict[str, dict[str, ListedCode]] = {}
+    for code_list in administration.code_lists():
+        list_name = lists.get((code_list.type, code_list.field))
         if list_name:
-            found.setdefault(list_name, {}).update({value.code: value for value in one.values})
-    return found
+            codes_by_list.setdefault(list_name, {}).update({value.code: value for value in code_list.values})
+    return codes_by_list
 
 
-def _groups(
+def _make_groups(
     administration: Administration,
-    wanted: Mapping[str, Mapping[str, BusinessKind]],
+    groups_needed: Mapping[str, Mapping[str, BusinessKind]],
     names: Mapping[str, str],
     *,
     rehearsal: bool,
 ) -> None:
-    there = {group.id: {one.id for one in group.fields} for group in administration.business_groups()}
-    for group, fields in wanted.items():
-        missing = {name: kind for name, kind in fields.items() if name not in there.get(group, ())}
-        if rehearsal or (group in there and not missing):
+    fields_by_group = {group.id: {entry.id for entry in group.fields} for group in administration.business_groups()}
+    for group, fields in groups_needed.items():
+        missing = {name: kind for name, kind in fields.items() if name not in fields_by_group.get(group, ())}
+        if rehearsal or (group in fields_by_group and not missing):
             continue
         try:
-            if group not in there:
+            if group not in fields_by_group:
                 administration.put_business_group(BusinessGroup(group, names.get(group, group)))
             for name, kind in missing.items():
                 administration.put_business_field(group, BusinessField(name, names.get(f"{group}/{name}", name), kind))

@@ -1,4 +1,4 @@
-"""What became of records that are in the archive already: which of their documents have other bytes now.
+"""Finds the changed documents of records that are in the archive already.
 
 A document whose bytes match no version the archive holds for its record gets a new version, and a document more than
 the archive holds is made; nothing else of a record that is there is touched.
@@ -13,24 +13,24 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query
 from noarkit.errors import SourceFault
-from noarkit.graph.store import GraphStore, Planned
-from noarkit.load.contents import Contents
+from noarkit.graph.store import GraphStore, PlannedEntity
+from noarkit.load.contents import ContentUploader
 from noarkit.sources.port import OF_THE_PLACE
 
 _IDS_A_QUERY = 100
 
 
 @dataclass(slots=True)
-class Revisited:
-    """`new` are planned documents and versions to make; `known` the archive's ids of those that are there."""
+class DocumentChanges:
+    """`new` are planned documents and versions to make; `known_ids` the archive's ids of existing ones."""
 
     new: set[int] = field(default_factory=set)
-    known: dict[int, str] = field(default_factory=dict)
+    known_ids: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """What the archive holds for one record: its documents in order, and its versions by checksum."""
+class _ArchivedDocuments:
+    """The documents of one record in the archive, in order, and its versions by checksum."""
 
     documents: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
@@ -38,26 +38,26 @@ class _Held:
 
 def changed_versions(
     archive: Archive,
-    contents: Contents,
+    contents: ContentUploader,
     graph: GraphStore,
-    entities: Sequence[Planned],
+    entities: Sequence[PlannedEntity],
     records: Mapping[int, str],
-) -> tuple[Revisited, dict[int, SourceFault]]:
-    """Compares planned contents of records that are there with what the archive holds; faults are by version.
+) -> tuple[DocumentChanges, dict[int, SourceFault]]:
+    """Compares the planned contents of archived records with the archive's checksums; faults are by version.
 
     `entities` may be some of a record's: what an earlier chunk held of it is known from the plan.
     """
-    held = _held(archive, list(records.values()))
-    revisited = Revisited()
+    archived = _read_archived_documents(archive, list(records.values()))
+    revisited = DocumentChanges()
     faults: dict[int, SourceFault] = {}
     new_documents: set[int] = set()
-    owners: dict[int, _Held] = {}
+    owners: dict[int, _ArchivedDocuments] = {}
     for record, archive_id in records.items():
-        there = held.get(archive_id, _Held())
+        documents = archived.get(archive_id, _ArchivedDocuments())
         for place, document in enumerate(graph.children(record, "Dokument")):
-            owners[document] = there
-            if place < len(there.documents):
-                revisited.known[document] = there.documents[place]
+            owners[document] = documents
+            if place < len(documents.documents):
+                revisited.known_ids[document] = documents.documents[place]
             else:
                 new_documents.add(document)
     for entity in entities:
@@ -65,46 +65,48 @@ def changed_versions(
             revisited.new.add(entity.n)
         elif entity.type == "Dokumentversjon" and entity.parent in owners:
             try:
-                found = _version_of(entity, owners[entity.parent], contents, graph)
+                version = _version_of(entity, owners[entity.parent], contents, graph)
             except OF_THE_PLACE:
                 raise
             except SourceFault as fault:
                 faults[entity.n] = fault
                 continue
-            if found is None:
+            if version is None:
                 revisited.new.add(entity.n)
             else:
-                revisited.known[entity.n] = found
+                revisited.known_ids[entity.n] = version
     return revisited, faults
 
 
-def _version_of(entity: Planned, there: _Held, contents: Contents, graph: GraphStore) -> str | None:
+def _version_of(
+    entity: PlannedEntity, documents: _ArchivedDocuments, contents: ContentUploader, graph: GraphStore
+) -> str | None:
     """The archive's version with the bytes that this one has now; one planned without bytes stands as it is."""
     content = graph.content(entity.n)
-    return "" if content is None else there.versions.get(content.sha256 or contents.sha256(content))
+    return "" if content is None else documents.versions.get(content.sha256 or contents.sha256(content))
 
 
-def _held(archive: Archive, records: list[str]) -> dict[str, _Held]:
-    held: dict[str, _Held] = {}
+def _read_archived_documents(archive: Archive, records: list[str]) -> dict[str, _ArchivedDocuments]:
+    archived: dict[str, _ArchivedDocuments] = {}
     for start in range(0, len(records), _IDS_A_QUERY):
         owners: dict[str, str] = {}
-        some = records[start : start + _IDS_A_QUERY]
-        for document in objects(archive, _under("Dokument", "refRegistrering", some)):
+        batch = records[start : start + _IDS_A_QUERY]
+        for document in objects(archive, _query_below("Dokument", "refRegistrering", batch)):
             record = document.links.get("refRegistrering", "")
             owners[document.id] = record
-            held.setdefault(record, _Held()).documents.append(document.id)
+            archived.setdefault(record, _ArchivedDocuments()).documents.append(document.id)
         ids = list(owners)
         for first in range(0, len(ids), _IDS_A_QUERY):
             for version in objects(
-                archive, _under("Dokumentversjon", "refDokument", ids[first : first + _IDS_A_QUERY])
+                archive, _query_below("Dokumentversjon", "refDokument", ids[first : first + _IDS_A_QUERY])
             ):
                 record = owners.get(version.links.get("refDokument", ""), "")
                 checksum = str(version.fields.get("sjekksum", "")).lower()
-                held.setdefault(record, _Held()).versions.setdefault(checksum, version.id)
-    return held
+                archived.setdefault(record, _ArchivedDocuments()).versions.setdefault(checksum, version.id)
+    return archived
 
 
-def _under(kind: str, link: str, ids: list[str]) -> Query:
-    parameters = {f"@p{i}": one for i, one in enumerate(ids)}
-    where = " || ".join(f"{link}.id = {name}" for name in parameters)
-    return Query(kind, where, parameters, order=(("id", "asc"),))
+def _query_below(kind: str, link: str, ids: list[str]) -> Query:
+    parameters = {f"@p{i}": object_id for i, object_id in enumerate(ids)}
+    condition = " || ".join(f"{link}.id = {name}" for name in parameters)
+    return Query(kind, condition, parameters, order=(("id", "asc"),))

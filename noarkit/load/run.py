@@ -1,4 +1,4 @@
-"""A run from first to last: lock, frozen plan, preflight, doubt of the last time, shards, sums.
+"""Runs a load from start to end: lock, frozen plan, preflight, doubts of the last attempt, shards, numbers.
 
 The same call again goes on where the last one stopped; there is no other way to resume.
 """
@@ -15,7 +15,7 @@ from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.load import preflight, registers
 from noarkit.load.clocks import Clocks, system_clocks
-from noarkit.load.coordinator import Coordinator, Given, Stopping, Workers
+from noarkit.load.coordinator import Coordinator, CoordinatorDeps, StopRequest, Workers
 from noarkit.load.folder import RunFolder
 from noarkit.load.follow import follow
 from noarkit.load.history import keep_history
@@ -25,12 +25,12 @@ from noarkit.load.numbers import Numbers, numbers
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """How a run treats its archive. `where` names the archive for people; `deadline_s` is how long the archive may
+class LoadSettings:
+    """Settings of a load. `archive_name` is the archive's name for people; `deadline_s` is how long the archive may
     still commit after a client gave up (0 where its process is known to be gone). A `rehearsal` proves nothing about
     the archive beforehand, because that would write."""
 
-    where: str
+    archive_name: str
     deadline_s: float = 60.0
     settle_pause_s: float = 1.0
     limits: Callable[[], None] = lambda: None
@@ -39,8 +39,8 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """What a run came to."""
+class LoadResult:
+    """The result of a load."""
 
     numbers: Numbers
     exit_code: int
@@ -54,39 +54,41 @@ def load(
     folder: RunFolder,
     archive: Archive,
     make_workers: MakeWorkers,
-    terms: Terms,
+    settings: LoadSettings,
     *,
-    stopping: Stopping,
-    tell: Listener,
+    stop_request: StopRequest,
+    emit: Listener,
     now_s: Callable[[], float],
-) -> Loaded:
-    """Loads what of the plan is not loaded yet. Raises RunLocked, PlanChanged, OtherArchive and archive faults."""
+) -> LoadResult:
+    """Loads what is not loaded yet. Raises RunLocked, PlanChanged, OtherArchive and archive faults."""
     with folder.locked():
         graph = folder.open_graph()
         journal = folder.open_journal()
         try:
             journal.adopt(graph)
-            facts, proven = _prepare(folder, journal, graph, archive, terms, now_s)
-            tell(Event("preflight", _told(proven, facts)))
-            clocks = terms.clocks
+            facts, abilities = _prepare(folder, journal, graph, archive, settings, now_s)
+            emit(Event("preflight", _preflight_payload(abilities, facts)))
+            clocks = settings.clocks
             journal.keep_time(clocks)
-            doubtful = journal.doubt_all(clocks.steady_s())
+            doubtful = journal.mark_all_in_doubt(clocks.steady_s())
             if doubtful:
-                tell(Event("in_doubt", {"chunks": doubtful}))
-            given = Given(journal, graph, facts, _guards(archive, proven, facts), tell, clocks.steady_s, terms.limits)
+                emit(Event("in_doubt", {"chunks": doubtful}))
+            deps = CoordinatorDeps(
+                journal, graph, facts, _guards(archive, abilities, facts), emit, clocks.steady_s, settings.limits
+            )
             workers = make_workers()
             try:
-                exit_code = Coordinator(given, workers, stopping).run()
+                exit_code = Coordinator(deps, workers, stop_request).run()
             finally:
                 workers.close()
-            if exit_code in (0, 3) and not terms.rehearsal:
-                keep_history(folder, graph, journal, archive, tell)
-                follow(folder, archive, facts, tell)
+            if exit_code in (0, 3) and not settings.rehearsal:
+                keep_history(folder, graph, journal, archive, emit)
+                follow(folder, archive, facts, emit)
         finally:
             journal.close()
             graph.close()
-    counted = numbers(folder)
-    return Loaded(counted, exit_code, _state(counted, exit_code))
+    counts = numbers(folder)
+    return LoadResult(counts, exit_code, _state(counts, exit_code))
 
 
 def _prepare(
@@ -94,17 +96,17 @@ def _prepare(
     journal: Journal,
     graph: GraphStore,
     archive: Archive,
-    terms: Terms,
+    settings: LoadSettings,
     now_s: Callable[[], float],
-) -> tuple[RunFacts, preflight.Proven]:
+) -> tuple[RunFacts, preflight.ArchiveAbilities]:
     plan = str(folder.plan()["sha256"])
     system = graph.meta("external_system") or "noarkit"
-    if terms.rehearsal:
-        proven = preflight.unproven(archive, system)
+    if settings.rehearsal:
+        abilities = preflight.read_abilities(archive, system)
     else:
-        proven = preflight.prove(archive, system, f"probe {uuid.uuid4()}")
-    _same_archive(folder, journal, proven.identity or terms.where)
-    if not proven.finds_what_it_writes and proven.marker is not None:
+        abilities = preflight.prove_abilities(archive, system, f"probe {uuid.uuid4()}")
+    _check_same_archive(folder, journal, abilities.identity or settings.archive_name)
+    if not abilities.finds_what_it_writes and abilities.marker is not None:
         raise NotAllowed(call="query", description=preflight.NOT_FOUND_AGAIN)
     first = journal.meta("started") is None
     if first:
@@ -112,54 +114,54 @@ def _prepare(
     facts = RunFacts(
         plan=plan[:16],
         external_system=system,
-        honours_versions=proven.honours_versions,
+        honours_versions=abilities.honours_versions,
         # what a run began without it goes on without, so that all it made can be found in one way
-        sets_system_fields=proven.sets_system_fields and journal.meta("sets_system_fields") != "False",
-        fresh=first and not proven.knows_system,
-        deadline_s=terms.deadline_s,
-        settle_pause_s=min(terms.settle_pause_s, terms.deadline_s),
+        sets_system_fields=abilities.sets_system_fields and journal.meta("sets_system_fields") != "False",
+        fresh=first and not abilities.knows_system,
+        deadline_s=settings.deadline_s,
+        settle_pause_s=min(settings.settle_pause_s, settings.deadline_s),
         closes=graph.meta("close") == "yes",
-        codes=registers.prepare(archive, graph, rehearsal=terms.rehearsal),
-        rehearsal=terms.rehearsal,
+        codes=registers.prepare(archive, graph, rehearsal=settings.rehearsal),
+        rehearsal=settings.rehearsal,
         mark=journal.meta("mark") or "",
     )
     if first:
         journal.remember(started=str(now_s()), plan=plan)
     journal.remember(
-        where=terms.where,
+        where=settings.archive_name,
         honours_versions=str(facts.honours_versions),
         sets_system_fields=str(facts.sets_system_fields),
     )
-    return facts, proven
+    return facts, abilities
 
 
-def _same_archive(folder: RunFolder, journal: Journal, identity: str) -> None:
-    known = journal.meta("archive")
-    if known is None:
+def _check_same_archive(folder: RunFolder, journal: Journal, identity: str) -> None:
+    remembered = journal.meta("archive")
+    if remembered is None:
         journal.remember(archive=identity)
-    elif known != identity:
-        raise OtherArchive(where=str(folder.path), expected=known, found=identity)
+    elif remembered != identity:
+        raise OtherArchive(where=str(folder.path), expected=remembered, found=identity)
 
 
-def _guards(archive: Archive, proven: preflight.Proven, facts: RunFacts) -> Callable[[int], Guard | None]:
+def _guards(archive: Archive, abilities: preflight.ArchiveAbilities, facts: RunFacts) -> Callable[[int], Guard | None]:
     def guard_for(shard: int) -> Guard | None:
-        if proven.marker is None or not facts.honours_versions:
+        if abilities.marker is None or not facts.honours_versions:
             return None
-        return preflight.guard_for(archive, proven.marker, facts.plan, shard)
+        return preflight.guard_for(archive, abilities.marker, facts.plan, shard)
 
     return guard_for
 
 
-def _told(proven: preflight.Proven, facts: RunFacts) -> dict[str, object]:
+def _preflight_payload(abilities: preflight.ArchiveAbilities, facts: RunFacts) -> dict[str, object]:
     return {
-        "identity": proven.identity,
+        "identity": abilities.identity,
         "honours_versions": facts.honours_versions,
         "sets_system_fields": facts.sets_system_fields,
         "fresh": facts.fresh,
     }
 
 
-def _state(counted: Numbers, exit_code: int) -> str:
-    if counted.open or counted.in_doubt:
+def _state(counts: Numbers, exit_code: int) -> str:
+    if counts.open or counts.in_doubt:
         return "paused" if exit_code else "open"
     return "done"

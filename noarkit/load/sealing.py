@@ -1,4 +1,4 @@
-"""Packs a frozen plan together with its documents: what leaves for the other side of an air gap.
+"""Seals a frozen plan with its documents in a bundle that can be carried over an air gap.
 
 Documents are fetched from the source now, hashed while they are copied, and held against the plan. What the source
 cannot give is left out, listed in the bundle with its fault, and set aside on the other side; too much of it stops all.
@@ -21,7 +21,7 @@ from noarkit.errors import ItemChanged, SourceFault, SourceGone, UsageFault
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content
 from noarkit.graph.store import GraphStore
-from noarkit.load.delivery import Bundle, Deliveries, Missing, deliveries
+from noarkit.load.delivery import Bundle, Deliveries, MissingDocument, open_deliveries
 from noarkit.load.folder import RunFolder
 from noarkit.load.history import BROUGHT_FILE
 from noarkit.packages.holding.building import File, LeftOut
@@ -38,7 +38,7 @@ DOCUMENTS = "documents"
 LEFT_OUT = "left-out.jsonl"
 FROZEN = ("plan.json", "graph.db")
 REPORT = "plan-report.json"
-_AS_PLANNED = "as planned"
+_REASON_CHANGED = "as planned"
 _MOST_LEFT_OUT = 0.10
 _LEAST_LEFT_OUT = 10
 _MOST_TRIES = 1_000
@@ -46,7 +46,7 @@ _MOST_TRIES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A bundle that stands. `left_out` documents could not be had; `stood` says that it was there already."""
+    """A packed bundle. `left_out` documents could not be read; `already_packed`: an earlier call made it."""
 
     path: Path
     id: str
@@ -55,12 +55,12 @@ class Packed:
     left_out: int
     size_bytes: int
     fingerprint: str
-    stood: bool = False
+    already_packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PackOrder:
-    """What is to be packed where, sealed with whose key; `by` tells who does it. With `strict` nothing is left out."""
+    """What to pack, where to, and the key to seal with; `by` says who seals. With `strict` nothing may be left out."""
 
     folder: RunFolder
     source: Source
@@ -75,7 +75,7 @@ def document_name(n: int) -> str:
     return f"{DOCUMENTS}/{n // 1000}/{n}"
 
 
-def sealed_before(folder: RunFolder, target: Path, signer: Signer) -> Packed | None:
+def find_sealed_bundle(folder: RunFolder, target: Path, signer: Signer) -> Packed | None:
     """The bundle that this very run sealed at this very place; None where there is nothing.
 
     Raises `UsageFault` for a place where none can be made, `SealBroken` where ours is not as it was sealed, as far as
@@ -92,21 +92,21 @@ def sealed_before(folder: RunFolder, target: Path, signer: Signer) -> Packed | N
         raise UsageFault(what="exists", where=str(target))
     with (
         folder.locked(),
-        closing(deliveries(folder)) as known,
-        open_sealed(target, (signer.public,), "bundle") as sealed,
+        closing(open_deliveries(folder)) as deliveries_log,
+        open_sealed(target, (signer.public,), "bundle") as sealed_bundle,
     ):
-        bundle = known.bundle(sealed.seal.id)
-        if bundle is None or bundle.seal != sealed.sha256:
+        bundle = deliveries_log.bundle(sealed_bundle.seal.id)
+        if bundle is None or bundle.seal != sealed_bundle.sha256:
             raise UsageFault(what="exists", where=str(target))
-        known.keep_placed(bundle.id)
+        deliveries_log.keep_placed(bundle.id)
         forget_build(target)
-        said = sealed.seal.said
-        documents, left_out = int(str(said.get("documents", 0))), int(str(said.get("left_out", 0)))
-        octets, key = sealed.seal.size_bytes, sealed.key.fingerprint
-        return Packed(target, bundle.id, sealed.sha256, documents, left_out, octets, key, stood=True)
+        statement = sealed_bundle.seal.said
+        documents, left_out = int(str(statement.get("documents", 0))), int(str(statement.get("left_out", 0)))
+        octets, key = sealed_bundle.seal.size_bytes, sealed_bundle.key.fingerprint
+        return Packed(target, bundle.id, sealed_bundle.sha256, documents, left_out, octets, key, already_packed=True)
 
 
-def pack(order: PackOrder, *, tell: Listener, now_s: Callable[[], float]) -> Packed:
+def pack(order: PackOrder, *, emit: Listener, now_s: Callable[[], float]) -> Packed:
     """Seals the plan of a run with its documents. The same call again goes on.
 
     Raises `UsageFault` for a target that is there, `PlanChanged`, `RunLocked`, `DiskFull`, a fault of the place where
@@ -115,24 +115,24 @@ def pack(order: PackOrder, *, tell: Listener, now_s: Callable[[], float]) -> Pac
     with (
         order.folder.locked(),
         closing(order.folder.open_graph()) as graph,
-        closing(deliveries(order.folder)) as known,
+        closing(open_deliveries(order.folder)) as deliveries_log,
         ExitStack() as stack,
     ):
         target = str(order.target.absolute())
-        bundle = known.begin(target, datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds"))
+        bundle = deliveries_log.begin(target, datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds"))
         log = stack.enter_context(_change_log(graph))
-        return _Packing(order, graph, known, bundle, log).run(tell)
+        return _Packing(order, graph, deliveries_log, bundle, log).run(emit)
 
 
 class _Packing:
-    """One bundle on its way."""
+    """Packs one bundle."""
 
     def __init__(
-        self, order: PackOrder, graph: GraphStore, known: Deliveries, bundle: Bundle, log: Path | None
+        self, order: PackOrder, graph: GraphStore, deliveries_log: Deliveries, bundle: Bundle, log: Path | None
     ) -> None:
         self._order = order
         self._graph = graph
-        self._known = known
+        self._deliveries_log = deliveries_log
         self._bundle = bundle
         self._log = log
         self._tell: Listener = lambda event: None
@@ -141,23 +141,28 @@ class _Packing:
         self._seal = ""
         self._documents = 0
 
-    def run(self, tell: Listener) -> Packed:
+    def run(self, emit: Listener) -> Packed:
         """Packs; a document that fails while it is read is left out, and the build goes on without it."""
-        self._tell = tell
+        self._tell = emit
         plan = str(self._order.folder.plan()["sha256"])
-        wanted = SealOrder(
+        seal_order = SealOrder(
             self._order.target,
             "bundle",
             self._bundle.id,
-            self._bundle.made,
+            self._bundle.created_at,
             self._order.signer,
             self._order.by,
             plan,
         )
         for _ in range(_MOST_TRIES):
             try:
-                made = seal_package(
-                    self._files(), wanted, self._say, extras=self._extras, before_placed=self._sealed, tell=tell
+                seal = seal_package(
+                    self._files(),
+                    seal_order,
+                    self._seal_statement,
+                    extras=self._extras,
+                    before_placed=self._keep_seal,
+                    tell=emit,
                 )
                 break
             except OF_THE_PLACE:
@@ -168,36 +173,36 @@ class _Packing:
                 self._leave_out(self._at, fault)
         else:
             raise SourceGone(where=str(self._graph.meta("source_where")), why="too-much-changed")
-        self._known.keep_placed(self._bundle.id)
+        self._deliveries_log.keep_placed(self._bundle.id)
         return Packed(
-            made.path,
+            seal.path,
             self._bundle.id,
             self._seal,
             self._documents,
-            self._known.count_missing(self._bundle.id),
-            made.size_bytes,
+            self._deliveries_log.count_missing(self._bundle.id),
+            seal.size_bytes,
             self._order.signer.public.fingerprint,
         )
 
     def _files(self) -> Iterator[File]:
         folder = self._order.folder.path
         for name in FROZEN:
-            yield _plain(f"{PLAN}/{name}", folder / name, _AS_PLANNED)
+            yield _plan_file(f"{PLAN}/{name}", folder / name, _REASON_CHANGED)
         if self._log is not None:
-            yield _plain(f"{PLAN}/{BROUGHT_FILE}", self._log, _AS_PLANNED)
+            yield _plan_file(f"{PLAN}/{BROUGHT_FILE}", self._log, _REASON_CHANGED)
         last = -1
         while rows := self._graph.db.execute(
             "SELECT * FROM content WHERE entity > ? ORDER BY entity LIMIT 2000", (last,)
         ).fetchall():
-            for last, *told in rows:
-                if not self._known.is_left_out(self._bundle.id, last):
-                    yield self._document(last, Content(*told))
+            for last, *content_row in rows:
+                if not self._deliveries_log.is_left_out(self._bundle.id, last):
+                    yield self._document(last, Content(*content_row))
         if (folder / REPORT).is_file():  # it may be written anew; what comes before it stays
-            yield _plain(f"{PLAN}/{REPORT}", folder / REPORT, str((folder / REPORT).stat().st_mtime_ns))
+            yield _plan_file(f"{PLAN}/{REPORT}", folder / REPORT, str((folder / REPORT).stat().st_mtime_ns))
 
     def _document(self, n: int, content: Content) -> File:
         @contextmanager
-        def opened() -> Iterator[Readable]:
+        def open_checked() -> Iterator[Readable]:
             self._at = n
             with ExitStack() as stack:
                 try:
@@ -207,36 +212,38 @@ class _Packing:
                 except SourceFault as fault:
                     self._leave_out(n, fault)
                     raise LeftOut from fault
-                yield _AsPlanned(stream, content)
+                yield _CheckedStream(stream, content)
             self._at = None
 
         # the plan is frozen: what was packed of it once, is what it says
-        return document_name(n), opened, content.size_bytes, _AS_PLANNED
+        return document_name(n), open_checked, content.size_bytes, _REASON_CHANGED
 
     def _leave_out(self, n: int, fault: SourceFault) -> None:
         if self._order.strict:
             raise fault
         self._at = None
-        self._known.leave_out(self._bundle.id, Missing(n, fault.code, fault.data))
+        self._deliveries_log.leave_out(self._bundle.id, MissingDocument(n, fault.code, fault.data))
         self._tell(Event("not_sealed", {"document": n, "code": fault.code}))
-        missing = self._known.count_missing(self._bundle.id)
+        missing = self._deliveries_log.count_missing(self._bundle.id)
         if missing >= _LEAST_LEFT_OUT and missing > _MOST_LEFT_OUT * self._contents:
             raise SourceGone(where=str(self._graph.meta("source_where")), why="too-much-changed")
 
-    def _extras(self, listed: Iterator[Listed]) -> Iterable[tuple[str, Iterable[bytes]]]:
+    def _extras(self, files: Iterator[Listed]) -> Iterable[tuple[str, Iterable[bytes]]]:
         lines = (
-            orjson.dumps({"document": one.n, "code": one.code, "data": one.data}, option=orjson.OPT_APPEND_NEWLINE)
-            for one in self._known.missing(self._bundle.id)
+            orjson.dumps(
+                {"document": missing.n, "code": missing.code, "data": missing.data}, option=orjson.OPT_APPEND_NEWLINE
+            )
+            for missing in self._deliveries_log.missing_documents(self._bundle.id)
         )
         yield LEFT_OUT, lines
 
-    def _say(self, listed: Iterator[Listed]) -> Mapping[str, object]:
+    def _seal_statement(self, files: Iterator[Listed]) -> Mapping[str, object]:
         documents = (
-            (int(one.name.rpartition("/")[2]), one.size_bytes, one.sha256)
-            for one in listed
-            if one.name.startswith(f"{DOCUMENTS}/")
+            (int(file.name.rpartition("/")[2]), file.size_bytes, file.sha256)
+            for file in files
+            if file.name.startswith(f"{DOCUMENTS}/")
         )
-        self._documents = self._known.keep_documents(self._bundle.id, documents)
+        self._documents = self._deliveries_log.keep_documents(self._bundle.id, documents)
         plan = self._order.folder.plan()
         return {
             "plan": plan["sha256"],
@@ -244,15 +251,15 @@ class _Packing:
             "records": plan.get("records", {}),
             "entities": plan.get("entities", {}),
             "documents": self._documents,
-            "left_out": self._known.count_missing(self._bundle.id),
+            "left_out": self._deliveries_log.count_missing(self._bundle.id),
         }
 
-    def _sealed(self, seal: Seal) -> None:
+    def _keep_seal(self, seal: Seal) -> None:
         self._seal = hashlib.sha256(seal.content()).hexdigest()
-        self._known.keep_seal(self._bundle.id, self._seal)
+        self._deliveries_log.keep_seal(self._bundle.id, self._seal)
 
 
-class _AsPlanned:
+class _CheckedStream:
     """A stream that ends with `ItemChanged` where its bytes are not what was planned, or moved while they were read."""
 
     def __init__(self, stream: ContentStream, content: Content) -> None:
@@ -277,23 +284,23 @@ class _AsPlanned:
         return block
 
 
-def _plain(name: str, path: Path, stamp: str) -> File:
+def _plan_file(name: str, path: Path, stamp: str) -> File:
     """A file of the run."""
 
     @contextmanager
-    def opened() -> Iterator[BinaryIO]:
+    def open_file() -> Iterator[BinaryIO]:
         with path.open("rb") as file:
             yield file
 
-    return name, opened, path.stat().st_size, stamp
+    return name, open_file, path.stat().st_size, stamp
 
 
 @contextmanager
 def _change_log(graph: GraphStore) -> Iterator[Path | None]:
     """The change log that the plan's source came with, which is to be kept on the other side."""
-    named = orjson.loads(graph.meta("needs") or "{}").get("change_log")
-    if named is None:
+    origin_path = orjson.loads(graph.meta("needs") or "{}").get("change_log")
+    if origin_path is None:
         yield None
         return
-    with change_log_of(Path(named)) as log:
+    with change_log_of(Path(origin_path)) as log:
         yield log

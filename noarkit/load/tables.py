@@ -20,8 +20,8 @@ def make_tables(db: sqlite3.Connection, tables: Iterable[str], version: int) -> 
 
 
 @contextmanager
-def changing(db: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
-    """One change: all of the block, or nothing. Raises `DiskFull`, `JournalFault`."""
+def change_tables(db: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
+    """Runs the block in one SQLite transaction. Raises `DiskFull`, `JournalFault`."""
     with translated(path):
         db.execute("BEGIN IMMEDIATE")
         try:

@@ -1,4 +1,4 @@
-"""One leased shard, chunk by chunk: the same generator runs in this process, in a child, or on another machine."""
+"""Works on a leased shard, chunk by chunk: the same generator runs in this process or in a child."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Protocol
 from noarkit.archive.port import Archive
 from noarkit.errors import NoarkitError, Paused
 from noarkit.graph.store import GraphStore
-from noarkit.load.contents import Contents, Gate, OpenContent
+from noarkit.load.chunk_loader import ChunkLoader
+from noarkit.load.contents import ContentUploader, Gate, OpenContent
 from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.load.links import LinkLoader
-from noarkit.load.sending import ChunkLoader
 from noarkit.load.settling import Clock
 from noarkit.load.spine import SpineLoader
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """A worker's own tools: its connection to the archive, its reader of the graph, its way to the source."""
+class WorkerContext:
+    """The resources of a worker: its connection to the archive, its reader of the graph, its access to the source."""
 
     archive: Archive
     graph: GraphStore
@@ -28,56 +28,56 @@ class Bench:
     gate: Gate
 
 
-class Workshop(Protocol):
-    """Makes the tools anew in the process that is to use them. It must be picklable where workers are processes."""
+class WorkerFactory(Protocol):
+    """Makes a `WorkerContext` in the process that uses it. It must be picklable where workers are processes."""
 
-    def __call__(self) -> AbstractContextManager[Bench]: ...
+    def __call__(self) -> AbstractContextManager[WorkerContext]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """How the coordinator reaches a worker: a steady clock, a sleep that ends early, and whether to stop."""
+    """The coordinator's control of a worker: a steady clock, a sleep that ends early, and whether to stop."""
 
     now_s: Callable[[], float]
     sleep_s: Callable[[float], None]
-    stopping: Callable[[], bool]
+    should_stop: Callable[[], bool]
 
     def wait_until(self, moment_s: float) -> None:
         """Sleeps until a time of the steady clock; Paused where the run is to stop meanwhile."""
-        while (left := moment_s - self.now_s()) > 0:
-            if self.stopping():
+        while (remaining_s := moment_s - self.now_s()) > 0:
+            if self.should_stop():
                 raise Paused()
-            self.sleep_s(min(left, 0.5))
+            self.sleep_s(min(remaining_s, 0.5))
 
 
-def work(lease: Lease, bench: Bench, control: Control) -> Iterator[Outcome]:
-    """Everything a lease asks for. Ends with ShardDone, or with ShardStopped where it had to stop."""
+def run_lease(lease: Lease, context: WorkerContext, control: Control) -> Iterator[Outcome]:
+    """Carries out a lease. Its last outcome is ShardDone, or ShardStopped where it had to stop."""
     try:
-        stopped = yield from _work(lease, bench, control)
+        has_stopped = yield from _run_lease(lease, context, control)
     except Paused:
         yield ShardStopped(lease.shard, None, 0)
         return
     except NoarkitError as fault:
         yield ShardStopped(lease.shard, fault.code, fault.exit_code, dict(fault.data))
         return
-    yield ShardStopped(lease.shard, None, 0) if stopped else ShardDone(lease.shard)
+    yield ShardStopped(lease.shard, None, 0) if has_stopped else ShardDone(lease.shard)
 
 
-def _work(lease: Lease, bench: Bench, control: Control) -> Generator[Outcome, None, bool]:
+def _run_lease(lease: Lease, context: WorkerContext, control: Control) -> Generator[Outcome, None, bool]:
     clock = Clock(control.now_s, control.wait_until)
     if lease.kind == "links":
-        yield from LinkLoader(lease, bench.archive, bench.graph, clock).load()
+        yield from LinkLoader(lease, context.archive, context.graph, clock).load()
         return False
     loader: SpineLoader | ChunkLoader
     if lease.kind == "spine":
-        loader = SpineLoader(lease, bench.archive, bench.graph, clock)
+        loader = SpineLoader(lease, context.archive, context.graph, clock)
     else:
-        contents = Contents(bench.archive, bench.open_content, control.now_s, bench.gate)
-        loader = ChunkLoader(lease, bench.archive, bench.graph, contents, clock)
+        contents = ContentUploader(context.archive, context.open_content, control.now_s, context.gate)
+        loader = ChunkLoader(lease, context.archive, context.graph, contents, clock)
     if isinstance(loader, ChunkLoader):
         yield from loader.settle_all(lease.tasks)
     for task in lease.tasks:
-        if control.stopping():
+        if control.should_stop():
             return True
         yield from loader.load(task)
     return False

@@ -17,9 +17,9 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.verification import Verified
 from noarkit.report.certificate import certificate_facts, delivery_facts
 from noarkit.report.lists import write_lists
-from noarkit.report.loaded import run_facts
 from noarkit.report.page import render
-from noarkit.report.planned import Context, context_of, plan_facts
+from noarkit.report.plan_page import Context, context_of, plan_facts
+from noarkit.report.run_page import run_facts
 from noarkit.safe import atomic
 
 __all__ = [
@@ -47,10 +47,10 @@ def write_run_report(folder: RunFolder, lang: str) -> list[Path]:
 
 def write_reports(folder: RunFolder, lang: str) -> list[Path]:
     """Everything that is known of a run by now."""
-    written = write_plan_report(folder, lang)
+    paths = write_plan_report(folder, lang)
     if folder.journal.exists():
-        written += write_run_report(folder, lang)
-    return written + write_lists(folder, lang)
+        paths += write_run_report(folder, lang)
+    return paths + write_lists(folder, lang)
 
 
 def write_certificate(
@@ -93,7 +93,7 @@ def _write(
 def plan_report(folder: RunFolder) -> dict[str, Any]:
     """The facts of plan-report.json as they were written; nothing where there is none."""
     try:
-        found = json.loads((folder.path / "plan-report.json").read_text("utf-8"))
+        facts = json.loads((folder.path / "plan-report.json").read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return facts if isinstance(facts, dict) else {}

@@ -1,4 +1,4 @@
-"""What a verification found, as the facts of one page for the case file."""
+"""The certificate: the result of a verification, as the facts of one page for the case file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from noarkit.load.delivery import Receipt
 from noarkit.load.folder import RunFolder
 from noarkit.load.verification import Verified
 from noarkit.report.lists import NOT_IN_ARCHIVE
-from noarkit.report.loaded import LISTS
 from noarkit.report.page import MOST_PLACES, iso
-from noarkit.report.planned import lost_facts
+from noarkit.report.plan_page import lost_facts
+from noarkit.report.run_page import LISTS
 from noarkit.safe.digest import sha256_of
 from noarkit.sources.connector import asked_since
 from noarkit.sources.port import SourceIdentity
@@ -29,7 +29,7 @@ def certificate_facts(
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
         return {
             "report": "certificate",
-            **_of_run(folder, graph),
+            **_run_facts(folder, graph),
             "archive": archive,
             "archive_identity": journal.meta("archive"),
             "account": account,
@@ -37,7 +37,7 @@ def certificate_facts(
             "ended": iso(ended_s),
             "depth": verified.depth,
             "sample": sample,
-            **_found(verified),
+            **_finding_facts(verified),
             "lists": {name: file for name, file in LISTS.items() if getattr(verified.numbers, name)},
             "bytes_compared": verified.bytes_compared,
             "source_new": verified.source_new,
@@ -53,7 +53,7 @@ def delivery_facts(
     with closing(GraphStore.open(folder.graph)) as graph:
         return {
             "report": "delivery",
-            **_of_run(folder, graph),
+            **_run_facts(folder, graph),
             "bundle": receipt.bundle,
             "receipt": receipt.id,
             "receipt_made": receipt.at,
@@ -61,12 +61,12 @@ def delivery_facts(
             "archive": receipt.archive,
             "archive_identity": receipt.identity,
             "ended": iso(now_s),
-            **_found(verified),
+            **_finding_facts(verified),
         }
 
 
-def _of_run(folder: RunFolder, graph: GraphStore) -> dict[str, object]:
-    """Which plan a page is about."""
+def _run_facts(folder: RunFolder, graph: GraphStore) -> dict[str, object]:
+    """The facts of the plan that a page is about."""
     settings = json.loads(graph.meta("source_settings") or "{}")
     source = SourceIdentity(graph.meta("source_kind") or "", graph.meta("source_where") or "", settings)
     return {
@@ -75,13 +75,13 @@ def _of_run(folder: RunFolder, graph: GraphStore) -> dict[str, object]:
         "run": folder.name,
         "plan_sha256": folder.plan()["sha256"],
         "zone": graph.meta("zone") or "UTC",
-        "not_in_archive": lost_facts(graph.db) | {"sha256": _sealed(folder)},
+        "not_in_archive": lost_facts(graph.db) | {"sha256": _loss_list_sha256(folder)},
         "source": {"kind": source.kind, "where": source.where},
         "asked_since": asked_since(source),
     }
 
 
-def _sealed(folder: RunFolder) -> str | None:
+def _loss_list_sha256(folder: RunFolder) -> str | None:
     """The sha256 of the list of what is not in the archive, as it lies beside the run."""
     try:
         return sha256_of(folder.path / NOT_IN_ARCHIVE)
@@ -89,7 +89,7 @@ def _sealed(folder: RunFolder) -> str | None:
         return None
 
 
-def _found(verified: Verified) -> dict[str, object]:
+def _finding_facts(verified: Verified) -> dict[str, object]:
     """Whether all is as it should be, and what is not."""
     return {
         "good": verified.good,
@@ -99,13 +99,14 @@ def _found(verified: Verified) -> dict[str, object]:
         "missing": verified.missing,
         "left_by_choice": verified.left_by_choice,
         "changes": verified.changes,
-        "notices": [asdict(one) for one in verified.notices],
+        "notices": [asdict(notice) for notice in verified.notices],
         "adds_up": verified.numbers.add_up,
         "numbers": verified.numbers.as_data(),
         "compared": [
-            {"name": name, "planned": planned, "there": there} for name, (planned, there) in verified.compared.items()
+            {"name": name, "planned": planned_count, "there": archive_count}
+            for name, (planned_count, archive_count) in verified.compared.items()
         ],
         "differences": verified.differences,
-        "findings": [asdict(one) for one in verified.findings],
+        "findings": [asdict(notice) for notice in verified.findings],
         "shown": MOST_PLACES,
     }

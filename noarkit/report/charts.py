@@ -33,28 +33,28 @@ def bars(rows: Sequence[Row], title: str) -> Markup:
         parts.append(
             f'<text x="{_LABEL - 8}" y="{y + 13}" text-anchor="end">{escape(_short(label))}</text>'
             f'<rect class="bar" x="{_LABEL}" y="{y}" width="{length:.1f}" height="{_BAR_HEIGHT}"/>'
-            f'<text x="{_LABEL + length + 6:.1f}" y="{y + 13}">{_grouped(value)}</text>'
+            f'<text x="{_LABEL + length + 6:.1f}" y="{y + 13}">{_group_digits(value)}</text>'
         )
     return _svg(title, _WIDTH, len(rows) * (_BAR_HEIGHT + _GAP), parts)
 
 
 def columns(rows: Sequence[Row], title: str) -> Markup:
     """A column a row, for years; labels stand under every few columns so that they do not meet."""
-    shown = rows[-_MOST_COLUMNS:]
-    if not shown:
+    shown_rows = rows[-_MOST_COLUMNS:]
+    if not shown_rows:
         return Markup()
-    most = max(value for _, value in shown) or 1
-    step = _WIDTH / len(shown)
-    every = max(1, round(44 / step))
+    most = max(value for _, value in shown_rows) or 1
+    step = _WIDTH / len(shown_rows)
+    label_step = max(1, round(44 / step))
     parts = [f'<line class="axis" x1="0" y1="{_COLUMN_HEIGHT}" x2="{_WIDTH}" y2="{_COLUMN_HEIGHT}"/>']
-    for place, (label, value) in enumerate(shown):
+    for place, (label, value) in enumerate(shown_rows):
         height = max((_COLUMN_HEIGHT - 16) * value / most, 1 if value else 0)
         x, wide = place * step, min(step * 0.8, 60)
         parts.append(
             f'<rect class="bar" x="{x + (step - wide) / 2:.1f}" y="{_COLUMN_HEIGHT - height:.1f}" width="{wide:.1f}"'
-            f' height="{height:.1f}"><title>{escape(label)}: {_grouped(value)}</title></rect>'
+            f' height="{height:.1f}"><title>{escape(label)}: {_group_digits(value)}</title></rect>'
         )
-        if place % every == 0:
+        if place % label_step == 0:
             middle = x + step / 2
             parts.append(
                 f'<text x="{middle:.1f}" y="{_COLUMN_HEIGHT + 15}" text-anchor="middle">{escape(label)}</text>'
@@ -68,17 +68,18 @@ def shares(rows: Sequence[Row], title: str, decimal: Callable[[float], str] = "{
     if not total:
         return Markup()
     parts, x = [], 0.0
-    kept = [(place, label, value) for place, (label, value) in enumerate(rows) if value]
-    for line, (place, label, value) in enumerate(kept):
+    shown_rows = [(place, label, value) for place, (label, value) in enumerate(rows) if value]
+    for line, (place, label, value) in enumerate(shown_rows):
         wide = _WIDTH * value / total
         parts.append(f'<rect class="share s{place % 6}" x="{x:.1f}" y="0" width="{wide:.1f}" height="26"/>')
         y = 40 + line * 20
+        percent = decimal(100 * value / total)
         parts.append(
             f'<rect class="share s{place % 6}" x="0" y="{y}" width="14" height="14"/>'
-            f'<text x="22" y="{y + 12}">{escape(label)}: {_grouped(value)} ({decimal(100 * value / total)} %)</text>'
+            f'<text x="22" y="{y + 12}">{escape(label)}: {_group_digits(value)} ({percent} %)</text>'
         )
         x += wide
-    return _svg(title, _WIDTH, 40 + len(kept) * 20, parts)
+    return _svg(title, _WIDTH, 40 + len(shown_rows) * 20, parts)
 
 
 def _svg(title: str, width: int, height: int, parts: Sequence[str]) -> Markup:
@@ -92,5 +93,5 @@ def _short(label: str) -> str:
     return label if len(label) <= 34 else f"{label[:33]}…"
 
 
-def _grouped(number: int) -> str:
+def _group_digits(number: int) -> str:
     return f"{number:,}".replace(",", "\u00a0")

@@ -29,100 +29,113 @@ NOT_IN_ARCHIVE = "not-in-archive.csv"
 
 def write_lists(folder: RunFolder, lang: str) -> list[Path]:
     """Writes every list, whole or not at all; those that would be empty and optional are left away."""
-    told = texts(lang)
+    texts_ = texts(lang)
     rows = {
         "ids.csv": (("key", "type", "id", "state"), _ids(folder)),
-        "set-aside.csv": (("key", "state", "code", "meaning", "reason", "recipe_line", "do"), _left_out(folder, told)),
-        "skipped.csv": (("key", "reason"), _skipped(folder, told)),
-        "faults.csv": (("code", "meaning", "key", "reason", "recipe_line"), _faults(folder, told)),
+        "set-aside.csv": (
+            ("key", "state", "code", "meaning", "reason", "recipe_line", "do"),
+            _left_out(folder, texts_),
+        ),
+        "skipped.csv": (("key", "reason"), _skipped(folder, texts_)),
+        "faults.csv": (("code", "meaning", "key", "reason", "recipe_line"), _faults(folder, texts_)),
     }
-    written = [write_csv(folder.path / name, head, lines) for name, (head, lines) in rows.items()]
-    left = folder.path / NOT_IN_ARCHIVE
+    paths = [write_csv(folder.path / name, head, lines) for name, (head, lines) in rows.items()]
+    loss_path = folder.path / NOT_IN_ARCHIVE
     if next(_not_in_archive(folder), None) is not None:
         head = ("record", "object", "element", "value", "line", "code")
-        written.append(write_csv(left, head, _not_in_archive(folder)))
+        paths.append(write_csv(loss_path, head, _not_in_archive(folder)))
     else:
-        left.unlink(missing_ok=True)
+        loss_path.unlink(missing_ok=True)
     still = folder.path / "open.csv"
     if folder.journal.exists() and next(outcomes(folder, "open"), None) is not None:
-        written.append(write_csv(still, ("key", "type"), ((one.key, one.type) for one in outcomes(folder, "open"))))
+        paths.append(
+            write_csv(still, ("key", "type"), ((outcome.key, outcome.type) for outcome in outcomes(folder, "open")))
+        )
     else:
         still.unlink(missing_ok=True)
-    return written
+    return paths
 
 
 def write_delivered_lists(
     folder: RunFolder, lang: str, told_items: Callable[[], Iterable[Mapping[str, object]]]
 ) -> None:
     """What a receipt tells of each record: where it stands on the other side, or why it does not."""
-    told = texts(lang)
-    arrived = ((_cell(one, "key"), _cell(one, "type"), _cell(one, "id"), _cell(one, "state")) for one in told_items())
+    texts_ = texts(lang)
+    arrived = (
+        (_cell(item, "key"), _cell(item, "type"), _cell(item, "id"), _cell(item, "state")) for item in told_items()
+    )
     ids = (row for row in arrived if row[3] in ("archived", "already_there"))
     write_csv(folder.path / f"{DELIVERED}ids.csv", ("key", "type", "id", "state"), ids)
-    aside = (one for one in told_items() if one.get("state") in ("set_aside", "refused"))
-    rows = ((_cell(one, "key"), _cell(one, "state"), _cell(one, "code"), _meaning(one, told)) for one in aside)
+    aside = (item for item in told_items() if item.get("state") in ("set_aside", "refused"))
+    rows = ((_cell(item, "key"), _cell(item, "state"), _cell(item, "code"), _meaning(item, texts_)) for item in aside)
     write_csv(folder.path / f"{DELIVERED}set-aside.csv", ("key", "state", "code", "meaning"), rows)
 
 
-def _cell(one: Mapping[str, object], name: str) -> Cell:
-    value = one.get(name)
+def _cell(item: Mapping[str, object], name: str) -> Cell:
+    value = item.get(name)
     return None if value is None else str(value)
 
 
-def _meaning(one: Mapping[str, object], told: Texts) -> Cell:
-    return (explain(str(one.get("code")), told.lang) or [""])[0]
+def _meaning(item: Mapping[str, object], texts_: Texts) -> Cell:
+    return (explain(str(item.get("code")), texts_.lang) or [""])[0]
 
 
 def _ids(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
-    for one in outcomes(folder, "archived", "already_there"):
-        yield one.key, one.type, one.id, one.state
+    for outcome in outcomes(folder, "archived", "already_there"):
+        yield outcome.key, outcome.type, outcome.id, outcome.state
 
 
-def _left_out(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
-    for one in outcomes(folder, "set_aside", "refused"):
-        meaning, _, _, remedy = explain(one.code or "", told.lang) or ["", "", "", ""]
-        yield one.key, one.state, one.code, meaning, reason_of(one, told), _line(one.data), remedy
+def _left_out(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    for outcome in outcomes(folder, "set_aside", "refused"):
+        meaning, _, _, remedy = explain(outcome.code or "", texts_.lang) or ["", "", "", ""]
+        yield outcome.key, outcome.state, outcome.code, meaning, reason_of(outcome, texts_), _line(outcome.data), remedy
 
 
-def _skipped(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
-    for one in outcomes(folder, "skipped"):
-        yield one.key, told.reason(one.data.get("reason", ""))
+def _skipped(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    for outcome in outcomes(folder, "skipped"):
+        yield outcome.key, texts_.reason(outcome.data.get("reason", ""))
 
 
-def _faults(folder: RunFolder, told: Texts) -> Iterator[tuple[Cell, ...]]:
-    for one in outcomes(folder, "set_aside", "refused"):
-        yield one.code, (explain(one.code or "", told.lang) or [""])[0], one.key, reason_of(one, told), _line(one.data)
+def _faults(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    for outcome in outcomes(folder, "set_aside", "refused"):
+        yield (
+            outcome.code,
+            (explain(outcome.code or "", texts_.lang) or [""])[0],
+            outcome.key,
+            reason_of(outcome, texts_),
+            _line(outcome.data),
+        )
     with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
         rows = db.execute(
             "SELECT n.code, coalesce(r.key, ''), n.data FROM note n LEFT JOIN record r ON r.n = n.record"
             " ORDER BY n.code, r.n, n.rowid"
         )
         for code, key, data in rows:
-            found = orjson.loads(data)
-            field = found.get("field") or found.get("what") or _dangling(found)
-            yield code, told.text("codes", code) if told.has("codes", code) else "", key, str(field), _line(found)
+            note = orjson.loads(data)
+            field = note.get("field") or note.get("what") or _dangling(note)
+            yield code, texts_.text("codes", code) if texts_.has("codes", code) else "", key, str(field), _line(note)
 
 
-def _dangling(found: Mapping[str, object]) -> str:
+def _dangling(note: Mapping[str, object]) -> str:
     """A link that is left out: its name, and the key that it leads to."""
-    return f"{found['name']}: {found['key']}" if found.get("name") and found.get("key") else ""
+    return f"{note['name']}: {note['key']}" if note.get("name") and note.get("key") else ""
 
 
 def _not_in_archive(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
     with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
-        for one in losses(db):
-            yield one.record, one.key, one.element, one.value, one.line or None, one.code
-        for one, _ in in_documents(db):
-            yield one.record, one.key, one.element, one.value, None, one.code
+        for loss in losses(db):
+            yield loss.record, loss.key, loss.element, loss.value, loss.line or None, loss.code
+        for value, _ in in_documents(db):
+            yield value.record, value.key, value.element, value.value, None, value.code
 
 
-def reason_of(one: RecordOutcome, told: Texts) -> str:
+def reason_of(outcome: RecordOutcome, texts_: Texts) -> str:
     """Why a record was left out, as far as its data tell."""
-    data = one.data
+    data = outcome.data
     parts = [str(data[name]) for name in ("type", "field") if data.get(name)]
     for name in ("why", "description", "what"):
         if data.get(name):
-            parts.append(told.reason(data[name]))
+            parts.append(texts_.reason(data[name]))
     return ": ".join(parts)
 
 

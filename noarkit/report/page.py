@@ -26,9 +26,9 @@ def moment(text: object, zone: str) -> str:
     if not text:
         return "–"
     at = datetime.fromisoformat(str(text)).astimezone(UTC)
-    here = at.astimezone(ZoneInfo(zone))
-    day = "" if here.date() == at.date() else f"{here:%Y-%m-%d} "
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC ({day}{here:%H:%M:%S} {zone})"
+    local_time = at.astimezone(ZoneInfo(zone))
+    day = "" if local_time.date() == at.date() else f"{local_time:%Y-%m-%d} "
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC ({day}{local_time:%H:%M:%S} {zone})"
 
 
 def iso(at_s: float | str | None) -> str | None:
@@ -38,50 +38,52 @@ def iso(at_s: float | str | None) -> str | None:
 
 @cache
 def _environment(lang: str) -> jinja2.Environment:
-    told = texts(lang)
+    texts_ = texts(lang)
 
     def meaning(code: str) -> str:
         """What a code means, in one sentence."""
-        if told.has("codes", code):
-            return told.text("codes", code)
+        if texts_.has("codes", code):
+            return texts_.text("codes", code)
         return (explain(code, lang) or [code])[0]
 
     def remedy(code: str) -> str:
         """What to do about a fault."""
         return (explain(code, lang) or ["", "", "", ""])[3]
 
-    def named(table: str, name: object) -> str:
+    def name_in_table(table: str, name: object) -> str:
         """A word of ours in the language, where there is one."""
-        return told.say(f"{table}.{name}") if told.has("say", f"{table}.{name}") else str(name)
+        return texts_.say(f"{table}.{name}") if texts_.has("say", f"{table}.{name}") else str(name)
 
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("noarkit.report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "number": lambda value: grouped(int(value)),
-        "share": told.share,
-        "size": lambda value: told.size(int(value)).replace(" ", "\u00a0"),
+        "share": texts_.share,
+        "size": lambda value: texts_.size(int(value)).replace(" ", "\u00a0"),
         "meaning": meaning,
         "remedy": remedy,
         "shown": plain,
-        "reason": told.reason,
+        "reason": texts_.reason,
         "pairs": lambda rows, name, value: [(row[name], row[value]) for row in rows],
     }
-    made.globals |= {
-        "say": told.say,
-        "left_reasons": lambda row: left.reasons_of(told, row),
-        "left_out": lambda rows, *wanted: left.summary(told, rows, [reason for some in wanted for reason in some]),
-        "reason": told.reason,
-        "named": named,
+    environment.globals |= {
+        "say": texts_.say,
+        "left_reasons": lambda row: left.reasons_of(texts_, row),
+        "left_out": lambda rows, *reason_groups: left.summary(
+            texts_, rows, [reason for group in reason_groups for reason in group]
+        ),
+        "reason": texts_.reason,
+        "named": name_in_table,
         "moment": moment,
         "lang": lang,
         "most": MOST_PLACES,
         "bars": charts.bars,
         "columns": charts.columns,
-        "shares": partial(charts.shares, decimal=told.decimal),
+        "shares": partial(charts.shares, decimal=texts_.decimal),
     }
-    return made
+    return environment

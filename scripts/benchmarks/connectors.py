@@ -25,7 +25,7 @@ from noarkit.config import Sources, load
 from noarkit.connectors.settings import Connection, read_connection
 from noarkit.connectors.wire import Answer, Request, Wire
 from noarkit.events import nobody
-from noarkit.journeys import Site
+from noarkit.ingestion import Settings
 from noarkit.origins import source_at
 from noarkit.sources.connector import ConnectorSource
 from scripts.benchmarks.figures import machine, tell
@@ -176,9 +176,9 @@ def _ideal(windows: tuple[tuple[int, float], ...], least_s: float) -> list[float
     return times
 
 
-def _site(home: Path) -> Site:
+def _site(home: Path) -> Settings:
     environment = {"HOME": str(home)}
-    return Site(load(Sources(environment=environment, file=home / "standin.toml")), environment)
+    return Settings(load(Sources(environment=environment, file=home / "standin.toml")), environment)
 
 
 @contextlib.contextmanager

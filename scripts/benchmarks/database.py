@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from noarkit.embedded import open_embedded
 from noarkit.events import nobody
 from noarkit.load.folder import RunFolder
-from noarkit.load.plan import Plan, plan
+from noarkit.load.plan import PlanSpec, make_plan
 from noarkit.sources.opening import open_source
 from noarkit.sources.port import Source, SourceRecord, fitted
 from noarkit.sources.recipe import Mapper, compile_recipe, read_recipe
@@ -149,9 +149,9 @@ def _plan(bench: Bench) -> None:
         source = fitted(open_source(bench.url), recipe.data["source"])
         read.append(rows / _cpu_s(partial(_walk, source, None)))
         mapped.append(rows / _cpu_s(partial(_walk, source, compile_recipe(recipe))))
-        what = Plan(source, compile_recipe(recipe), _ROWS, "bench")
+        what = PlanSpec(source, compile_recipe(recipe), _ROWS, "bench")
         folder = RunFolder(bench.folder / f"run{number}")
-        planned.append(rows / _cpu_s(partial(plan, what, folder, nobody, time.time)))
+        planned.append(rows / _cpu_s(partial(make_plan, what, folder, nobody, time.time)))
     name = bench.family
     tell(f"{name}: rows read", statistics.median(read), "rows/s", what=f"{rows:,} rows, a second of our CPU")
     tell(f"{name}: rows mapped to entities", statistics.median(mapped), "rows/s", what="with a join; floor 15,000")

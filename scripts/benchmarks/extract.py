@@ -16,10 +16,10 @@ from noarkit.archive.values import Action, Link, Save, bytes_to_upload
 from noarkit.events import Event
 from noarkit.extract.bundles import Bundles
 from noarkit.extract.codes import read_codes
-from noarkit.extract.hands import Hands, Team
 from noarkit.extract.output import hashed
-from noarkit.extract.portions import Outlet
-from noarkit.extract.run import Terms, extract, work_folder
+from noarkit.extract.partition import Outlet
+from noarkit.extract.run import ExtractSettings, extract, work_folder
+from noarkit.extract.workers import PoolSize, WorkerPool
 from noarkit.extract.writing import Pen, write_structure
 from noarkit.packages.noark5.content import Content, parse
 from scripts.benchmarks.archive import Bench, opened
@@ -113,7 +113,7 @@ def _end_to_end(bench: Bench, count: int, rounds: int) -> None:
             marks[name] = time.perf_counter()
 
         began = time.perf_counter()
-        extract(bench.archive, target, Terms(include_open=True), tell=mark)
+        extract(bench.archive, target, ExtractSettings(include_open=True), emit=mark)
         ended = time.perf_counter()
         documents = marks["assembling"] - marks["files_wanted"] + marks["package_made"] - marks["naming"]
         metadata.append(count / (ended - began - documents))
@@ -135,8 +135,8 @@ def _writing(bench: Bench, count: int, rounds: int) -> None:
     pen = Pen(store, read_codes(Administration(bench.archive)), "Europe/Oslo", "2026-01-01T00:00:00.000Z", False)
     takes: dict[str, list[float]] = {"alone": [], "together": [], "floor": []}
     for _ in range(rounds):
-        takes["alone"].append(count / seconds(lambda: _written(bench, pen, Team(0))))
-        takes["together"].append(count / seconds(lambda: _written(bench, pen, Team())))
+        takes["alone"].append(count / seconds(lambda: _written(bench, pen, PoolSize(0))))
+        takes["together"].append(count / seconds(lambda: _written(bench, pen, PoolSize())))
         takes["floor"].append(count / seconds(lambda: _written_by_hand(bench, store)))
     floor = statistics.median(takes["floor"])
     for name, kind in (("one process", "alone"), ("and its children", "together")):
@@ -145,17 +145,17 @@ def _writing(bench: Bench, count: int, rounds: int) -> None:
         tell(f"writing arkivstruktur, {name}", figure, "records/s", floor, "joined by hand, one process", ratio)
     figures = medians(
         rounds,
-        lambda: count / processor_seconds(lambda: _written(bench, pen, Team(0))),
+        lambda: count / processor_seconds(lambda: _written(bench, pen, PoolSize(0))),
         lambda: count / processor_seconds(lambda: _written_by_hand(bench, store)),
     )
     one, other, ratio = figures
     tell("the same by processor time", one, "records/s", other, "joined by hand, one process", ratio)
 
 
-def _written(bench: Bench, pen: Pen, team: Team) -> None:
-    with Hands(team) as hands, hashed(bench.folder / "structure.xml") as out:
+def _written(bench: Bench, pen: Pen, team: PoolSize) -> None:
+    with WorkerPool(team) as hands, hashed(bench.folder / "structure.xml") as out:
         bundles = Bundles(pen.store)
-        write_structure(bundles, pen, Outlet(out, hands.all[:-2], lambda: None), team.portion)
+        write_structure(bundles, pen, Outlet(out, hands.all[:-2], lambda: None), team.portion_records)
         bundles.close()
 
 
@@ -179,7 +179,7 @@ def _store(bench: Bench) -> Path:
 
     target = bench.folder / "stopped"
     with suppress(Enough):
-        extract(bench.archive, target, Terms(include_open=True), tell=stop)
+        extract(bench.archive, target, ExtractSettings(include_open=True), emit=stop)
     store = work_folder(target) / "fetched.db"
     with closing(sqlite3.connect(store)) as db, db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

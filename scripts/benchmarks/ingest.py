@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.archive.http import connect
-from noarkit.archive.retry import Retrying
+from noarkit.archive.retry import RetryingArchive
 from noarkit.embedded import open_embedded
 from noarkit.engine.processes import ProcessWorkers
-from noarkit.engine.workshop import LocalWorkshop
+from noarkit.engine.worker_factory import LocalWorkerFactory
 from noarkit.events import nobody
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
@@ -28,11 +28,11 @@ from noarkit.graph.entity import Content, Entity, Mapped, Target
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.load.compose import compose
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.lease import RunFacts
-from noarkit.load.plan import Plan, plan
-from noarkit.load.run import Loaded, Terms, load
+from noarkit.load.plan import PlanSpec, make_plan
+from noarkit.load.run import LoadResult, LoadSettings, load
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 from noarkit.sources.port import ContentStream, Source
@@ -125,17 +125,17 @@ def _plan(bench: Bench) -> None:
         for number in range(bench.rounds):
             folder = RunFolder(bench.folder / f"run-{policy.look_inside}-{number}")
             began = time.perf_counter()
-            result = plan(_planned(FileTree(root, policy)), folder, nobody, time.time)
+            result = make_plan(_planned(FileTree(root, policy)), folder, nobody, time.time)
             speeds.append(sum(result.entities.values()) / (time.perf_counter() - began))
         tell(
             f"plan of {count:,} files, {name}", statistics.median(speeds), "entities/s", what="read, map, check, freeze"
         )
 
 
-def _planned(source: Source) -> Plan:
+def _planned(source: Source) -> PlanSpec:
     text = source.default_recipe()
     recipe = read_recipe(text, "default")
-    return Plan(source, compile_recipe(recipe), text, recipe.target.external_system)
+    return PlanSpec(source, compile_recipe(recipe), text, recipe.target.external_system)
 
 
 def _metadata(bench: Bench) -> None:
@@ -203,19 +203,19 @@ def _load_synthetic(bench: Bench, records: int, number: int) -> float:
     return count / taken
 
 
-def _loaded(folder: RunFolder, archive_dir: Path, source: Source | None) -> tuple[Loaded, float]:
+def _loaded(folder: RunFolder, archive_dir: Path, source: Source | None) -> tuple[LoadResult, float]:
     with open_embedded(archive_dir) as embedded:
         settings = settings_of(embedded)
-        archive = Retrying(connect(settings))
+        archive = RetryingArchive(connect(settings))
         opener = source.open if source is not None else _no_content
         began = time.perf_counter()
         loaded = load(
             folder,
             archive,
-            lambda: ProcessWorkers(LocalWorkshop(folder.graph, settings, opener), _WORKERS),
-            Terms(embedded.url),
-            stopping=Stopping(),
-            tell=nobody,
+            lambda: ProcessWorkers(LocalWorkerFactory(folder.graph, settings, opener), _WORKERS),
+            LoadSettings(embedded.url),
+            stop_request=StopRequest(),
+            emit=nobody,
             now_s=time.time,
         )
         taken = time.perf_counter() - began
@@ -256,7 +256,7 @@ def _small_files(bench: Bench) -> None:
 
     def ours(number: int) -> float:
         folder = RunFolder(bench.folder / f"run-{number}")
-        plan(_planned(source), folder, nobody, time.time)
+        make_plan(_planned(source), folder, nobody, time.time)
         loaded, taken = _loaded(folder, bench.folder / f"archive-{number}", source)
         assert loaded.numbers.archived == count, loaded
         return count / taken
@@ -279,7 +279,7 @@ def _large_files(bench: Bench) -> None:
 
     def ours(number: int) -> float:
         folder = RunFolder(bench.folder / f"run-{number}")
-        plan(_planned(source), folder, nobody, time.time)
+        make_plan(_planned(source), folder, nobody, time.time)
         loaded, taken = _loaded(folder, bench.folder / f"archive-{number}", source)
         assert loaded.numbers.archived == 4, loaded
         shutil.rmtree(bench.folder / f"archive-{number}")
@@ -355,16 +355,16 @@ def _measured() -> None:
     peak_plan = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     with open_embedded(folder / "archive") as embedded:
         settings = settings_of(embedded)
-        archive = Retrying(connect(settings))
-        workshop = LocalWorkshop(run_folder.graph, settings, _no_content)
+        archive = RetryingArchive(connect(settings))
+        workshop = LocalWorkerFactory(run_folder.graph, settings, _no_content)
         began = time.perf_counter()
         load(
             run_folder,
             archive,
             lambda: ProcessWorkers(workshop, _WORKERS),
-            Terms(embedded.url),
-            stopping=Stopping(),
-            tell=nobody,
+            LoadSettings(embedded.url),
+            stop_request=StopRequest(),
+            emit=nobody,
             now_s=time.time,
         )
         taken = time.perf_counter() - began

@@ -15,7 +15,7 @@ import pytest
 
 import noarkit
 from noarkit.cli.contract import schema
-from noarkit.load.delivery import deliveries
+from noarkit.load.delivery import open_deliveries
 from noarkit.load.folder import RunFolder
 from noarkit.standins.server import StandinSpec
 from tests.airgap.gap import Gap, files, forged
@@ -499,7 +499,7 @@ def test_a_plan_that_was_changed_after_it_was_sealed_is_not_closed(gap: Gap) -> 
 
 def test_what_was_sealed_is_remembered_with_the_checksum_it_left_with(gap: Gap) -> None:
     gap.cross()
-    with closing(deliveries(RunFolder(Path("run")))) as known:
+    with closing(open_deliveries(RunFolder(Path("run")))) as known:
         assert known.any_sealed() and known.receipt() is None
     with closing(sqlite3.connect("run/delivery.db")) as db:
         assert db.execute("SELECT count(*), min(length(sha256)) FROM document").fetchone() == (3, 64)

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.archive.answers import Asked
+from noarkit.archive.answers import CallContext
 from noarkit.archive.connection import Reply
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.stream import Patience
-from noarkit.archive.transfer import receive
+from noarkit.archive.transfer import receive_download
 from noarkit.archive.values import Call, Query, Save, Upload, bytes_to_upload
 from noarkit.errors import AnswerLost, ArchiveAway, ArchiveRefused, ArchiveStrange, DiskFull, TransferStalled
 from tests.archive.scripted import (
@@ -289,7 +289,9 @@ def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
             raise OSError(errno.ENOSPC, "no room")
 
     with pytest.raises(DiskFull):
-        receive(Reply(200, [], NoRoom()), tmp_path / "a", Asked("download"), expected_sha256=None, durable=True)
+        receive_download(
+            Reply(200, [], NoRoom()), tmp_path / "a", CallContext("download"), expected_sha256=None, durable=True
+        )
     assert list(tmp_path.iterdir()) == []
 
 

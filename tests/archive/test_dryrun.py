@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.archive.administration import Administration
-from noarkit.archive.dryrun import DryRun
+from noarkit.archive.dryrun import DryRunArchive
 from noarkit.archive.registers import AccessGroup, ListedCode, OnObject, Permission
 from noarkit.archive.values import Action, Delete, Link, Query, Save, SavedObject, Unlink, Upload, bytes_to_upload
 from noarkit.errors import ArchiveRefused, ItemChanged
@@ -18,7 +18,7 @@ from tests.archive.fakes import FakeArchive
 
 def test_a_transaction_is_answered_as_if_it_were_done() -> None:
     archive = FakeArchive()
-    saved = DryRun(archive).transaction(
+    saved = DryRunArchive(archive).transaction(
         [
             Save("Mappe", "m", {"tittel": "A", "beskrivelse": None}),
             Link("Mappe", "m", "refArkivdel", ("7",)),
@@ -38,7 +38,7 @@ def test_a_transaction_is_answered_as_if_it_were_done() -> None:
 
 
 def test_made_up_ids_are_never_the_same() -> None:
-    dry = DryRun(FakeArchive())
+    dry = DryRunArchive(FakeArchive())
     made = [dry.transaction([Save("Mappe", "m")])["m"].id for _ in range(3)]
     made.append(dry.upload(bytes_to_upload(b"x", "x")).id)
     assert len(set(made)) == 4
@@ -64,26 +64,26 @@ def test_made_up_ids_are_never_the_same() -> None:
 )
 def test_a_transaction_that_has_no_shape_is_refused_with_the_action(action: Action, why: str, field: str) -> None:
     with pytest.raises(ArchiveRefused) as caught:
-        DryRun(FakeArchive()).transaction([Save("Mappe", "first"), action])
+        DryRunArchive(FakeArchive()).transaction([Save("Mappe", "first"), action])
     assert caught.value.data == {"call": "transaction", "action": 1, "field": field, "why": why}
 
 
 def test_an_upload_is_read_and_hashed_and_not_sent() -> None:
     archive = FakeArchive()
     content = bytes(range(256)) * 5000
-    uploaded = DryRun(archive).upload(bytes_to_upload(content, "x"))
+    uploaded = DryRunArchive(archive).upload(bytes_to_upload(content, "x"))
     assert (uploaded.sha256, uploaded.size_bytes) == (hashlib.sha256(content).hexdigest(), len(content))
     assert archive.asked == []
 
 
 def test_an_upload_that_changed_is_found_out() -> None:
     with pytest.raises(ItemChanged):
-        DryRun(FakeArchive()).upload(Upload("x", lambda: io.BytesIO(b"12345"), 4))
+        DryRunArchive(FakeArchive()).upload(Upload("x", lambda: io.BytesIO(b"12345"), 4))
 
 
 def test_what_only_asks_is_asked() -> None:
     archive = FakeArchive(answers=[{"userId": "kari"}])
-    dry = DryRun(archive)
+    dry = DryRunArchive(archive)
     dry.query(Query("Mappe"))
     dry.download("1", Path("a"))
     assert Administration(dry).me() == "kari"
@@ -94,7 +94,7 @@ def test_what_only_asks_is_asked() -> None:
 
 def test_no_change_of_the_registers_is_sent() -> None:
     archive = FakeArchive()
-    office = Administration(DryRun(archive))
+    office = Administration(DryRunArchive(archive))
     assert office.put_code("skjerming", ListedCode("U", "Unntatt", authority="§13")) == ListedCode(
         "U", "Unntatt", None, "§13"
     )

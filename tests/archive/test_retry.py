@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.archive.retry import Outside, Policy, Retrying
+from noarkit.archive.retry import RetryClock, RetryingArchive, RetryPolicy
 from noarkit.archive.values import Action, Call, Delete, Query, Save, bytes_to_upload, stream_to_upload
 from noarkit.errors import (
     AnswerLost,
@@ -63,36 +63,38 @@ class Time:
         return self.now_s
 
 
-def retrying(archive: FakeArchive, time: Time, policy: Policy | None = None, chance: float = 1.0) -> Retrying:
+def retrying(
+    archive: FakeArchive, time: Time, policy: RetryPolicy | None = None, chance: float = 1.0
+) -> RetryingArchive:
     """Around `archive`, with time and chance at hand."""
-    return Retrying(archive, policy, outside=Outside(time.sleep, time.clock, lambda: chance))
+    return RetryingArchive(archive, policy, outside=RetryClock(time.sleep, time.clock, lambda: chance))
 
 
-def query(archive: Retrying) -> object:
+def query(archive: RetryingArchive) -> object:
     return archive.query(Query("Mappe"))
 
 
-def download(archive: Retrying) -> object:
+def download(archive: RetryingArchive) -> object:
     return archive.download("1", Path("nowhere"))
 
 
-def asking_call(archive: Retrying) -> object:
+def asking_call(archive: RetryingArchive) -> object:
     return archive.call(Call("me", "GET", ("info", "me")))
 
 
-def upload(archive: Retrying) -> object:
+def upload(archive: RetryingArchive) -> object:
     return archive.upload(bytes_to_upload(b"x", "x"))
 
 
-def transaction(archive: Retrying) -> object:
+def transaction(archive: RetryingArchive) -> object:
     return archive.transaction([Save("Mappe", "x")])
 
 
-def changing_call(archive: Retrying) -> object:
+def changing_call(archive: RetryingArchive) -> object:
     return archive.call(Call("put_code", "PUT", ("x",), changes=True))
 
 
-Does = Callable[[Retrying], object]
+Does = Callable[[RetryingArchive], object]
 
 
 @pytest.mark.parametrize("fault", TRANSIENT, ids=lambda fault: str(fault))
@@ -139,7 +141,7 @@ def test_a_page_that_is_no_answer_is_not_asked_for_as_long_as_an_archive_that_is
     archive = FakeArchive(acts=[STRANGE] * 50)
     with pytest.raises(ArchiveStrange):
         query(retrying(archive, Time()))
-    assert len(archive.asked) == Policy().strange + 1
+    assert len(archive.asked) == RetryPolicy().strange + 1
 
 
 @pytest.mark.parametrize(
@@ -148,10 +150,10 @@ def test_a_page_that_is_no_answer_is_not_asked_for_as_long_as_an_archive_that_is
 def test_those_who_ask_before_they_send_again_are_told_at_once(fault: ArchiveFault) -> None:
     archive = FakeArchive(acts=[fault])
     with pytest.raises(type(fault)):
-        transaction(retrying(archive, Time(), Policy(resends=False)))
+        transaction(retrying(archive, Time(), RetryPolicy(resends=False)))
     assert len(archive.asked) == 1
     archive = FakeArchive(acts=[AWAY])
-    transaction(retrying(archive, Time(), Policy(resends=False)))
+    transaction(retrying(archive, Time(), RetryPolicy(resends=False)))
     assert len(archive.asked) == 2
 
 
@@ -165,7 +167,7 @@ def test_what_the_same_again_cannot_help_is_raised_at_once(does: Does, fault: Ex
 
 
 def test_waits_double_up_to_a_limit_and_half_of_each_is_chance() -> None:
-    policy = Policy(first_s=1.0, most_s=8.0, patience_s=1000.0)
+    policy = RetryPolicy(first_s=1.0, most_s=8.0, patience_s=1000.0)
     for chance, waits in [(1.0, [1, 2, 4, 8, 8, 8]), (0.0, [0.5, 1, 2, 4, 4, 4])]:
         time = Time()
         query(retrying(FakeArchive(acts=[AWAY] * 6), time, policy, chance))
@@ -176,14 +178,14 @@ def test_patience_ends() -> None:
     time = Time()
     archive = FakeArchive(acts=[AWAY] * 100)
     with pytest.raises(ArchiveAway):
-        query(retrying(archive, time, Policy(first_s=1.0, most_s=10.0, patience_s=60.0)))
+        query(retrying(archive, time, RetryPolicy(first_s=1.0, most_s=10.0, patience_s=60.0)))
     assert 45.0 < sum(time.slept) <= 60.0
 
 
 def test_conflicts_are_tried_again_a_few_times_only() -> None:
     archive = FakeArchive(acts=[CONFLICT] * 100)
     with pytest.raises(ArchiveConflict):
-        transaction(retrying(archive, Time(), Policy(conflicts=3)))
+        transaction(retrying(archive, Time(), RetryPolicy(conflicts=3)))
     assert len(archive.asked) == 4
 
 
@@ -221,7 +223,9 @@ def test_all_calls_wait_when_one_was_told_to_come_back_later() -> None:
             seen.append(time.slept[1])
         time.now_s += seconds
 
-    patient = Retrying(archive, Policy(patience_s=2000.0), outside=Outside(another_thread, time.clock, lambda: 0.0))
+    patient = RetryingArchive(
+        archive, RetryPolicy(patience_s=2000.0), outside=RetryClock(another_thread, time.clock, lambda: 0.0)
+    )
     patient.query(Query("Mappe"))
     assert seen == [1000.0]
 
@@ -236,7 +240,9 @@ def test_bytes_that_cannot_be_read_twice_are_sent_once() -> None:
 def test_each_wait_is_told_without_names_or_titles() -> None:
     told: list[Event] = []
     time = Time()
-    patient = Retrying(FakeArchive(acts=[AWAY]), outside=Outside(time.sleep, time.clock, lambda: 1.0), tell=told.append)
+    patient = RetryingArchive(
+        FakeArchive(acts=[AWAY]), outside=RetryClock(time.sleep, time.clock, lambda: 1.0), emit=told.append
+    )
     transaction(patient)
     assert told == [Event("archive_retry", {"call": "transaction", "code": "F301", "wait_s": 0.5})]
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from noarkit.archive.answers import Asked
+from noarkit.archive.answers import CallContext
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.token import Credentials, Grant, Tokens, grant_of
 from noarkit.archive.values import Query, Save, bytes_to_upload, stream_to_upload
@@ -257,7 +257,7 @@ def test_a_token_answer_without_a_token_is_strange(server: ScriptedServer, archi
 
 @pytest.mark.parametrize(("told", "lifetime_s"), [("120", 120), (90.5, 90.5), (None, 3600), ("soon", 3600), (-5, 0)])
 def test_the_lifetime_is_read_however_it_is_told(told: object, lifetime_s: float) -> None:
-    assert grant_of({"access_token": "t", "expires_in": told}, Asked("token")).lifetime_s == lifetime_s
+    assert grant_of({"access_token": "t", "expires_in": told}, CallContext("token")).lifetime_s == lifetime_s
 
 
 @pytest.mark.parametrize("status", [404, 405])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.archive.http import HttpArchive
-from noarkit.archive.transfer import told_name
+from noarkit.archive.transfer import parse_file_name
 from noarkit.errors import RunFault
 from tests.archive.scripted import ScriptedServer, answer
 
@@ -27,7 +27,7 @@ from tests.archive.scripted import ScriptedServer, answer
     ],
 )
 def test_the_name_of_a_download_is_read_in_each_of_its_forms(header: str | None, name: str | None) -> None:
-    assert told_name(header) == name
+    assert parse_file_name(header) == name
 
 
 def test_a_target_that_cannot_be_written_is_a_fault_of_ours(

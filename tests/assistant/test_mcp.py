@@ -153,8 +153,8 @@ def test_no_title_of_what_is_screened_is_told_or_finds_anything(place: Path) -> 
         for found in (archive, Deaf(archive.service)):
             told = 0
             for one, (kind, title, hidden) in titles_in(archive).items():
-                by_id = searching.search(found, searching.Asked(kind, id=one))["hits"]
-                by_title = searching.search(found, searching.Asked(kind, title=title, limit=50))["hits"]
+                by_id = searching.search(found, searching.SearchRequest(kind, id=one))["hits"]
+                by_title = searching.search(found, searching.SearchRequest(kind, title=title, limit=50))["hits"]
                 assert isinstance(by_id, list)
                 assert isinstance(by_title, list)
                 assert [hit.get("title") for hit in by_id] == [None if hidden else title]
@@ -170,7 +170,7 @@ def test_what_hangs_below_something_screened_or_unseen_is_screened_though_it_doe
 ) -> None:
     with archive_in(place / "archive") as archive:
         for one, (kind, _, _) in titles_in(archive).items():
-            hits = searching.search(Deaf(archive.service, above), searching.Asked(kind, id=one))["hits"]
+            hits = searching.search(Deaf(archive.service, above), searching.SearchRequest(kind, id=one))["hits"]
             assert isinstance(hits, list)
             assert [(hit["screened"], "title" in hit) for hit in hits] == [(screened, not screened)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.load.journal import CHECKSUM, FoundWrong, Journal
+from noarkit.load.journal import CHECKSUM, ArchiveFinding, Journal
 from tests.cli.test_ingest import archive, elsewhere, files, run
 
 __all__ = ["archive", "elsewhere", "run"]
@@ -20,7 +20,7 @@ def damaged(run_folder: Path) -> str:
     with closing(Journal(run_folder / "run.db")) as journal:
         (entity,) = [n for n in range(1, 20) if journal._rows("SELECT 1 FROM entity WHERE n = ? AND bytes", (n,))]
         key = "case/a.txt#d1v1"
-        journal.find_wrong([FoundWrong(CHECKSUM, key, entity, {"ours": "a" * 64, "theirs": "b" * 64})])
+        journal.keep_findings([ArchiveFinding(CHECKSUM, key, entity, {"ours": "a" * 64, "theirs": "b" * 64})])
     return key
 
 

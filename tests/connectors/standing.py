@@ -18,7 +18,7 @@ from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Service, ServiceItem, Window
 from noarkit.connectors.settings import Connection, read_connection
 from noarkit.events import nobody
-from noarkit.journeys import Site
+from noarkit.ingestion import Settings
 from noarkit.standins.server import ReadyStandin, StandinSpec, serve
 from tests.connectors.scripted import VirtualClock
 from tests.connectors.wire_tables import Recorder, hold_to_table, recorder
@@ -41,10 +41,10 @@ class Standing:
         """An environment in which nothing else is configured."""
         return {"HOME": str(self.home)}
 
-    def site(self, archive: str | None = None) -> Site:
+    def site(self, archive: str | None = None) -> Settings:
         """The settings of a caller who has this connection configured."""
         flags = {"archive.url": archive} if archive else {}
-        return Site(load(Sources(flags=flags, environment=self.environment, file=self.config)), self.environment)
+        return Settings(load(Sources(flags=flags, environment=self.environment, file=self.config)), self.environment)
 
     def connection(self, more: Mapping[str, object] | None = None) -> Connection:
         """The connection, with other settings where they are given."""

@@ -22,7 +22,7 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.query import all_of, any_of, between, differs, equals, like, select
 from noarkit.archive.registers import BusinessField, BusinessGroup, FullTextQuery, ListedCode
-from noarkit.archive.retry import Retrying
+from noarkit.archive.retry import RetryingArchive
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import (
@@ -50,7 +50,7 @@ from tests.server.conftest import serving
 
 IMPLEMENTATIONS: dict[str, Callable[[ArchiveSettings], Archive]] = {
     "http": connect,
-    "retrying": lambda settings: Retrying(connect(settings)),
+    "retrying": lambda settings: RetryingArchive(connect(settings)),
 }
 
 

@@ -8,56 +8,56 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from noarkit.engine.limits import HistoricWatch, Limits, MostErrors, read_most_errors, read_until
+from noarkit.engine.limits import ErrorLimit, HistoricWatch, RunLimits, parse_error_limit, parse_until
 from noarkit.errors import UsageFault
 from noarkit.events import Event
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.entity import Entity, Mapped
 from noarkit.graph.store import GraphStore
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 
 OSLO = ZoneInfo("Europe/Oslo")
 EVENING = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)  # 22:00 in Oslo
 
 
-def left_out(limits: Limits, count: int, code: str = "F207") -> None:
+def left_out(limits: RunLimits, count: int, code: str = "F207") -> None:
     for _ in range(count):
-        limits.hear(Event("set_aside", {"code": code}))
+        limits.count_fault(Event("set_aside", {"code": code}))
     limits()
 
 
 def test_a_clock_time_is_the_next_one_in_the_zone_of_the_run() -> None:
-    assert read_until("06:00", EVENING, OSLO) == datetime(2026, 11, 21, 6, 0, tzinfo=OSLO)
-    assert read_until("23:30", EVENING, OSLO) == datetime(2026, 11, 20, 23, 30, tzinfo=OSLO)
-    assert read_until("22:00", EVENING, OSLO) == datetime(2026, 11, 21, 22, 0, tzinfo=OSLO)
+    assert parse_until("06:00", EVENING, OSLO) == datetime(2026, 11, 21, 6, 0, tzinfo=OSLO)
+    assert parse_until("23:30", EVENING, OSLO) == datetime(2026, 11, 20, 23, 30, tzinfo=OSLO)
+    assert parse_until("22:00", EVENING, OSLO) == datetime(2026, 11, 21, 22, 0, tzinfo=OSLO)
 
 
 def test_a_moment_without_zone_is_one_of_the_zone() -> None:
-    assert read_until("2026-11-23T06:00", EVENING, OSLO) == datetime(2026, 11, 23, 6, 0, tzinfo=OSLO)
-    assert read_until("2026-11-23T06:00+00:00", EVENING, OSLO) == datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
+    assert parse_until("2026-11-23T06:00", EVENING, OSLO) == datetime(2026, 11, 23, 6, 0, tzinfo=OSLO)
+    assert parse_until("2026-11-23T06:00+00:00", EVENING, OSLO) == datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["25:00", "half past six", "", "06:61"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(UsageFault):
-        read_until(text, EVENING, OSLO)
+        parse_until(text, EVENING, OSLO)
 
 
 @pytest.mark.parametrize("text", ["-1", "101%", "many", "%", "", "1.5"])
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(UsageFault):
-        read_most_errors(text)
+        parse_error_limit(text)
 
 
 def test_a_number_and_a_share_are_limits() -> None:
-    assert read_most_errors("50") == MostErrors(number=50)
-    assert read_most_errors(" 2,5 % ") == MostErrors(share=0.025)
+    assert parse_error_limit("50") == ErrorLimit(number=50)
+    assert parse_error_limit(" 2,5 % ") == ErrorLimit(share=0.025)
 
 
-@pytest.mark.parametrize("most", [MostErrors(number=3), MostErrors(share=0.03)])
-def test_a_run_stops_at_one_error_more_than_it_may_have(most: MostErrors) -> None:
-    stopping = Stopping()
-    limits = Limits(stopping, 100, lambda: 0.0, most_errors=most)
+@pytest.mark.parametrize("most", [ErrorLimit(number=3), ErrorLimit(share=0.03)])
+def test_a_run_stops_at_one_error_more_than_it_may_have(most: ErrorLimit) -> None:
+    stopping = StopRequest()
+    limits = RunLimits(stopping, 100, lambda: 0.0, most_errors=most)
     left_out(limits, 3)
     assert not stopping
     left_out(limits, 1)
@@ -65,8 +65,8 @@ def test_a_run_stops_at_one_error_more_than_it_may_have(most: MostErrors) -> Non
 
 
 def test_a_run_stops_when_its_time_has_come() -> None:
-    now, stopping = [0.0], Stopping()
-    limits = Limits(stopping, 1, lambda: now[0], until=datetime.fromtimestamp(60, UTC))
+    now, stopping = [0.0], StopRequest()
+    limits = RunLimits(stopping, 1, lambda: now[0], until=datetime.fromtimestamp(60, UTC))
     now[0] = 59.9
     limits()
     assert not stopping
@@ -76,8 +76,8 @@ def test_a_run_stops_when_its_time_has_come() -> None:
 
 
 def test_a_source_of_which_more_than_a_tenth_moved_is_not_loaded_on() -> None:
-    stopping = Stopping()
-    limits = Limits(stopping, 200, lambda: 0.0)
+    stopping = StopRequest()
+    limits = RunLimits(stopping, 200, lambda: 0.0)
     left_out(limits, 50, "F207")  # refused by the site's own check: no change of the source
     left_out(limits, 20, "F203")
     assert not stopping
@@ -86,8 +86,8 @@ def test_a_source_of_which_more_than_a_tenth_moved_is_not_loaded_on() -> None:
 
 
 def test_a_few_changed_files_of_a_small_source_are_only_set_aside() -> None:
-    stopping = Stopping()
-    left_out(Limits(stopping, 12, lambda: 0.0), 9, "F203")
+    stopping = StopRequest()
+    left_out(RunLimits(stopping, 12, lambda: 0.0), 9, "F203")
     assert not stopping
 
 
@@ -115,7 +115,7 @@ def plan_of(place: Path, **fields: str) -> Path:
 def test_journal_posts_of_the_past_do_not_become_todays_unasked(
     tmp_path: Path, date: dict[str, str], may_write: bool, allowed: bool, stops: bool
 ) -> None:
-    stopping = Stopping()
+    stopping = StopRequest()
     watch = HistoricWatch(plan_of(tmp_path, **date), stopping, allowed=allowed)
     watch(Event("shard_started", {}))
     assert not stopping

@@ -16,8 +16,8 @@ from pathlib import Path
 from noarkit.archive.http import connect
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
-from noarkit.extract.hands import Team
-from noarkit.extract.run import Terms, extract
+from noarkit.extract.run import ExtractSettings, extract
+from noarkit.extract.workers import PoolSize
 from noarkit.secrets import Secret
 
 
@@ -36,7 +36,7 @@ def main() -> None:
 
     settings = ArchiveSettings(job["url"], Credentials(job["account"], Secret(job["secret"])), job["token_url"])
     with connect(settings) as archive:
-        extract(archive, Path(job["target"]), Terms(team=Team(*job["team"]), pause=pause))
+        extract(archive, Path(job["target"]), ExtractSettings(pool_size=PoolSize(*job["team"]), pause=pause))
     print(at)
 
 

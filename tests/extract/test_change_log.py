@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from noarkit.archive.values import Action, Link, Query, Save
-from noarkit.extract.run import Terms, extract
+from noarkit.extract.run import ExtractSettings, extract
 from noarkit.packages.noark5.changes_read import read_changes
 from noarkit.validate import validate
 from tests.extract.test_extract import judged
@@ -27,8 +27,8 @@ def unchanged(tmp_path: Path) -> Iterator[World]:
 
 
 def test_a_log_without_changes_says_so_in_one_entry_that_changes_nothing(unchanged: World, tmp_path: Path) -> None:
-    plain = extract(unchanged.archive, tmp_path / "plain", Terms(include_open=True))
-    noted = extract(unchanged.archive, tmp_path / "noted", Terms(include_open=True, change_log="empty-note"))
+    plain = extract(unchanged.archive, tmp_path / "plain", ExtractSettings(include_open=True))
+    noted = extract(unchanged.archive, tmp_path / "noted", ExtractSettings(include_open=True, change_log="empty-note"))
     assert "no-changes" in plain.flaws
     assert "changes-noted" in noted.flaws
     assert (plain.changes, noted.changes) == (0, 0)
@@ -45,8 +45,8 @@ def test_a_log_without_changes_says_so_in_one_entry_that_changes_nothing(unchang
 def test_changes_are_told_or_left_out_and_that_stands_against_depositing(unchanged: World, tmp_path: Path) -> None:
     (folder,) = unchanged.archive.query(Query("Saksmappe")).objects
     unchanged.archive.transaction([Save("Saksmappe", folder.id, {"tittel": "Ny tittel"}, folder.version)])
-    told = extract(unchanged.archive, tmp_path / "told", Terms(include_open=True, change_log="empty-note"))
-    left = extract(unchanged.archive, tmp_path / "left", Terms(include_open=True, change_log="none"))
+    told = extract(unchanged.archive, tmp_path / "told", ExtractSettings(include_open=True, change_log="empty-note"))
+    left = extract(unchanged.archive, tmp_path / "left", ExtractSettings(include_open=True, change_log="none"))
     assert told.changes == 1
     assert not {"no-changes", "changes-noted", "changes-left-out"} & set(told.flaws)
     assert "changes-left-out" in left.flaws
@@ -62,7 +62,7 @@ def test_posts_outside_case_files_are_told_by_the_extract_and_judged_by_a_rule_o
     with world(tmp_path / "a", profile="lenient") as live:
         inside = [*case("c1", 10), *post("p1", "c1", 20)]
         live.archive.transaction([*spine(), *inside, *folder, *post("p2", "m1", 30)])
-        made = extract(live.archive, tmp_path / "package", Terms(include_open=True))
+        made = extract(live.archive, tmp_path / "package", ExtractSettings(include_open=True))
     assert "posts-outside-cases" in made.flaws
     report = validate(made.package)
     (outcome,) = [one for one in report.outcomes if one.rule.code == "N519"]

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import noarkit
-from noarkit.extract.run import Terms, extract, work_folder
+from noarkit.extract.run import ExtractSettings, extract, work_folder
 from noarkit.validate import validate
 from tests.extract.rich import fill
 from tests.extract.test_extract import contents
@@ -19,7 +19,7 @@ from tests.extract.world import world
 def test_extracted_loaded_elsewhere_and_extracted_again_it_is_the_same_byte_for_byte(tmp_path: Path) -> None:
     with world(tmp_path / "a") as live:
         fill(live.archive)
-        first = extract(live.archive, tmp_path / "first", Terms()).package
+        first = extract(live.archive, tmp_path / "first", ExtractSettings()).package
     assert validate(first).valid
     noarkit.plan(first, tmp_path / "run")
     other = f"embedded:{tmp_path / 'b'}"
@@ -31,7 +31,7 @@ def test_extracted_loaded_elsewhere_and_extracted_again_it_is_the_same_byte_for_
 def test_killed_the_same_command_ends_in_the_same_bytes(tmp_path: Path) -> None:
     with world(tmp_path / "a") as live:
         fill(live.archive)
-        whole = contents(extract(live.archive, tmp_path / "whole", Terms()).package)
+        whole = contents(extract(live.archive, tmp_path / "whole", ExtractSettings()).package)
     target = tmp_path / "killed"
     command = [sys.executable, "-m", "noarkit", "extract", "-o", str(target), "--archive", f"embedded:{tmp_path / 'a'}"]
     kills = 0

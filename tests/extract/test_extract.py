@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from noarkit.extract.run import Extracted, Terms, extract, work_folder
+from noarkit.extract.run import Extracted, ExtractSettings, extract, work_folder
 from tests.extract.rich import fill
 from tests.extract.world import World, world
 
@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     with world(root / "archive") as live:
         fill(live.archive)
         package = root / "package"
-        yield Made(live, package, extract(live.archive, package, Terms()))
+        yield Made(live, package, extract(live.archive, package, ExtractSettings()))
 
 
 def judged(package: Path, schemas: Path, document: str) -> list[str]:
@@ -210,7 +210,7 @@ def test_our_own_schemas_make_no_depositable_package_and_the_report_says_so(made
 
 
 def test_a_second_extract_has_the_same_bytes(made: Made, tmp_path: Path) -> None:
-    again = extract(made.world.archive, tmp_path / "again", Terms())
+    again = extract(made.world.archive, tmp_path / "again", ExtractSettings())
     assert contents(again.package) == contents(made.package)
     assert not work_folder(again.package).exists()
 

@@ -13,7 +13,7 @@ from noarkit.archive.values import Action, Link, Save
 from noarkit.cli.main import main
 from noarkit.errors import ChecksumDiffers, ConfigFault, DiskFull, NotDepositable, PackageFault
 from noarkit.extract.facts import PackageFacts, read_facts
-from noarkit.extract.run import Terms, extract
+from noarkit.extract.run import ExtractSettings, extract
 from noarkit.extract.selection import Selection
 from noarkit.extract.store import FILE_NAME, ExtractStore, Progress
 from noarkit.validate import validate
@@ -22,7 +22,7 @@ from tests.extract.test_extract import contents, judged
 from tests.extract.test_resume import Stopped, stopping_at
 from tests.extract.world import case, closing, document, post, session, spine, uuid, world
 
-OPEN = Terms(include_open=True)
+OPEN = ExtractSettings(include_open=True)
 
 
 def titles(package: Path, path: str) -> list[str]:
@@ -74,7 +74,7 @@ def test_one_of_several_fonds_must_be_chosen(tmp_path: Path) -> None:
         told = str(caught.value.data["commands"]).split("; ")
         assert {line.partition(" (")[2] for line in told} == {"Arkiv <1>)", "Annet arkiv)"}
         assert all(line.startswith("noarkit extract -o PKG --arkiv ") for line in told)
-        chosen = Terms(Selection(arkiv="Annet arkiv"), include_open=True)
+        chosen = ExtractSettings(Selection(arkiv="Annet arkiv"), include_open=True)
         package = extract(live.archive, tmp_path / "package", chosen).package
     assert titles(package, "{*}arkivdel") == ["Del"]
 
@@ -82,7 +82,7 @@ def test_one_of_several_fonds_must_be_chosen(tmp_path: Path) -> None:
 def test_what_is_carried_is_valid_under_a_schema_of_its_own(tmp_path: Path) -> None:
     with world(tmp_path / "a") as live:
         fill(live.archive)
-        package = extract(live.archive, tmp_path / "package", Terms()).package
+        package = extract(live.archive, tmp_path / "package", ExtractSettings()).package
     assert judged(package, package, "arkivstruktur") == []
     schema = etree.XMLSchema(etree.parse(package / "ikkeIFormen.xsd"))
     held = list(etree.parse(package / "arkivstruktur.xml").iter("{urn:noarkit:ikkeIFormen}ikkeIFormen"))
@@ -99,9 +99,9 @@ def test_a_log_that_a_load_kept_is_merged(tmp_path: Path) -> None:
     kept = tmp_path / "kept-changelog.xml"
     with world(tmp_path / "a") as live:
         fill(live.archive)
-        first = extract(live.archive, tmp_path / "first", Terms())
+        first = extract(live.archive, tmp_path / "first", ExtractSettings())
         kept.write_bytes((first.package / "endringslogg.xml").read_bytes())
-        second = extract(live.archive, tmp_path / "second", Terms(kept_log=kept))
+        second = extract(live.archive, tmp_path / "second", ExtractSettings(kept_log=kept))
     assert second.changes == 2 * first.changes
 
 
@@ -136,8 +136,10 @@ def test_the_report_says_as_whom_the_archive_was_seen(tmp_path: Path) -> None:
         live.archive.transaction([*spine(), *closing()])
         live.live.add_client("narrow", "nobody")
         with session(live.live, "narrow") as narrow, pytest.raises(PackageFault):
-            extract(narrow, tmp_path / "nothing", Terms())
-        seen = json.loads(extract(live.archive, tmp_path / "all", Terms()).report.read_text("utf-8"))["as_seen_by"]
+            extract(narrow, tmp_path / "nothing", ExtractSettings())
+        seen = json.loads(extract(live.archive, tmp_path / "all", ExtractSettings()).report.read_text("utf-8"))[
+            "as_seen_by"
+        ]
     assert seen["account"] == "admin"
     assert seen["reads_everything"] is True
 
@@ -147,7 +149,7 @@ def test_facts_of_the_delivery_come_from_their_file(tmp_path: Path) -> None:
     file.write_text('[system]\nname = "Arkiv X"\n[period]\nstart = "2019-01-01"\nincoming = "mykt"\n', "utf-8")
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *closing()])
-        package = extract(live.archive, tmp_path / "package", Terms(facts=read_facts(file))).package
+        package = extract(live.archive, tmp_path / "package", ExtractSettings(facts=read_facts(file))).package
     text = (package / "arkivuttrekk.xml").read_text("utf-8")
     assert "<value>Arkiv X</value>" in text
     assert "<value>2019-01-01</value>" in text
@@ -162,21 +164,23 @@ def test_a_folder_that_holds_no_official_schemas_is_refused(tmp_path: Path) -> N
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *closing()])
         with pytest.raises(NotDepositable):
-            extract(live.archive, tmp_path / "package", Terms(schemas=tmp_path / "schemas"))
+            extract(live.archive, tmp_path / "package", ExtractSettings(schemas=tmp_path / "schemas"))
 
 
 def test_with_the_official_schemas_nothing_stands_against_depositing(tmp_path: Path, reference: Path) -> None:
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *closing()])
         facts = PackageFacts(creators=("Fjellvik kommune",), system_name="Sakssystemet")
-        made = extract(live.archive, tmp_path / "package", Terms(facts=facts, schemas=reference / "xsd" / "noark5"))
+        made = extract(
+            live.archive, tmp_path / "package", ExtractSettings(facts=facts, schemas=reference / "xsd" / "noark5")
+        )
     assert made.depositable, made.flaws
 
 
 def test_what_nobody_named_stands_against_depositing(tmp_path: Path, reference: Path) -> None:
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *closing()])
-        made = extract(live.archive, tmp_path / "package", Terms(schemas=reference / "xsd" / "noark5"))
+        made = extract(live.archive, tmp_path / "package", ExtractSettings(schemas=reference / "xsd" / "noark5"))
     assert "system-unnamed" in made.flaws
     assert not made.depositable
 
@@ -188,7 +192,7 @@ def test_a_series_that_ends_before_it_begins_gives_the_package_no_period(tmp_pat
     }
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(**reversed_period), *closing()])
-        made = extract(live.archive, tmp_path / "package", Terms())
+        made = extract(live.archive, tmp_path / "package", ExtractSettings())
     assert "N202" not in validate(made.package).codes
 
 
@@ -197,7 +201,7 @@ def test_the_flag_for_disposal_is_the_one_that_a_receiver_expects(decision: str,
     disposal = {"kassasjonsvedtak": decision, "bevaringstid": 10, "kassasjonshjemmel": "BKPLAN"}
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *case("c", 7, **disposal), *closing(cases=("c",))])
-        made = extract(live.archive, tmp_path / "package", Terms())
+        made = extract(live.archive, tmp_path / "package", ExtractSettings())
     assert "<kassasjonsvedtak>" in (made.package / "arkivstruktur.xml").read_text("utf-8")
     assert "N213" not in validate(made.package).codes
 
@@ -222,7 +226,7 @@ def test_the_store_of_a_stopped_extract_can_be_looked_into(tmp_path: Path) -> No
     with world(tmp_path / "a") as live:
         live.archive.transaction(spine())
         with pytest.raises(Stopped):
-            extract(live.archive, tmp_path / "package", Terms(include_open=True, pause=stopping_at(3)))
+            extract(live.archive, tmp_path / "package", ExtractSettings(include_open=True, pause=stopping_at(3)))
     assert (tmp_path / ".package.noarkit-extract" / FILE_NAME).is_file()
 
 
@@ -244,9 +248,9 @@ def test_the_command_says_what_was_made_and_what_stands_against_it(
 def test_a_name_that_ends_so_packs_the_package_and_twice_gives_the_same_bytes(tmp_path: Path, ending: str) -> None:
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *closing()])
-        folder = extract(live.archive, tmp_path / "folder", Terms()).package
-        first = extract(live.archive, tmp_path / f"first{ending}", Terms()).package
-        second = extract(live.archive, tmp_path / f"second{ending}", Terms()).package
+        folder = extract(live.archive, tmp_path / "folder", ExtractSettings()).package
+        first = extract(live.archive, tmp_path / f"first{ending}", ExtractSettings()).package
+        second = extract(live.archive, tmp_path / f"second{ending}", ExtractSettings()).package
     assert first.read_bytes() == second.read_bytes()
     shutil.unpack_archive(first, tmp_path / "unpacked")
     assert contents(tmp_path / "unpacked") == contents(folder)
@@ -263,8 +267,8 @@ def test_a_full_store_is_told_as_no_room(tmp_path: Path) -> None:
 def test_what_stands_beside_the_package_alone_is_counted(tmp_path: Path) -> None:
     with world(tmp_path / "a") as live:
         fill(live.archive)
-        made = extract(live.archive, tmp_path / "package", Terms(carry=False))
-        carried = extract(live.archive, tmp_path / "carried", Terms())
+        made = extract(live.archive, tmp_path / "package", ExtractSettings(carry=False))
+        carried = extract(live.archive, tmp_path / "carried", ExtractSettings())
     table = (tmp_path / "package.not-in-form.csv").read_text("utf-8").splitlines()
     assert (made.carried, made.beside) == (0, len(table) - 1)
     assert (carried.carried, carried.beside) == (len(table) - 1, 0)

@@ -14,9 +14,9 @@ from noarkit.archive.paging import objects
 from noarkit.archive.values import Query, Save, SavedObject
 from noarkit.errors import NotDepositable, PackageFault, UsageFault
 from noarkit.events import Event
-from noarkit.extract.convert import Wanted
+from noarkit.extract.convert import ConvertOptions
 from noarkit.extract.delivery import deliver
-from noarkit.extract.run import Terms, extract, work_folder
+from noarkit.extract.run import ExtractSettings, extract, work_folder
 from noarkit.extract.selection import Selection, parse_query
 from tests.extract.rich import fill
 from tests.extract.test_extract import contents, judged
@@ -47,12 +47,12 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def test_stopped_at_any_step_the_same_call_ends_in_the_same_bytes(live: World, tmp_path: Path) -> None:
-    whole = contents(extract(live.archive, tmp_path / "whole", Terms()).package)
+    whole = contents(extract(live.archive, tmp_path / "whole", ExtractSettings()).package)
     target = tmp_path / "stopped"
     stops = 0
     for step in range(200):
         try:
-            extract(live.archive, target, Terms(pause=stopping_at(step)))
+            extract(live.archive, target, ExtractSettings(pause=stopping_at(step)))
         except Stopped:
             stops += 1
             assert not target.exists(), "nothing stands under the name before all does"
@@ -73,16 +73,16 @@ def test_a_call_that_was_killed_just_after_the_naming_is_done_when_it_comes_agai
         if event.name == "naming":  # all but the rename is done: this is what a kill after it leaves
             shutil.copytree(work_folder(target), kept)
 
-    first = extract(live.archive, target, Terms(), tell=keep)
+    first = extract(live.archive, target, ExtractSettings(), emit=keep)
     last = kept / (name if name.endswith(".zip") else "package")
     (last.unlink if last.is_file() else partial(shutil.rmtree, last))()
     kept.rename(work_folder(target))
     with pytest.raises(UsageFault, match="exists"):
-        extract(live.archive, target, Terms(selection=Selection(since=date(2001, 1, 1))))
-    assert extract(live.archive, target, Terms()) == first
+        extract(live.archive, target, ExtractSettings(selection=Selection(since=date(2001, 1, 1))))
+    assert extract(live.archive, target, ExtractSettings()) == first
     assert not work_folder(target).exists()
     with pytest.raises(UsageFault, match="exists"):
-        extract(live.archive, target, Terms())
+        extract(live.archive, target, ExtractSettings())
 
 
 @pytest.mark.parametrize("form", ["bagit", "eark-sip", "dias-sip"])
@@ -98,25 +98,25 @@ def test_a_delivery_that_was_killed_just_after_the_naming_is_done_when_it_comes_
             raise Stopped
 
     with pytest.raises(Stopped):
-        deliver(live.archive, target, Wanted(form), Terms(), tell=stop)
-    assert deliver(live.archive, target, Wanted(form), Terms()).package == target
+        deliver(live.archive, target, ConvertOptions(form), ExtractSettings(), emit=stop)
+    assert deliver(live.archive, target, ConvertOptions(form), ExtractSettings()).package == target
     assert {path.suffix for path in tmp_path.iterdir() if path.name.startswith(".")} == set()
     with pytest.raises(UsageFault, match="exists"):
-        deliver(live.archive, target, Wanted(form), Terms())
+        deliver(live.archive, target, ConvertOptions(form), ExtractSettings())
 
 
 def test_a_store_of_another_selection_is_not_gone_on_with(live: World, tmp_path: Path) -> None:
     target = tmp_path / "package"
     with pytest.raises(Stopped):
-        extract(live.archive, target, Terms(pause=stopping_at(4)))
+        extract(live.archive, target, ExtractSettings(pause=stopping_at(4)))
     with pytest.raises(UsageFault):
-        extract(live.archive, target, Terms(Selection(arkivdel="Fagarkiv")))
+        extract(live.archive, target, ExtractSettings(Selection(arkivdel="Fagarkiv")))
 
 
 def test_what_is_there_already_is_never_replaced(live: World, tmp_path: Path) -> None:
     (tmp_path / "package").mkdir()
     with pytest.raises(UsageFault):
-        extract(live.archive, tmp_path / "package", Terms())
+        extract(live.archive, tmp_path / "package", ExtractSettings())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_is_there_already_is_never_replaced(live: World, tmp_path: Path) ->
 def test_a_part_of_an_archive_is_a_valid_package_of_that_part(
     live: World, tmp_path: Path, selection: Selection, records: set[str]
 ) -> None:
-    package = extract(live.archive, tmp_path / "part", Terms(selection)).package
+    package = extract(live.archive, tmp_path / "part", ExtractSettings(selection)).package
     text = (package / "arkivstruktur.xml").read_text("utf-8")
     everything = {"Brev p1", "Brev p2", "Brev p3", "Notat", "Protokoll", "Løst ark"}
     assert {name for name in everything if f"<tittel>{name}</tittel>" in text} == records
@@ -144,15 +144,15 @@ def test_a_part_of_an_archive_is_a_valid_package_of_that_part(
 
 
 def test_a_period_counts_its_last_day(live: World, tmp_path: Path) -> None:
-    today = extract(live.archive, tmp_path / "today", Terms(Selection(until=date(9998, 12, 31)))).units
-    before = extract(live.archive, tmp_path / "before", Terms(Selection(until=date(1990, 1, 1)))).units
+    today = extract(live.archive, tmp_path / "today", ExtractSettings(Selection(until=date(9998, 12, 31)))).units
+    before = extract(live.archive, tmp_path / "before", ExtractSettings(Selection(until=date(1990, 1, 1)))).units
     assert today["mappe"] == 6
     assert "mappe" not in before
 
 
 def test_an_unknown_name_and_an_unreadable_query_are_refused(live: World, tmp_path: Path) -> None:
     with pytest.raises(PackageFault):
-        extract(live.archive, tmp_path / "none", Terms(Selection(arkivdel="Nobody")))
+        extract(live.archive, tmp_path / "none", ExtractSettings(Selection(arkivdel="Nobody")))
     with pytest.raises(UsageFault):
         parse_query("tittel = 'x'")
 
@@ -170,10 +170,10 @@ def test_open_units_are_refused_unless_they_are_asked_for(tmp_path: Path) -> Non
         (series,) = [one for one in _all(made, "Arkivdel") if one.fields["tittel"] == "Fagarkiv"]
         made.archive.transaction([Save("Arkivdel", series.id, {"arkivdelstatus": "A"})])
         with pytest.raises(NotDepositable) as caught:
-            extract(made.archive, tmp_path / "closed", Terms())
+            extract(made.archive, tmp_path / "closed", ExtractSettings())
         assert caught.value.data["count"] == 1
         assert not work_folder(tmp_path / "closed").exists()
-        package = extract(made.archive, tmp_path / "open", Terms(include_open=True))
+        package = extract(made.archive, tmp_path / "open", ExtractSettings(include_open=True))
         assert "open-units" in package.flaws
         assert judged(package.package, package.package, "arkivstruktur") == []
 

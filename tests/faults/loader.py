@@ -18,21 +18,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.archive.http import connect
-from noarkit.archive.retry import Policy, Retrying
+from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
 from noarkit.engine.inline import InlineWorkers
 from noarkit.engine.processes import ProcessWorkers
-from noarkit.engine.workshop import LocalWorkshop
+from noarkit.engine.worker_factory import LocalWorkerFactory
 from noarkit.errors import NoarkitError
 from noarkit.events import Event
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped, Target
-from noarkit.load.coordinator import Stopping, Workers
+from noarkit.load.coordinator import StopRequest, Workers
 from noarkit.load.folder import RunFolder
-from noarkit.load.plan import Plan, plan
-from noarkit.load.run import Loaded, Terms, load
+from noarkit.load.plan import PlanSpec, make_plan
+from noarkit.load.run import LoadResult, LoadSettings, load
 from noarkit.load.verification import Depths, verify
 from noarkit.secrets import Secret
 from noarkit.sources.files.policy import FilePolicy
@@ -136,26 +136,28 @@ def tell(event: Event, /) -> None:
     say(event.name, **{name: value for name, value in event.data.items() if name not in ("pid", "workers", "event")})
 
 
-def run(job: Job, stopping: Stopping) -> Loaded:
+def run(job: Job, stopping: StopRequest) -> LoadResult:
     folder = RunFolder(Path(job.run))
     tree = Tree(Path(job.source), FilePolicy(settle_s=0, media_types=False))
     tree.job = job
     if not (folder.path / "plan.json").exists():
         limits = Limits(chunk_actions=job.chunk_actions, shard_entities=40)
-        plan(Plan(tree, Mapper(), "mapper", SYSTEM, hash_contents=job.hash, limits=limits), folder, tell, time.time)
+        make_plan(
+            PlanSpec(tree, Mapper(), "mapper", SYSTEM, hash_contents=job.hash, limits=limits), folder, tell, time.time
+        )
     if job.only_plan:
-        return Loaded(numbers_of(folder), 0, "planned")
+        return LoadResult(numbers_of(folder), 0, "planned")
     credentials = Credentials(job.account, Secret(job.secret))
     settings = ArchiveSettings(job.url, credentials, patience=Patience(5.0, 20.0, 20.0))
-    policy = Policy(first_s=0.05, most_s=0.2, patience_s=job.patience_s)
-    workshop = LocalWorkshop(folder.graph, settings, tree.open, policy=policy)
+    policy = RetryPolicy(first_s=0.05, most_s=0.2, patience_s=job.patience_s)
+    workshop = LocalWorkerFactory(folder.graph, settings, tree.open, policy=policy)
 
     def workers() -> Workers:
         return ProcessWorkers(workshop, job.workers) if job.workers else InlineWorkers(workshop)
 
-    with closing(Retrying(connect(settings), policy)) as archive:
-        terms = Terms(job.url, job.deadline_s, 0.1)
-        loaded = load(folder, archive, workers, terms, stopping=stopping, tell=tell, now_s=time.time)
+    with closing(RetryingArchive(connect(settings), policy)) as archive:
+        terms = LoadSettings(job.url, job.deadline_s, 0.1)
+        loaded = load(folder, archive, workers, terms, stop_request=stopping, emit=tell, now_s=time.time)
         if job.verify:
             found = verify(folder, tree, archive, Depths("bytes"), tell)
             findings = [(finding.code, finding.key) for finding in found.findings]
@@ -171,7 +173,7 @@ def numbers_of(folder: RunFolder):  # type: ignore[no-untyped-def]  # the sums o
 
 def main() -> int:
     job = Job(**json.loads(sys.argv[1]))
-    stopping = Stopping()
+    stopping = StopRequest()
     signal.signal(signal.SIGTERM, lambda *_: stopping.ask(143, "SIGTERM"))
     say("started")
     try:

@@ -23,7 +23,7 @@ import pytest
 
 from noarkit.archive.http import connect
 from noarkit.archive.paging import objects
-from noarkit.archive.retry import Policy, Retrying
+from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query
@@ -106,7 +106,7 @@ class Case:
     def in_archive(self) -> Held:
         """How often the archive holds each key of the service, and each document."""
         session = connect(ArchiveSettings(self.archive["url"], Credentials("admin", Secret(self.secret))))
-        with closing(Retrying(session, Policy(first_s=0.02))) as archive:
+        with closing(RetryingArchive(session, RetryPolicy(first_s=0.02))) as archive:
             asked = Query("EksternId", "eksterntSystem = @s", {"@s": self.held.service}, order=(("id", "asc"),))
             keys = [("key", str(one.fields["eksternID"])) for one in objects(archive, asked)]
             versions = objects(archive, Query("Dokumentversjon", order=(("id", "asc"),)))

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from noarkit.archive.http import connect
 from noarkit.archive.paging import objects
-from noarkit.archive.retry import Policy, Retrying
+from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query
@@ -238,7 +238,7 @@ class World:
         """How often the archive holds each key, and each checksum."""
         secret = ClientsFile(self.archive / "clients.toml").current().accounts["admin"].secret
         session = connect(ArchiveSettings(self.url, Credentials("admin", Secret(secret))))
-        with closing(Retrying(session, Policy(first_s=0.02))) as archive:
+        with closing(RetryingArchive(session, RetryPolicy(first_s=0.02))) as archive:
             asked = Query("EksternId", "eksterntSystem = @s", {"@s": SYSTEM}, order=(("id", "asc"),))
             keys = Counter(str(one.fields["eksternID"]) for one in objects(archive, asked))
             versions = objects(archive, Query("Dokumentversjon", order=(("id", "asc"),)))

@@ -128,7 +128,7 @@ def test_links_forward_and_across_units_are_late_and_links_back_are_not(grow: Gr
         return Mapped(key, (folder(parent), record(key, parent, (("refKryssreferanseTilRegistrering", other),))))
 
     store = grow(linked("a", "b", "f"), linked("b", "a", "f"), linked("c", "a", "g"))
-    late = {(store.entity(link.entity).key, store.entity(link.other).key) for link in store.late_links()}
+    late = {(store.entity(link.entity).key, store.entity(link.target).key) for link in store.late_links()}
     assert late == {("a", "b"), ("c", "a")}
 
 

@@ -103,7 +103,7 @@ def test_each_fault_between_entities_has_its_code(
 ) -> None:
     store = grown(tmp_path / "graph.db", [Mapped("a", entities)])
     assert store.count("record", "state = 'mapped'") == 1, store.db.execute("SELECT * FROM record").fetchall()
-    faults = [(fault.code, fault.why, fault.type) for fault in structure_faults(store)]
+    faults = [(fault.code, fault.reason, fault.type) for fault in structure_faults(store)]
     store.close()
     assert faults == [(code, why, blamed)]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from noarkit.graph.cut import Limits, cut
 from noarkit.graph.entity import Mapped
-from noarkit.graph.store import Chunk, GraphStore, Planned
+from noarkit.graph.store import Chunk, GraphStore, PlannedEntity
 from tests.graph.growing import folder, grown, record, whole
 
 
@@ -26,7 +26,7 @@ class Cut:
     store: GraphStore
     chunks: list[Chunk]
 
-    def entities(self, chunk: Chunk) -> list[Planned]:
+    def entities(self, chunk: Chunk) -> list[PlannedEntity]:
         return list(self.store.between(chunk.first, chunk.last))
 
 
@@ -75,7 +75,7 @@ def _within(done: Cut, chunk: Chunk, limits: Limits) -> None:
     assert chunk.bytes <= limits.chunk_upload_bytes or chunk.entities == 1
 
 
-def _can_be_cut(entities: list[Planned]) -> bool:
+def _can_be_cut(entities: list[PlannedEntity]) -> bool:
     return any(entity.type in ("Dokument", "Dokumentversjon") for entity in entities[1:])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 
 from noarkit.archive import wire
-from noarkit.archive.answers import Asked, refused_answer
+from noarkit.archive.answers import CallContext, refused_answer
 from noarkit.archive.values import (
     Action,
     Call,
@@ -42,11 +42,11 @@ class DirectArchive:
         self._handlers = {route.path: route.handler for route in (*transaction_routes(), *query_routes())}
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
-        asked = Asked("transaction", changes=True)
+        asked = CallContext("transaction", changes=True)
         return wire.saved_of(self._post("/transaction", wire.transaction_body(actions), asked), asked)
 
     def query(self, query: Query) -> Page:
-        asked = Asked("query")
+        asked = CallContext("query")
         return wire.page_of(self._post("/query", wire.query_body(query), asked), asked)
 
     def upload(self, content: Upload) -> Uploaded:
@@ -85,7 +85,7 @@ class DirectArchive:
     def close(self) -> None:
         """There is nothing to close."""
 
-    def _post(self, path: str, body: bytes, asked: Asked) -> dict[str, object]:
+    def _post(self, path: str, body: bytes, asked: CallContext) -> dict[str, object]:
         try:
             answer = self._handlers[path](calling.Call(self._service, self._caller, body=orjson.loads(body)))
         except served.Refusal as refusal:

@@ -24,10 +24,10 @@ from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.load.clocks import Clocks
 from noarkit.load.contents import OpenContent, no_gate
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
-from noarkit.load.run import Loaded, Terms, load
-from noarkit.load.work import Bench, Control
+from noarkit.load.run import LoadResult, LoadSettings, load
+from noarkit.load.work import Control, WorkerContext
 from noarkit.safe import atomic
 from noarkit.server.areas import open_service
 from noarkit.server.service import Service
@@ -107,7 +107,7 @@ class Journey:
     limits: Limits = field(default_factory=lambda: Limits(chunk_actions=30, shard_entities=20))
     time: Time = field(default_factory=Time)
     run_name: str = "run"
-    terms: Terms = field(default_factory=lambda: Terms("test", DEADLINE_S))
+    terms: LoadSettings = field(default_factory=lambda: LoadSettings("test", DEADLINE_S))
     told: list[Event] = field(default_factory=list)
 
     @property
@@ -149,19 +149,19 @@ class Journey:
         *,
         archive: Archive | None = None,
         source: OpenContent | None = None,
-        stopping: Stopping | None = None,
+        stopping: StopRequest | None = None,
         wall_s: Callable[[], float] | None = None,
-    ) -> Loaded:
+    ) -> LoadResult:
         """One call of load; Killed and faults come out as they are."""
         schedule = schedule or Schedule()
         archive = archive or TroubledArchive(DirectArchive(service, self.account), schedule, self.time)
         source = source or Contents(self.contents, schedule).open
-        stopping = Stopping() if stopping is None else stopping
+        stopping = StopRequest() if stopping is None else stopping
         control = Control(lambda: self.time.now, self.time.sleep, lambda: bool(stopping))
 
         def workers() -> InlineWorkers:
             graph = GraphStore.open(self.folder.graph)
-            return InlineWorkers(_Workshop(Bench(archive, graph, source, no_gate)), control)
+            return InlineWorkers(_Workshop(WorkerContext(archive, graph, source, no_gate)), control)
 
         real = RunFolder.open_journal
 
@@ -174,12 +174,12 @@ class Journey:
                 archive,
                 workers,
                 replace(self.terms, clocks=self.clocks),
-                stopping=stopping,
-                tell=self.told.append,
+                stop_request=stopping,
+                emit=self.told.append,
                 now_s=wall_s or (lambda: self.time.now),
             )
 
-    def until_done(self, service: Service, schedule: Schedule, most: int = 8) -> Loaded:
+    def until_done(self, service: Service, schedule: Schedule, most: int = 8) -> LoadResult:
         """The same command again and again, as a scheduler would, until nothing is open."""
         for _ in range(most):
             try:
@@ -207,7 +207,7 @@ class Journey:
 
 @dataclass(frozen=True)
 class _Workshop:
-    bench: Bench
+    bench: WorkerContext
 
     def __call__(self) -> _Opened:
         return _Opened(self.bench)
@@ -215,9 +215,9 @@ class _Workshop:
 
 @dataclass(frozen=True)
 class _Opened:
-    bench: Bench
+    bench: WorkerContext
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> WorkerContext:
         return self.bench
 
     def __exit__(self, *_: object) -> None:

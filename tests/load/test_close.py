@@ -10,7 +10,7 @@ import pytest
 from noarkit.archive.values import Action, Save, SavedObject
 from noarkit.errors import AnswerLost, ArchiveAway, ArchiveRefused
 from noarkit.load.close import Closed, close
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.server.service import Service
 from tests.load.conftest import Opened
 from tests.load.direct import DirectArchive
@@ -48,9 +48,11 @@ def journey(root: Path) -> Journey:
     return made
 
 
-def closed(journey: Journey, archive: DirectArchive, stopping: Stopping | None = None) -> Closed:
-    waiting = Stopping() if stopping is None else stopping
-    return close(journey.folder, archive, stopping=waiting, tell=journey.told.append, now_s=lambda: journey.time.now)
+def closed(journey: Journey, archive: DirectArchive, stopping: StopRequest | None = None) -> Closed:
+    waiting = StopRequest() if stopping is None else stopping
+    return close(
+        journey.folder, archive, stop_request=waiting, emit=journey.told.append, now_s=lambda: journey.time.now
+    )
 
 
 def statuses(journey: Journey, service: Service) -> set[object]:
@@ -102,7 +104,7 @@ def test_an_archive_that_is_away_stops_the_closing(journey: Journey, opened: Ope
 def test_a_run_that_is_to_stop_closes_no_more_and_says_so(journey: Journey, opened: Opened) -> None:
     service = opened(journey)
     journey.once(service)
-    stopping = Stopping()
+    stopping = StopRequest()
     stopping.ask(143, "SIGTERM")
     assert closed(journey, DirectArchive(service), stopping) == Closed({}, 0, whole=False)
 
@@ -130,8 +132,8 @@ def test_closing_again_sends_only_what_was_left(journey: Journey, opened: Opened
     done = close(
         journey.folder,
         again,
-        stopping=Stopping(),
-        tell=journey.told.append,
+        stop_request=StopRequest(),
+        emit=journey.told.append,
         now_s=lambda: journey.time.now,
         only={one.key for one in left},
     )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from noarkit.archive.values import Link, Save
-from noarkit.graph.store import Planned, PlannedLink
-from noarkit.load.compose import compose, guarded
+from noarkit.graph.store import PlannedEntity, PlannedLink
+from noarkit.load.compose import add_guard, compose
 from noarkit.load.lease import Guard, RunFacts
-from noarkit.load.lookup import uuid_again, uuid_of
+from noarkit.load.lookup import uuid_of, uuid_of_new_version
 
 FACTS = RunFacts("plan", "shelf", honours_versions=True, sets_system_fields=True, fresh=True, deadline_s=60)
 PLAIN = replace(FACTS, sets_system_fields=False)
 
 
-def planned(n: int, kind: str, parent: int | None = None, link: str | None = None, **fields: str) -> Planned:
-    return Planned(n, f"key{n}", kind, 1, parent, link, dict(fields), "create", 0, 1, 1)
+def planned(n: int, kind: str, parent: int | None = None, link: str | None = None, **fields: str) -> PlannedEntity:
+    return PlannedEntity(n, f"key{n}", kind, 1, parent, link, dict(fields), "create", 0, 1, 1)
 
 
 FOLDER = planned(5, "Mappe", 3, "refArkivdel", tittel="f")
@@ -63,8 +63,8 @@ def test_uuids_are_made_from_keys_where_the_account_may_write_them() -> None:
 def test_a_further_version_has_a_uuid_of_its_own_that_the_plan_decides() -> None:
     save = compose([VERSION], {}, {7: "70"}, {}, FACTS, again=frozenset({8})).actions[0]
     assert isinstance(save, Save)
-    assert save.fields["uuid"] == uuid_again(FACTS, "key8") != uuid_of(FACTS, "key8")
-    assert uuid_again(replace(FACTS, plan="other"), "key8") != uuid_again(FACTS, "key8")
+    assert save.fields["uuid"] == uuid_of_new_version(FACTS, "key8") != uuid_of(FACTS, "key8")
+    assert uuid_of_new_version(replace(FACTS, plan="other"), "key8") != uuid_of_new_version(FACTS, "key8")
 
 
 def test_fields_that_the_account_may_not_write_are_left_out() -> None:
@@ -79,7 +79,7 @@ def test_fields_that_the_account_may_not_write_are_left_out() -> None:
 
 def test_the_guard_goes_in_front_with_its_version_and_the_anchor_hangs_on_the_first_bearer() -> None:
     actions = compose([RECORD, DOCUMENT], {}, {5: "50"}, {}, PLAIN).actions
-    sent = guarded(actions, Guard("9", "4"), PLAIN, "1/2")
+    sent = add_guard(actions, Guard("9", "4"), PLAIN, "1/2")
     assert sent[0] == Save("Klasse", "9", {"beskrivelse": "plan/1/2"}, version="4")
     assert sent[1:-2] == actions
     assert sent[-2:] == (
@@ -90,13 +90,13 @@ def test_the_guard_goes_in_front_with_its_version_and_the_anchor_hangs_on_the_fi
 
 def test_an_anchor_hangs_on_a_version_where_nothing_above_it_is_made() -> None:
     actions = compose([VERSION], {}, {7: "70"}, {8: "1"}, PLAIN).actions
-    assert guarded(actions, None, PLAIN, "1/2")[-1] == Link("EksternId", "anchor", "refDokumentversjon", ("e8",))
+    assert add_guard(actions, None, PLAIN, "1/2")[-1] == Link("EksternId", "anchor", "refDokumentversjon", ("e8",))
 
 
 def test_a_chunk_without_bearers_has_no_anchor_and_without_a_guard_nothing_in_front() -> None:
     party = planned(9, "Korrespondansepart", 6, "refRegistrering", korrespondanseparttype="EA")
     actions = compose([party], {}, {6: "60"}, {}, PLAIN).actions
-    assert guarded(actions, None, PLAIN, "1/2") == actions
+    assert add_guard(actions, None, PLAIN, "1/2") == actions
 
 
 def test_the_same_input_gives_the_same_actions() -> None:

@@ -14,7 +14,7 @@ from noarkit.archive.values import Action, SavedObject, Upload, Uploaded
 from noarkit.errors import ArchiveConflict, ItemChanged, SourceFault
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content
-from noarkit.load.contents import TOO_OLD_S, Contents, OpenContent, no_gate
+from noarkit.load.contents import TOO_OLD_S, ContentUploader, OpenContent, no_gate
 from noarkit.safe.digest import sha256_of_stream
 from noarkit.server.service import Service
 from noarkit.server.settings import Settings
@@ -49,13 +49,13 @@ class Uploads:
         return Uploaded(str(len(self.taken)), sha256, content.size_bytes or 0)
 
 
-def contents(archive: Uploads, stream: Stream, time: Time, gate: Callable[..., None] = no_gate) -> Contents:
+def contents(archive: Uploads, stream: Stream, time: Time, gate: Callable[..., None] = no_gate) -> ContentUploader:
     @contextmanager
     def opened(content: Content) -> Iterator[ContentStream]:
         stream.seek(0)
         yield stream
 
-    return Contents(archive, opened, lambda: time.now, gate)  # type: ignore[arg-type]  # of an archive, uploads are all
+    return ContentUploader(archive, opened, lambda: time.now, gate)  # type: ignore[arg-type]  # of an archive, uploads are all
 
 
 def one(sha256: str | None = None) -> dict[int, Content]:
@@ -65,9 +65,9 @@ def one(sha256: str | None = None) -> dict[int, Content]:
 def test_what_was_uploaded_is_not_uploaded_again_while_it_is_young() -> None:
     archive, time = Uploads(), Time()
     under_test = contents(archive, Stream(b"abc"), time)
-    first, _ = under_test.file(one())
+    first, _ = under_test.upload_all(one())
     time.sleep(TOO_OLD_S - 1)
-    again, _ = under_test.file(one())
+    again, _ = under_test.upload_all(one())
     assert first == again
     assert archive.taken == ["text/plain"]
 
@@ -75,31 +75,31 @@ def test_what_was_uploaded_is_not_uploaded_again_while_it_is_young() -> None:
 def test_what_was_uploaded_fifty_minutes_ago_is_uploaded_again() -> None:
     archive, time = Uploads(), Time()
     under_test = contents(archive, Stream(b"abc"), time)
-    under_test.file(one())
+    under_test.upload_all(one())
     time.sleep(TOO_OLD_S)
-    assert under_test.stale([7])
-    again, _ = under_test.file(one())
+    assert under_test.is_stale([7])
+    again, _ = under_test.upload_all(one())
     assert again[7].id == "2"
 
 
 def test_what_is_forgotten_is_uploaded_again() -> None:
     archive = Uploads()
     under_test = contents(archive, Stream(b"abc"), Time())
-    under_test.file(one())
+    under_test.upload_all(one())
     under_test.forget([7])
-    assert under_test.file(one())[0][7].id == "2"
+    assert under_test.upload_all(one())[0][7].id == "2"
 
 
 def test_a_source_that_moved_while_it_was_read_gives_no_file() -> None:
     stream = Stream(b"abc")
     stream.same = False
-    files, faults = contents(Uploads(), stream, Time()).file(one())
+    files, faults = contents(Uploads(), stream, Time()).upload_all(one())
     assert files == {}
     assert (faults[7].code, faults[7].data["why"]) == ("F203", "while-reading")
 
 
 def test_other_bytes_than_were_planned_give_no_file() -> None:
-    files, faults = contents(Uploads(), Stream(b"abc"), Time()).file(one("0" * 64))
+    files, faults = contents(Uploads(), Stream(b"abc"), Time()).upload_all(one("0" * 64))
     assert files == {}
     assert (faults[7].code, faults[7].data["why"]) == ("F203", "other-content")
 
@@ -110,7 +110,7 @@ def test_a_content_that_the_gate_refuses_is_never_uploaded() -> None:
     def gate(content: Content, open_content: OpenContent) -> None:
         raise SourceFault(key=content.locator, why="virus")
 
-    files, faults = contents(archive, Stream(b"abc"), Time(), gate).file(one())
+    files, faults = contents(archive, Stream(b"abc"), Time(), gate).upload_all(one())
     assert (files, archive.taken) == ({}, [])
     assert faults[7].data["why"] == "virus"
 
@@ -118,7 +118,7 @@ def test_a_content_that_the_gate_refuses_is_never_uploaded() -> None:
 def test_large_contents_go_two_at_a_time_and_each_gets_its_own_outcome() -> None:
     large = {n: Content(str(n), "a", 9 * 1024 * 1024) for n in range(3)}
     archive = Uploads()
-    files, faults = contents(archive, Stream(b"abc"), Time()).file(large)
+    files, faults = contents(archive, Stream(b"abc"), Time()).upload_all(large)
     assert (set(files), faults) == ({0, 1, 2}, {})
 
 

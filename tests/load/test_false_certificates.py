@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.archive.values import Delete, Link, Save, SavedObject, Unlink, bytes_to_upload
-from noarkit.load.journal import CHECKSUM, NOT_CLOSED, FoundWrong
-from noarkit.load.plan import Plan, plan
+from noarkit.load.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding
+from noarkit.load.plan import PlanSpec, make_plan
 from noarkit.load.verification import Depth, Depths, Verified, verify
 from tests.load.conftest import Opened
 from tests.load.journey import SYSTEM
@@ -31,7 +31,7 @@ def here(root: Path, opened: Opened) -> Verifying:
 def again(here: Verifying, opened: Opened) -> Verifying:
     """The same source loaded a second time: all of it is already there."""
     journey = here.journey.another("second")
-    plan(Plan(here.shelf, Mapper(), "r", SYSTEM), journey.folder, lambda event: None, lambda: 1.0)
+    make_plan(PlanSpec(here.shelf, Mapper(), "r", SYSTEM), journey.folder, lambda event: None, lambda: 1.0)
     assert journey.once(here.service, source=here.shelf.open).numbers.already_there == 5
     here.journey = journey
     return here
@@ -311,7 +311,7 @@ def test_what_was_there_already_is_held_against_this_source(here: Verifying, ope
 
 def never(here: Verifying) -> Verified:
     journey = here.journey.another("never")
-    plan(Plan(here.shelf, Mapper(), "r", SYSTEM), journey.folder, lambda event: None, lambda: 1.0)
+    make_plan(PlanSpec(here.shelf, Mapper(), "r", SYSTEM), journey.folder, lambda event: None, lambda: 1.0)
     return verify(journey.folder, here.shelf, here.archive, Depths("bytes"), lambda event: None)
 
 
@@ -411,7 +411,7 @@ def finding(here: Verifying, kind: str, key: str, data: Mapping[str, str], state
     folder = here.journey.folder
     with closing(folder.open_graph()) as graph, closing(folder.open_journal()) as kept:
         row = graph.db.execute("SELECT n FROM entity WHERE key = ?", (key,)).fetchone()
-        kept.find_wrong([FoundWrong(kind, key, row and int(row[0]), dict(data))])
+        kept.keep_findings([ArchiveFinding(kind, key, row and int(row[0]), dict(data))])
         if state != "open":
             kept.settle(kind, key, state, 5.0, "kari")
 

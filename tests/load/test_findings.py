@@ -14,8 +14,8 @@ import pytest
 from noarkit.archive.values import Action, SavedObject, Upload, Uploaded, bytes_to_upload
 from noarkit.errors import NotAllowed
 from noarkit.graph.store import GraphStore
-from noarkit.load.findings import exit_code_of, mend
-from noarkit.load.journal import CHECKSUM, JOURNAL_VERSION, NOT_CLOSED, FoundWrong, Journal
+from noarkit.load.findings import exit_code_of, repair
+from noarkit.load.journal import CHECKSUM, JOURNAL_VERSION, NOT_CLOSED, ArchiveFinding, Journal
 from tests.load.conftest import Opened
 from tests.load.direct import DirectArchive
 from tests.load.journey import Journey, record
@@ -65,9 +65,11 @@ def test_a_retry_puts_the_right_bytes_in_the_place_of_what_differs(journey: Jour
     journey.once(service)
     source = Contents(journey.contents, Schedule()).open
     with closing(journal_of(journey)) as journal, closing(GraphStore.open(journey.folder.graph)) as graph:
-        assert mend(journal, graph, DirectArchive(service), source, lambda: journey.time.now) == 0, "none was asked for"
-        journal.take_up_again()
-        assert mend(journal, graph, DirectArchive(service), source, lambda: journey.time.now) == 2
+        assert repair(journal, graph, DirectArchive(service), source, lambda: journey.time.now) == 0, (
+            "none was asked for"
+        )
+        journal.reopen()
+        assert repair(journal, graph, DirectArchive(service), source, lambda: journey.time.now) == 2
         assert journal.findings() == []
     held = {one.fields["sjekksum"] for one in journey.all(service, "Dokumentversjon")}
     assert held == {hashlib.sha256(content).hexdigest() for content in CONTENTS.values()}
@@ -85,18 +87,18 @@ def test_what_the_account_may_not_mend_stays_listed(journey: Journey, opened: Op
     journey.once(service, archive=FlipsABit(service))
     source = Contents(journey.contents, Schedule()).open
     with closing(journal_of(journey)) as journal, closing(GraphStore.open(journey.folder.graph)) as graph:
-        journal.take_up_again("F314")
-        assert mend(journal, graph, Unchangeable(service), source, lambda: journey.time.now) == 0
+        journal.reopen("F314")
+        assert repair(journal, graph, Unchangeable(service), source, lambda: journey.time.now) == 0
         assert [one.key for one in journal.findings("open")] == ["1#d1v1", "2#d1v1"]
 
 
 def test_what_was_accepted_by_name_is_not_found_again(journey: Journey) -> None:
-    found = FoundWrong(NOT_CLOSED, "Mappe 12", None, {"code": "F310"})
+    found = ArchiveFinding(NOT_CLOSED, "Mappe 12", None, {"code": "F310"})
     with closing(journal_of(journey)) as journal:
-        journal.find_wrong([found, FoundWrong(CHECKSUM, "a", 3, {})])
+        journal.keep_findings([found, ArchiveFinding(CHECKSUM, "a", 3, {})])
         assert journal.settle(NOT_CLOSED, "Mappe 12", "accepted", 5.0, "kari")
         assert not journal.settle(NOT_CLOSED, "Mappe 12", "accepted", 6.0, "ola"), "it is settled"
-        journal.find_wrong([found])
+        journal.keep_findings([found])
         assert [one.key for one in journal.findings()] == ["a"]
     with closing(sqlite3.connect(journey.folder.journal)) as db:
         assert db.execute("SELECT at, who FROM finding WHERE key = 'Mappe 12'").fetchall() == [(5.0, "kari")]
@@ -104,11 +106,11 @@ def test_what_was_accepted_by_name_is_not_found_again(journey: Journey) -> None:
 
 
 def test_what_was_mended_and_is_wrong_again_is_found_again(journey: Journey) -> None:
-    found = FoundWrong(CHECKSUM, "a", 3, {})
+    found = ArchiveFinding(CHECKSUM, "a", 3, {})
     with closing(journal_of(journey)) as journal:
-        journal.find_wrong([found])
+        journal.keep_findings([found])
         journal.settle(CHECKSUM, "a", "mended", 5.0, "noarkit")
-        journal.find_wrong([found])
+        journal.keep_findings([found])
         assert journal.findings() == [found]
 
 
@@ -126,7 +128,7 @@ def test_a_journal_of_every_version_still_opens_and_keeps_what_it_holds(sample: 
             assert journal.entity_counts() == {"done": 2, "already_there": 1}
             assert [task.sent_at for task in journal.tasks(1)] == [1700000000.0, None]
             assert journal.findings() == []
-            journal.find_wrong([])
+            journal.keep_findings([])
 
 
 def test_there_is_a_sample_of_every_version_before_this() -> None:

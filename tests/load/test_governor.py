@@ -22,7 +22,7 @@ from noarkit.archive.values import (
     bytes_to_upload,
 )
 from noarkit.errors import ArchiveBusy, ArchiveConflict, ArchiveRefused, NoarkitError, UsageFault
-from noarkit.load.governor import Governed, Rate, read_rate
+from noarkit.load.governor import GovernedArchive, Rate, read_rate
 
 
 @dataclass
@@ -75,11 +75,11 @@ class Slow:
         self.began.append(-1.0)
 
 
-def governed(archive: Slow, rate: Rate | None = None) -> Governed:
-    return Governed(archive, rate or Rate(), clock=lambda: archive.now, sleep=archive.sleep)
+def governed(archive: Slow, rate: Rate | None = None) -> GovernedArchive:
+    return GovernedArchive(archive, rate or Rate(), clock=lambda: archive.now, sleep=archive.sleep)
 
 
-def ask(archive: Governed, times: int = 1) -> None:
+def ask(archive: GovernedArchive, times: int = 1) -> None:
     for _ in range(times):
         archive.query(Query("Mappe"))
 

@@ -23,7 +23,7 @@ from noarkit.load.lease import (
     Guard,
     LinksMade,
 )
-from noarkit.load.tables import changing
+from noarkit.load.tables import change_tables
 from tests.load.conftest import Opened
 from tests.load.journey import Journey, record
 from tests.load.trouble import Killed, Schedule
@@ -49,7 +49,7 @@ def journal(tmp_path: Path) -> Journal:
 def test_every_change_is_durable_when_its_method_returns(journal: Journal) -> None:
     with closing(sqlite3.connect(journal.path)) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    with changing(journal._db, journal.path) as db:
+    with change_tables(journal._db, journal.path) as db:
         assert db.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
@@ -68,7 +68,7 @@ def test_intents_stand_before_a_lease_is_given(journal: Journal) -> None:
 def test_a_shard_that_was_leased_when_the_run_died_is_in_doubt_from_now_on(journal: Journal) -> None:
     journal.lease(1)
     count = len(journal.tasks(1))
-    assert journal.doubt_all(500.0) == count
+    assert journal.mark_all_in_doubt(500.0) == count
     assert {task.sent_at for task in journal.tasks(1)} == {500.0}
     assert {task.sent_at for task in journal.tasks(2)} == {None}
 
@@ -76,7 +76,7 @@ def test_a_shard_that_was_leased_when_the_run_died_is_in_doubt_from_now_on(journ
 def test_a_shard_that_was_given_back_in_order_is_not_in_doubt(journal: Journal) -> None:
     journal.lease(1)
     journal.release(1, done=False)
-    assert journal.doubt_all(500.0) == 0
+    assert journal.mark_all_in_doubt(500.0) == 0
     assert {task.sent_at for task in journal.tasks(1)} == {None}
 
 
@@ -85,7 +85,7 @@ def test_what_was_ever_sent_without_an_outcome_is_settled_however_its_shard_was_
     first, *rest = journal.tasks(1)
     journal.record(1, [ChunkSent(first.key, 100.0)])
     journal.release(1, done=False)
-    assert journal.doubt_all(500.0) == 0
+    assert journal.mark_all_in_doubt(500.0) == 0
     assert journal.tasks(1) == (replace(first, sent_at=100.0), *rest)
 
 
@@ -93,7 +93,7 @@ def test_what_a_lost_worker_sent_is_told_from_what_it_may_have_sent(journal: Jou
     journal.lease(1)
     first, *_ = journal.tasks(1)
     journal.record(1, [ChunkSent(first.key, 100.0)])
-    journal.doubt(1, 500.0)
+    journal.mark_in_doubt(1, 500.0)
     assert [task.surely_sent for task in journal.tasks(1)] == [True, *[False] * (len(journal.tasks(1)) - 1)]
 
 
@@ -131,16 +131,16 @@ def test_what_is_left_out_opens_its_chunk_when_taken_up_again(journal: Journal) 
     first = journal.tasks(1)[0]
     bundle = first.first[1]
     journal.record(1, [BundleLeftOut(bundle, "refused", "F310", {"line": 3}), ChunkDone(first.key, {})])
-    assert journal.left_out() == {bundle: ("refused", "F310", {"line": 3})}
-    assert journal.take_up_again("F999") == 0
-    assert journal.take_up_again("F310") == 1
+    assert journal.left_out_bundles() == {bundle: ("refused", "F310", {"line": 3})}
+    assert journal.reopen("F999") == 0
+    assert journal.reopen("F310") == 1
     again = journal.tasks(1)[0]
     assert (again.first, again.last) == (first.first, first.last)
     assert again.key != first.key, "the anchor of the first time would answer for the second"
 
 
 def test_made_links_are_open_no_more(journal: Journal) -> None:
-    with changing(journal._db, journal.path) as db:
+    with change_tables(journal._db, journal.path) as db:
         db.execute("INSERT INTO late_link VALUES (1, 'refX', 2, 'planned'), (1, 'refX', 3, 'planned')")
     journal.record(9, [LinksMade(((1, "refX", 2),))])
     assert list(journal.late_links()) == [(1, "refX", 3)]
@@ -160,7 +160,7 @@ def test_a_file_that_is_no_journal_is_a_journal_fault(tmp_path: Path) -> None:
 
 
 def test_events_are_kept_as_the_story_of_the_run(journal: Journal) -> None:
-    journal.note(1.5, "started", {"n": 1})
+    journal.add_note(1.5, "started", {"n": 1})
     with closing(sqlite3.connect(journal.path)) as db:
         assert db.execute("SELECT at, name, data FROM event").fetchall() == [(1.5, "started", '{"n":1}')]
 
@@ -196,7 +196,7 @@ def _consistent(path: Path, journey: Journey) -> int:
     graph = journey.folder.open_graph()
     cut.adopt(graph)
     done = 0
-    with changing(cut._db, cut.path) as db:
+    with change_tables(cut._db, cut.path) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         finished = [
             tuple(row)

@@ -70,7 +70,7 @@ def links(journey: Journey, service: Service) -> int:
 def test_links_whose_other_end_comes_later_are_planned_late_and_the_others_are_not(root: Path) -> None:
     journey = journey_of(root)
     graph = GraphStore.open(journey.folder.graph)
-    late = [(graph.entity(link.entity).key, graph.entity(link.other).key) for link in graph.late_links()]
+    late = [(graph.entity(link.entity).key, graph.entity(link.target).key) for link in graph.late_links()]
     graph.close()
     # within one folder a record that refers back needs no waiting; here each refers on, the last one to the first
     assert late == [(f"{n}", f"{(n + 1) % 6}") for n in range(6)]
@@ -137,7 +137,7 @@ def test_a_link_to_a_record_that_was_set_aside_waits_until_that_one_is_loaded(ro
     assert (first.numbers.set_aside, first.numbers.archived) == (1, 5)
     journal = Journal(journey.folder.journal)
     assert len(list(journal.late_links())) == 2
-    assert journal.take_up_again() == 1
+    assert journal.reopen() == 1
     journal.close()
     archive = Listening(service)
     second = journey.once(service, archive=archive)

@@ -44,7 +44,7 @@ def test_every_entity_of_a_run_is_found_again_without_its_journal(account: str, 
         found = lookup.ids_by_uuid(archive, facts, entities)
         assert found == known
     else:
-        found = lookup.ids_by_nature(archive, facts, units, spine)
+        found = lookup.ids_by_natural_key(archive, facts, units, spine)
         assert {**found, **spine} == known
 
 

@@ -13,7 +13,7 @@ from noarkit.graph.entity import Content, SetAside
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import numbers, outcomes
-from noarkit.load.plan import Plan, PlanResult, plan
+from noarkit.load.plan import PlanResult, PlanSpec, make_plan
 from noarkit.sources.port import SourceItem, SourceRecord
 from tests.load.conftest import Opened
 from tests.load.journey import SYSTEM, Journey
@@ -21,8 +21,8 @@ from tests.load.shelf import Mapper, Shelf
 
 
 def planned(root: Path, shelf: Shelf, name: str = "run", **more: object) -> PlanResult:
-    what = Plan(shelf, Mapper(), "a recipe", SYSTEM, **more)  # type: ignore[arg-type]  # options by name
-    return plan(what, RunFolder(root / name), lambda event: None, lambda: 1.0)
+    what = PlanSpec(shelf, Mapper(), "a recipe", SYSTEM, **more)  # type: ignore[arg-type]  # options by name
+    return make_plan(what, RunFolder(root / name), lambda event: None, lambda: 1.0)
 
 
 def test_a_plan_says_what_was_read_and_what_becomes_of_it(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_a_source_that_is_gone_leaves_no_plan(tmp_path: Path) -> None:
 
 def test_planning_tells_how_far_it_came(tmp_path: Path) -> None:
     told: list[Event] = []
-    what = Plan(Shelf({f"{n}": b"1" for n in range(4000)}), Mapper(), "a recipe", SYSTEM)
-    plan(what, RunFolder(tmp_path / "run"), told.append, lambda: 1.0)
+    what = PlanSpec(Shelf({f"{n}": b"1" for n in range(4000)}), Mapper(), "a recipe", SYSTEM)
+    make_plan(what, RunFolder(tmp_path / "run"), told.append, lambda: 1.0)
     assert [event.data["records"] for event in told if event.name == "read"] == [2000, 4000]
     assert told[-1].name == "planned"
 

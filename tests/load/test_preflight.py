@@ -49,7 +49,7 @@ class Blind(DirectArchive):
 
 
 def test_an_archive_that_honours_versions_and_takes_uuids_is_known_as_one(root: Path, opened: Opened) -> None:
-    proven = preflight.prove(DirectArchive(opened(journey_of(root))), SYSTEM, "probe 1")
+    proven = preflight.prove_abilities(DirectArchive(opened(journey_of(root))), SYSTEM, "probe 1")
     assert (proven.finds_what_it_writes, proven.honours_versions, proven.sets_system_fields) == (True, True, True)
     assert not proven.knows_system
 
@@ -57,14 +57,14 @@ def test_an_archive_that_honours_versions_and_takes_uuids_is_known_as_one(root: 
 def test_an_archive_that_ignores_versions_is_known_as_one_and_the_run_says_so(root: Path, opened: Opened) -> None:
     journey = journey_of(root, Settings(honours_versions=False))
     service = opened(journey)
-    assert not preflight.prove(DirectArchive(service), SYSTEM, "probe 1").honours_versions
+    assert not preflight.prove_abilities(DirectArchive(service), SYSTEM, "probe 1").honours_versions
     assert journey.once(service).numbers.archived == 1
     told = next(event for event in journey.told if event.name == "preflight")
     assert told.data["honours_versions"] is False
 
 
 def test_an_account_that_may_not_write_uuids_is_known_as_one(root: Path, opened: Opened) -> None:
-    proven = preflight.prove(DirectArchive(opened(journey_of(root)), "plain"), SYSTEM, "probe 1")
+    proven = preflight.prove_abilities(DirectArchive(opened(journey_of(root)), "plain"), SYSTEM, "probe 1")
     assert (proven.finds_what_it_writes, proven.sets_system_fields) == (True, False)
 
 
@@ -139,14 +139,14 @@ def test_the_same_archive_is_known_again_under_another_address(root: Path, opene
     journey = journey_of(root)
     service = opened(journey)
     journey.once(service)
-    moved = replace(journey, terms=replace(journey.terms, where="another address"))
+    moved = replace(journey, terms=replace(journey.terms, archive_name="another address"))
     assert moved.once(service).numbers.archived == 1
 
 
 def test_two_preflights_leave_one_marker_that_belongs_to_no_series(root: Path, opened: Opened) -> None:
     service = opened(journey_of(root))
     for number in range(2):
-        preflight.prove(DirectArchive(service), SYSTEM, f"probe {number}")
+        preflight.prove_abilities(DirectArchive(service), SYSTEM, f"probe {number}")
     (marker,) = journey_of_all(root, service)
     assert "refArkivdel" not in marker
 
@@ -158,7 +158,7 @@ def journey_of_all(root: Path, service: Service) -> list[dict[str, str]]:
 def test_a_guard_is_made_once_for_a_shard(root: Path, opened: Opened) -> None:
     service = opened(journey_of(root))
     archive = DirectArchive(service)
-    marker = preflight.prove(archive, SYSTEM, "probe 1").marker
+    marker = preflight.prove_abilities(archive, SYSTEM, "probe 1").marker
     assert marker is not None
     first, again = (preflight.guard_for(archive, marker, "plan", 1) for _ in range(2))
     assert first == again != preflight.guard_for(archive, marker, "plan", 2)
@@ -202,10 +202,10 @@ class Mute(DirectArchive):
 
 def test_a_probe_that_no_answer_names_is_tried_again_and_strange_the_second_time(root: Path, opened: Opened) -> None:
     archive = Mute(opened(journey_of(root)))
-    assert preflight.prove(archive, SYSTEM, "probe 1").honours_versions
+    assert preflight.prove_abilities(archive, SYSTEM, "probe 1").honours_versions
     archive.sent, archive.last = 1, 9
     with pytest.raises(ArchiveStrange):
-        preflight.prove(archive, SYSTEM, "probe 2")
+        preflight.prove_abilities(archive, SYSTEM, "probe 2")
 
 
 class Wrong(DirectArchive):
@@ -230,8 +230,8 @@ def test_no_answer_about_something_else_takes_a_protection_away(
     nth: int, account: str, root: Path, opened: Opened
 ) -> None:
     service = opened(journey_of(root))
-    sure = preflight.prove(DirectArchive(service, account), SYSTEM, "probe 1")
-    proven = preflight.prove(Wrong(service, account, nth), SYSTEM, "probe 2")
+    sure = preflight.prove_abilities(DirectArchive(service, account), SYSTEM, "probe 1")
+    proven = preflight.prove_abilities(Wrong(service, account, nth), SYSTEM, "probe 2")
     assert (proven.honours_versions, proven.sets_system_fields) == (True, sure.sets_system_fields)
 
 
@@ -253,7 +253,7 @@ class Unwilling(DirectArchive):
 def test_one_refusal_of_a_uuid_is_not_believed(makes_it: bool, root: Path, opened: Opened) -> None:
     archive = Unwilling(opened(journey_of(root)))
     archive.makes_it = makes_it
-    assert preflight.prove(archive, SYSTEM, "probe 1").sets_system_fields
+    assert preflight.prove_abilities(archive, SYSTEM, "probe 1").sets_system_fields
 
 
 def test_a_run_that_began_without_uuids_goes_on_without(root: Path, opened: Opened) -> None:
@@ -277,7 +277,9 @@ def test_one_answer_of_unknown_fate_is_asked_for_again_and_leaves_nothing_twice(
     journey = journey_of(root)
     service = opened(journey)
     schedule = Schedule(f"transaction:{what}:{when}", step)
-    proven = preflight.prove(TroubledArchive(DirectArchive(service), schedule, journey.time), SYSTEM, "probe 1")
+    proven = preflight.prove_abilities(
+        TroubledArchive(DirectArchive(service), schedule, journey.time), SYSTEM, "probe 1"
+    )
     assert schedule.struck
     assert (proven.finds_what_it_writes, proven.honours_versions, proven.sets_system_fields) == (True, True, True)
     assert (journey.count(service, "Klassifikasjonssystem"), journey.count(service, "Klasse")) == (1, 1)

@@ -71,7 +71,7 @@ def test_a_refused_folder_takes_its_records_with_it(root: Path, opened: Opened) 
     for one in outcomes(journey.folder, "refused"):
         assert (one.code, one.data["key"], one.data["line"]) == ("F332", one.key, 12)
     journal = Journal(journey.folder.journal)
-    folders = [data for _, code, data in journal.left_out().values() if code == "F310"]
+    folders = [data for _, code, data in journal.left_out_bundles().values() if code == "F310"]
     journal.close()
     assert [(data["type"], data["key"], data["line"]) for data in folders] == [("Mappe", folder, 11)]
 
@@ -156,8 +156,8 @@ def test_what_was_refused_is_tried_again_when_asked_for_and_only_that(root: Path
     service = opened(journey)
     journey.once(service)
     journal = Journal(journey.folder.journal)
-    assert journal.take_up_again("F201") == 0
-    assert journal.take_up_again("F310") == 1
+    assert journal.reopen("F201") == 0
+    assert journal.reopen("F310") == 1
     journal.close()
     service.close()
     tolerant = replace(journey, settings=Settings())
@@ -181,7 +181,7 @@ def test_a_second_try_whose_answer_is_lost_is_settled_by_itself(
         again.plan([record(key, f"{step}", content) for key, content in again.contents.items()])
         assert again.once(service, Schedule("source:vanished:before", 4)).numbers.set_aside == 1
         journal = Journal(again.folder.journal)
-        assert journal.take_up_again() == 1
+        assert journal.reopen() == 1
         journal.close()
         schedule = Schedule(kind, step)
         loaded = again.until_done(service, schedule)
@@ -271,7 +271,7 @@ def test_what_stands_although_it_was_refused_is_ours_when_it_is_taken_up_again(
     assert journey.count(service, "Basisregistrering") > 0
     archive.refuses = False
     with closing(journey.folder.open_journal()) as journal:
-        journal.take_up_again()
+        journal.reopen()
     loaded = journey.once(service, archive=archive)
     assert (loaded.numbers.archived, loaded.numbers.already_there) == (3, 0)
     assert set(journey.keys(service).values()) == {1}
@@ -290,7 +290,7 @@ def test_halves_of_what_landed_whole_although_it_was_refused_are_ours_when_they_
     journey.time.sleep(100)
     archive.refuses = False
     with closing(journey.folder.open_journal()) as journal:
-        journal.take_up_again()
+        journal.reopen()
     loaded = journey.once(service, archive=archive)
     assert (loaded.numbers.archived, loaded.numbers.already_there) == (3, 0)
     assert set(journey.keys(service).values()) == {1}

@@ -14,7 +14,7 @@ from noarkit.engine.processes import ProcessWorkers
 from noarkit.errors import ArchiveAway, JournalFault, NotLetIn, PlanChanged, RunLocked
 from noarkit.events import Event
 from noarkit.graph.store import GraphStore
-from noarkit.load.coordinator import Coordinator, Given, Stopping
+from noarkit.load.coordinator import Coordinator, CoordinatorDeps, StopRequest
 from noarkit.load.journal import Journal
 from noarkit.load.lease import ChunkDone, Guard, Lease, Outcome, RunFacts, ShardDone, ShardStopped
 from noarkit.load.numbers import numbers, outcomes
@@ -118,7 +118,7 @@ def test_a_run_that_is_asked_to_stop_drains_and_goes_on_where_it_was(
     after: int, journey: Journey, opened: Opened
 ) -> None:
     service = opened(journey)
-    stopping = Stopping()
+    stopping = StopRequest()
 
     class Told(list[Event]):
         def append(self, event: Event) -> None:
@@ -136,7 +136,7 @@ def test_a_run_that_is_asked_to_stop_drains_and_goes_on_where_it_was(
 
 
 def test_the_gravest_reason_to_stop_is_kept() -> None:
-    stopping = Stopping()
+    stopping = StopRequest()
     stopping.ask(11, "limit")
     stopping.ask(143, "SIGTERM")
     assert (stopping.exit_code, stopping.reason) == (11, "limit")
@@ -177,8 +177,10 @@ def coordinated(journey: Journey, script: Script) -> tuple[int, Journal]:
     graph = journey.folder.open_graph()
     journal.adopt(graph)
     facts = RunFacts("plan", SYSTEM, True, True, True, 60.0)
-    given = Given(journal, graph, facts, lambda shard: Guard(f"g{shard}", "1"), journey.told.append, lambda: 777.0)
-    exit_code = Coordinator(given, script, Stopping()).run()
+    given = CoordinatorDeps(
+        journal, graph, facts, lambda shard: Guard(f"g{shard}", "1"), journey.told.append, lambda: 777.0
+    )
+    exit_code = Coordinator(given, script, StopRequest()).run()
     graph.close()
     return exit_code, journal
 

@@ -16,10 +16,10 @@ import noarkit
 from noarkit.errors import ItemUnreadable, SealBroken, SourceFault, SourceGone, UsageFault
 from noarkit.events import Event, nobody
 from noarkit.graph.entity import Content
-from noarkit.load.delivery import deliveries, standing
+from noarkit.load.delivery import delivery_state, open_deliveries
 from noarkit.load.folder import RunFolder
 from noarkit.load.receiving import receive
-from noarkit.load.sealing import Packed, PackOrder, pack, sealed_before
+from noarkit.load.sealing import Packed, PackOrder, find_sealed_bundle, pack
 from noarkit.packages.holding.building import File
 from noarkit.packages.sealed.read import open_sealed
 from noarkit.packages.sealed.write import SealOrder, seal_package
@@ -98,7 +98,7 @@ def packed(folder: RunFolder, change: Change, name: str = "bundle", *, strict: b
     source = Odd(folder.path.parent / "src")
     source.change = change
     order = PackOrder(folder, source, folder.path.parent / name, signer(), {"user": "kari"}, strict)
-    return pack(order, tell=nobody, now_s=lambda: 1_800_000_000.0)
+    return pack(order, emit=nobody, now_s=lambda: 1_800_000_000.0)
 
 
 def as_it_was(content: Content, whole: bytes) -> Stream:
@@ -129,15 +129,15 @@ def test_with_strict_the_first_such_document_stops_it_and_the_next_call_goes_on(
 
 def test_a_run_is_sealed_only_once_its_bundle_stands(tmp_path: Path) -> None:
     folder = planned(tmp_path)
-    assert standing(folder) is None
+    assert delivery_state(folder) is None
     with pytest.raises(SourceFault):
         packed(folder, moved, strict=True)
-    assert standing(folder) is None
+    assert delivery_state(folder) is None
     made = packed(folder, as_it_was)
-    assert standing(folder) == ("sealed", None)
-    found = sealed_before(folder, made.path, signer())
-    assert found is not None and found.stood and (found.id, found.seal_sha256) == (made.id, made.seal_sha256)
-    with closing(deliveries(folder)) as known:
+    assert delivery_state(folder) == ("sealed", None)
+    found = find_sealed_bundle(folder, made.path, signer())
+    assert found is not None and found.already_packed and (found.id, found.seal_sha256) == (made.id, made.seal_sha256)
+    with closing(open_deliveries(folder)) as known:
         assert known.bundle("another") is None
 
 
@@ -146,13 +146,13 @@ def test_what_is_not_ours_at_its_place_is_never_taken_for_the_bundle(tmp_path: P
     (tmp_path / "taken.zip").write_bytes(b"not ours")
     for name in ("taken.zip", "run/inside", "made.tar.gz", "nowhere/made.zip"):
         with pytest.raises(UsageFault):
-            sealed_before(folder, tmp_path / name, signer())
+            find_sealed_bundle(folder, tmp_path / name, signer())
     again = tmp_path / "again"
     again.mkdir()
     elsewhere = planned(again)
     packed(elsewhere, as_it_was, "other.zip")
     with pytest.raises(UsageFault):
-        sealed_before(folder, again / "other.zip", signer())
+        find_sealed_bundle(folder, again / "other.zip", signer())
 
 
 def sealed_anew(bundle: Path, target: Path, change: Callable[[dict[str, bytes]], None], plan: str = "") -> Path:
@@ -235,10 +235,10 @@ def test_where_ten_and_more_than_a_tenth_cannot_be_had_nothing_is_sealed(tmp_pat
         (tmp_path / "src" / name).unlink()
     told: list[Event] = []
     order = PackOrder(folder, FileTree(tmp_path / "src"), tmp_path / "nine", signer(), {})
-    assert pack(order, tell=told.append, now_s=lambda: 0.0).left_out == 9
+    assert pack(order, emit=told.append, now_s=lambda: 0.0).left_out == 9
     assert [event.data["code"] for event in told if event.name == "not_sealed"] == ["F202"] * 9
     (tmp_path / "src" / names[9]).unlink()
     more = PackOrder(folder, FileTree(tmp_path / "src"), tmp_path / "ten", signer(), {})
     with pytest.raises(SourceGone):
-        pack(more, tell=nobody, now_s=lambda: 0.0)
+        pack(more, emit=nobody, now_s=lambda: 0.0)
     assert not (tmp_path / "ten").exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import JournalFault
-from noarkit.load.tables import changing, make_tables
+from noarkit.load.tables import change_tables, make_tables
 
 TABLES = ("CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT)", "CREATE TABLE thing (n INTEGER PRIMARY KEY)")
 
@@ -40,23 +40,23 @@ def test_a_new_file_knows_its_version(db: sqlite3.Connection) -> None:
 
 
 def test_what_is_changed_stands_when_the_block_has_ended(db: sqlite3.Connection, path: Path) -> None:
-    with changing(db, path) as inside:
+    with change_tables(db, path) as inside:
         inside.execute("INSERT INTO thing VALUES (1)")
         assert things(path) == []
     assert things(path) == [1]
 
 
 def test_a_block_that_fails_leaves_no_trace_and_the_next_goes_on(db: sqlite3.Connection, path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), changing(db, path) as inside:
+    with pytest.raises(ZeroDivisionError), change_tables(db, path) as inside:
         inside.execute("INSERT INTO thing VALUES (1)")
         raise ZeroDivisionError
-    with changing(db, path) as inside:
+    with change_tables(db, path) as inside:
         inside.execute("INSERT INTO thing VALUES (2)")
     assert things(path) == [2]
 
 
 def test_what_sqlite_refuses_is_a_fault_of_the_journal(db: sqlite3.Connection, path: Path) -> None:
-    with pytest.raises(JournalFault), changing(db, path) as inside:
+    with pytest.raises(JournalFault), change_tables(db, path) as inside:
         inside.execute("INSERT INTO thing VALUES (1)")
         inside.execute("INSERT INTO thing VALUES (1)")
     assert things(path) == []

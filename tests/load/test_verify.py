@@ -10,9 +10,9 @@ import pytest
 
 from noarkit.archive.values import Delete, Link, Save
 from noarkit.load.close import close
-from noarkit.load.coordinator import Stopping
-from noarkit.load.journal import NOT_CLOSED, FoundWrong
-from noarkit.load.plan import Plan, plan
+from noarkit.load.coordinator import StopRequest
+from noarkit.load.journal import NOT_CLOSED, ArchiveFinding
+from noarkit.load.plan import PlanSpec, make_plan
 from noarkit.load.verification import Depth, Depths, Verified, verify
 from noarkit.server.service import Service
 from tests.load.conftest import Opened
@@ -29,12 +29,18 @@ class Verifying:
     def __init__(self, root: Path, opened: Opened, *, tells_sizes: bool = True) -> None:
         self.shelf = Shelf(dict(CONTENTS), tells_sizes=tells_sizes)
         self.journey = Journey(root, {})
-        plan(Plan(self.shelf, Mapper(), "r", SYSTEM), self.journey.folder, lambda event: None, lambda: 1.0)
+        make_plan(PlanSpec(self.shelf, Mapper(), "r", SYSTEM), self.journey.folder, lambda event: None, lambda: 1.0)
         self.service: Service = opened(self.journey)
         assert self.journey.once(self.service, source=self.shelf.open).numbers.archived == 5
         self.archive = DirectArchive(self.service)
         folder = self.journey.folder
-        close(folder, self.archive, stopping=Stopping(), tell=lambda event: None, now_s=lambda: self.journey.time.now)
+        close(
+            folder,
+            self.archive,
+            stop_request=StopRequest(),
+            emit=lambda event: None,
+            now_s=lambda: self.journey.time.now,
+        )
         journal = folder.open_journal()
         journal.remember(closed="yes")
         journal.close()
@@ -133,7 +139,7 @@ def test_a_run_that_could_not_close_everything_is_verified_in_part(here: Verifyi
     victim = here.journey.all(here.service, "Basisregistrering")[1]
     here.archive.transaction((Save("Basisregistrering", victim.id, {"avsluttetDato": None}),))
     with closing(here.journey.folder.open_journal()) as journal:
-        journal.find_wrong([FoundWrong(NOT_CLOSED, f"Basisregistrering {victim.id}", None, {"code": "F310"})])
+        journal.keep_findings([ArchiveFinding(NOT_CLOSED, f"Basisregistrering {victim.id}", None, {"code": "F310"})])
         journal.remember(closed="no")
     result = here.result()
     assert (result.verdict, result.findings) == ("in_part", [])

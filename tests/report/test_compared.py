@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.report.compared import comparison_facts, write_comparison
+from noarkit.report.comparison_page import comparison_facts, write_comparison
 from noarkit.validate.compare import Compared, Difference
 
 SIDES = ("<delivery>", "again")

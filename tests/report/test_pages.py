@@ -17,8 +17,8 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
 from noarkit.load.verification import Verified
 from noarkit.report import Context, write_certificate, write_plan_report, write_reports, write_run_report
-from noarkit.report.loaded import verdict
 from noarkit.report.page import moment
+from noarkit.report.run_page import verdict
 from noarkit.words.texts import LANGUAGES, texts
 
 HOSTILE = "<script>alert(1)</script> & Søknad.txt"
@@ -141,7 +141,7 @@ def test_a_plan_says_what_nobody_checked(run: RunFolder) -> None:
 
 def test_the_report_of_a_broken_off_session_says_so(run: RunFolder) -> None:
     with closing(run.open_journal()) as journal:
-        journal.note(1.0, "ingest_began", {"account": "somebody"})
+        journal.add_note(1.0, "ingest_began", {"account": "somebody"})
     write_run_report(run, "en")
     assert texts("en").say("report.not-ended") in (run.path / "report.html").read_text("utf-8")
 

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import orjson
 
-from noarkit.archive.answers import Asked, refused_answer
+from noarkit.archive.answers import CallContext, refused_answer
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Call, Json
 from noarkit.engine.inline import InlineWorkers
 from noarkit.events import Event, nobody
 from noarkit.extract.run import Extracted, extract
-from noarkit.extract.run import Terms as ExtractTerms
+from noarkit.extract.run import ExtractSettings as ExtractTerms
 from noarkit.graph.store import GraphStore
 from noarkit.load.close import Closed, close
 from noarkit.load.contents import no_gate
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
-from noarkit.load.plan import Plan, PlanResult, plan
-from noarkit.load.run import Terms, load
-from noarkit.load.work import Bench, Control
+from noarkit.load.plan import PlanResult, PlanSpec, make_plan
+from noarkit.load.run import LoadSettings, load
+from noarkit.load.work import Control, WorkerContext
 from noarkit.server import calling
 from noarkit.server import wire as served
 from noarkit.server.areas import all_routes, open_service
@@ -57,7 +57,10 @@ class WholeArchive(DirectArchive):
 
     def call(self, call: Call) -> Json:
         """Any other call."""
-        path, asked = "/".join(part.replace("/", "\0") for part in call.path), Asked(call.name, changes=call.changes)
+        path, asked = (
+            "/".join(part.replace("/", "\0") for part in call.path),
+            CallContext(call.name, changes=call.changes),
+        )
         for pattern, route in self._routes:
             found = pattern.fullmatch(path)
             if found is not None and route.method == call.method:
@@ -100,12 +103,12 @@ class Ingested:
 
 @dataclass(frozen=True)
 class _Workshop:
-    bench: Bench
+    bench: WorkerContext
 
     def __call__(self) -> _Workshop:
         return self
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> WorkerContext:
         return self.bench
 
     def __exit__(self, *_: object) -> None:
@@ -125,26 +128,26 @@ def source_in(place: Path, *, carry: bool = True) -> ExtractSource:
 def plan_extract(package: Path, run: Path, *, carry: bool = True) -> PlanResult:
     """A frozen plan of a package."""
     source = source_in(package, carry=carry)
-    what = Plan(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM, accept_loss=ACCEPTED)
-    return plan(what, RunFolder(run), nobody, lambda: NOW)
+    what = PlanSpec(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM, accept_loss=ACCEPTED)
+    return make_plan(what, RunFolder(run), nobody, lambda: NOW)
 
 
 def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, carry: bool = True) -> Ingested:
     """Plans, loads and closes a package."""
     planned = plan_extract(package, run, carry=carry)
     folder, told = RunFolder(run), list[Event]()
-    bench = Bench(archive, GraphStore.open(folder.graph), source_in(package).open, no_gate)
+    bench = WorkerContext(archive, GraphStore.open(folder.graph), source_in(package).open, no_gate)
     control = Control(lambda: now_s, lambda seconds: None, lambda: False)
     loaded = load(
         folder,
         archive,
         lambda: InlineWorkers(_Workshop(bench), control),
-        Terms("direct", 0.0),
-        stopping=Stopping(),
-        tell=told.append,
+        LoadSettings("direct", 0.0),
+        stop_request=StopRequest(),
+        emit=told.append,
         now_s=lambda: now_s,
     )
-    closed = close(folder, archive, stopping=Stopping(), tell=told.append, now_s=lambda: now_s)
+    closed = close(folder, archive, stop_request=StopRequest(), emit=told.append, now_s=lambda: now_s)
     return Ingested(planned, loaded.numbers, closed, tuple(told))
 
 

@@ -14,7 +14,7 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.registers import BusinessField, BusinessGroup, ListedCode
 from noarkit.archive.values import Action, Link, Query, Save, SavedObject, bytes_to_upload
-from noarkit.extract.run import Extracted, Terms, extract
+from noarkit.extract.run import Extracted, ExtractSettings, extract
 from noarkit.validate import validate
 from noarkit.validate.compare import compare_extracts, compare_with_archive
 from tests.extract.world import closing, spine, uuid
@@ -222,7 +222,7 @@ def test_another_value_is_a_difference_and_another_id_is_one_of_ids_alone(both: 
 def test_what_is_left_beside_the_package_is_counted(tmp_path: Path) -> None:
     with archive_in(tmp_path / "a") as archive:
         fill(archive)
-        terms = Terms(now=lambda: BEGUN, include_open=True, carry=False)
+        terms = ExtractSettings(now=lambda: BEGUN, include_open=True, carry=False)
         made = extract(archive, tmp_path / "package", terms)
     table = (tmp_path / "package.not-in-form.csv").read_text("utf-8").splitlines()
     assert (made.carried, made.beside) == (0, len(table) - 1)

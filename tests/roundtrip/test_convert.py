@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event
-from noarkit.extract.convert import PACKED_EXTRACTS, TARGETS, Wanted, convert
+from noarkit.extract.convert import PACKED_EXTRACTS, TARGETS, ConvertOptions, convert
 from noarkit.extract.delivery import deliver, delivery_folder
 from noarkit.extract.payload import payload_of
-from noarkit.extract.run import Terms
+from noarkit.extract.run import ExtractSettings
 from noarkit.packages.eark.write import EarkFile, EarkOrder, MetadataFile, Representation, files_below, make_eark
 from noarkit.validate import validate
 from noarkit.validate.compare import compare_extracts
@@ -65,7 +65,7 @@ def test_any_tree_comes_back_equal_and_the_package_is_valid(form: str, tree: dic
         source = Path(place) / "kilde"
         source.mkdir()
         laid(source, tree)
-        made = convert(source, Path(place) / f"pakke{tail_of(form, number)}", Wanted(form))
+        made = convert(source, Path(place) / f"pakke{tail_of(form, number)}", ConvertOptions(form))
         assert made.files == len(tree)
         assert held(made.package) == tree
         report = validate(made.package)
@@ -79,8 +79,8 @@ def test_an_extract_goes_through_every_form_and_back_without_loss(tmp_path: Path
     random.Random(seed).shuffle(forms)
     at = tmp_path / "extract"
     for number, form in enumerate(forms):
-        at = convert(at, tmp_path / f"{number}-{form}{tail_of(form, number + seed)}", Wanted(form)).package
-    back = convert(at, tmp_path / "back", Wanted("noark5")).package
+        at = convert(at, tmp_path / f"{number}-{form}{tail_of(form, number + seed)}", ConvertOptions(form)).package
+    back = convert(at, tmp_path / "back", ConvertOptions("noark5")).package
     assert files_in(back) == files_in(tmp_path / "extract")
     assert compare_extracts(tmp_path / "extract", back).equal
     assert validate(back).valid
@@ -117,7 +117,7 @@ def test_a_killed_conversion_goes_on_and_leaves_no_half_package(
     assert subprocess.run(line, check=False).returncode == -signal.SIGKILL
     assert not target.exists()
     told: list[Event] = []
-    made = convert(source, target, Wanted(form), tell=told.append)
+    made = convert(source, target, ConvertOptions(form), emit=told.append)
     assert made.resumed is (event == "package_files")
     if made.resumed:
         assert sum(int(str(one.data["files"])) for one in told if one.name == "package_files") < len(tree)
@@ -136,20 +136,20 @@ def test_an_archive_is_delivered_in_any_form_also_after_a_stop(tmp_path: Path, f
 
     with archive_in(tmp_path / "archive") as archive:
         build(random.Random(5), archive)
-        target, wanted, terms = tmp_path / f"ut{tail}", Wanted(form), Terms(include_open=True)
+        target, wanted, terms = tmp_path / f"ut{tail}", ConvertOptions(form), ExtractSettings(include_open=True)
         with pytest.raises(Stopped):
-            deliver(archive, target, wanted, terms, tell=stop)
+            deliver(archive, target, wanted, terms, emit=stop)
         assert not target.exists()
         told: list[str] = []
-        made = deliver(archive, target, wanted, terms, tell=lambda event: told.append(event.name))
+        made = deliver(archive, target, wanted, terms, emit=lambda event: told.append(event.name))
         assert "fetching" not in told, "the extract stands: it is not made again"
         assert (made.package, made.report.is_file(), made.report.parent) == (target, True, tmp_path)
-        deliver(archive, tmp_path / "bag.tar", Wanted("bagit"), terms)
+        deliver(archive, tmp_path / "bag.tar", ConvertOptions("bagit"), terms)
         with pytest.raises(UsageFault):
             deliver(archive, target, wanted, terms)
     assert not delivery_folder(target).exists()
-    back = convert(target, tmp_path / "back", Wanted("noark5")).package
-    other = convert(tmp_path / "bag.tar", tmp_path / "other", Wanted("noark5")).package
+    back = convert(target, tmp_path / "back", ConvertOptions("noark5")).package
+    other = convert(tmp_path / "bag.tar", tmp_path / "other", ConvertOptions("noark5")).package
     assert compare_extracts(back, other).equal
     assert {path.name for path in tmp_path.iterdir()} >= {target.name, f"{target.name}.not-in-form.json"}
 
@@ -157,16 +157,16 @@ def test_an_archive_is_delivered_in_any_form_also_after_a_stop(tmp_path: Path, f
 def test_only_an_extract_is_taken_out_and_nothing_is_written_over(tmp_path: Path) -> None:
     source = laid(tmp_path / "kilde", {"a.txt": b"a"})
     with pytest.raises(PackageFault):
-        convert(source, tmp_path / "ut", Wanted("noark5"))
+        convert(source, tmp_path / "ut", ConvertOptions("noark5"))
     with pytest.raises(UsageFault):
-        convert(source, source / "ut", Wanted("bagit"))
+        convert(source, source / "ut", ConvertOptions("bagit"))
     with pytest.raises(UsageFault):
-        convert(source, tmp_path / "ut", Wanted("papir"))
-    convert(source, tmp_path / "ut", Wanted("bagit"))
+        convert(source, tmp_path / "ut", ConvertOptions("papir"))
+    convert(source, tmp_path / "ut", ConvertOptions("bagit"))
     with pytest.raises(UsageFault):
-        convert(source, tmp_path / "ut", Wanted("bagit"))
+        convert(source, tmp_path / "ut", ConvertOptions("bagit"))
     with pytest.raises(PackageFault):
-        convert(tmp_path / "borte", tmp_path / "ny", Wanted("bagit"))
+        convert(tmp_path / "borte", tmp_path / "ny", ConvertOptions("bagit"))
 
 
 def test_descriptions_go_along_from_one_package_to_another(tmp_path: Path) -> None:
@@ -177,12 +177,12 @@ def test_descriptions_go_along_from_one_package_to_another(tmp_path: Path) -> No
     part = Representation("rep1", files_below(source), documentation=(EarkFile("notat.txt", note),))
     order = EarkOrder(metadata=(MetadataFile("ead.xml", ead),))
     make_eark([part], tmp_path / "sip.zip", order)
-    convert(tmp_path / "sip.zip", tmp_path / "aip", Wanted("eark-aip"))
+    convert(tmp_path / "sip.zip", tmp_path / "aip", ConvertOptions("eark-aip"))
     assert (tmp_path / "aip" / "metadata" / "descriptive" / "ead.xml").read_text() == "<ead/>"
     assert (tmp_path / "aip" / "representations" / "rep1" / "documentation" / "notat.txt").read_text() == "om"
     assert held(tmp_path / "aip") == {"a.txt": b"a"}
     assert validate(tmp_path / "aip").valid
-    convert(laid(tmp_path / "annen", {"b.txt": b"b"}), tmp_path / "dias", Wanted("dias-aip"))
-    convert(tmp_path / "dias", tmp_path / "dip", Wanted("eark-dip"))
+    convert(laid(tmp_path / "annen", {"b.txt": b"b"}), tmp_path / "dias", ConvertOptions("dias-aip"))
+    convert(tmp_path / "dias", tmp_path / "dip", ConvertOptions("eark-dip"))
     assert {path.name for path in (tmp_path / "dip" / "metadata" / "descriptive").iterdir()} >= {"ead.xml"}
     assert validate(tmp_path / "dip").valid

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.extract.convert import Wanted, convert, set_aside_path
+from noarkit.extract.convert import ConvertOptions, convert, set_aside_path
 
 METS = b'<mets:mets xmlns:mets="http://www.loc.gov/METS/" PROFILE="https://earksip.dilcis.eu/profile"/>'
 # a package of each form, and the files in it that nothing of the form speaks of
@@ -71,7 +71,7 @@ def listed(package: Path) -> set[str]:
 def test_what_no_form_speaks_of_is_listed_by_name(form: str, target: str, tmp_path: Path) -> None:
     files, beside = PACKAGES[form]
     source = laid(tmp_path / "source", files)
-    made = convert(source, tmp_path / "made", Wanted(target))
+    made = convert(source, tmp_path / "made", ConvertOptions(target))
     assert made.source_form == form
     assert listed(made.package) == beside
     assert made.set_aside == len(beside)
@@ -80,5 +80,5 @@ def test_what_no_form_speaks_of_is_listed_by_name(form: str, target: str, tmp_pa
 @pytest.mark.parametrize("form", ["eark", "dias", "noark5"])
 def test_a_bag_takes_a_package_whole(form: str, tmp_path: Path) -> None:
     files, _ = PACKAGES[form]
-    made = convert(laid(tmp_path / "source", files), tmp_path / "made", Wanted("bagit"))
+    made = convert(laid(tmp_path / "source", files), tmp_path / "made", ConvertOptions("bagit"))
     assert (made.files, made.set_aside, listed(made.package)) == (len(files), 0, set())

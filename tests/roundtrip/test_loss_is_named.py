@@ -17,8 +17,8 @@ from noarkit.errors import LossNotAccepted
 from noarkit.events import nobody
 from noarkit.graph.losses import losses
 from noarkit.load.folder import RunFolder
-from noarkit.load.plan import Plan, plan
-from noarkit.report.planned import lost_facts
+from noarkit.load.plan import PlanSpec, make_plan
+from noarkit.report.plan_page import lost_facts
 from noarkit.sources.package import EXTERNAL_SYSTEM, find_extract
 from tests.roundtrip.circle import NOW, archive_in, circle_of_package, extract_to, files_of, ingest, plan_extract
 
@@ -150,6 +150,6 @@ def test_a_grade_is_carried_only_where_somebody_accepted_that_it_protects_nothin
 ) -> None:
     source = find_extract(str(package_of("synth-full-5.0", reference)))
     assert source is not None
-    what = Plan(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM)
+    what = PlanSpec(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM)
     with pytest.raises(LossNotAccepted, match="gradering"):
-        plan(what, RunFolder(tmp_path / "run"), nobody, lambda: NOW)
+        make_plan(what, RunFolder(tmp_path / "run"), nobody, lambda: NOW)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.events import nobody
-from noarkit.extract.convert import Wanted, convert
+from noarkit.extract.convert import ConvertOptions, convert
 from noarkit.safe.keys import key_of
 from noarkit.sources.files.names import readable
 from noarkit.sources.opening import open_source
@@ -46,7 +46,7 @@ def test_key_path_name_and_bytes_are_the_same_after_every_step(mapper: Path, tmp
     assert sorted(plain) == sorted(map(key_of, ALL))
     place = mapper
     for number, (form, ending) in enumerate(WAYS):
-        made = convert(place, tmp_path / f"{number}{ending}", Wanted(form))
+        made = convert(place, tmp_path / f"{number}{ending}", ConvertOptions(form))
         assert (made.files, made.set_aside) == (len(ALL), 0), form
         place = made.package
         held = records(place)
@@ -61,7 +61,7 @@ def test_key_path_name_and_bytes_are_the_same_after_every_step(mapper: Path, tmp
 
 
 def test_what_another_program_tells_as_owner_is_no_name(mapper: Path, tmp_path: Path) -> None:
-    made = convert(mapper, tmp_path / "sip", Wanted("eark-sip"))
+    made = convert(mapper, tmp_path / "sip", ConvertOptions("eark-sip"))
     mets = made.package / "representations/files/METS.xml"
     mets.write_text(mets.read_text("utf-8").replace('OWNERID="a:b.txt"', 'OWNERID="../../etc/passwd"'), "utf-8")
     held = records(made.package)
@@ -71,7 +71,7 @@ def test_what_another_program_tells_as_owner_is_no_name(mapper: Path, tmp_path: 
 
 @pytest.mark.parametrize("line", ["a=3Ab.txt\t../../etc/passwd", "a=3Ab.txt\tCON.txt", "a=3Ab.txt", "\t\t", "x\ty"])
 def test_a_line_of_a_bag_that_follows_no_rule_tells_nothing(line: str, mapper: Path, tmp_path: Path) -> None:
-    made = convert(mapper, tmp_path / "bag", Wanted("bagit"))
+    made = convert(mapper, tmp_path / "bag", ConvertOptions("bagit"))
     names = made.package / "original-names.txt"
     names.write_text(names.read_text("utf-8").replace("a=3Ab.txt\ta:b.txt", line), "utf-8")
     tags = made.package / "tagmanifest-sha512.txt"
@@ -91,9 +91,9 @@ def test_a_document_of_an_extract_is_found_under_the_name_that_the_extract_has(t
     Path(tmp_path / "uttrekk/arkivstruktur.xml").write_text(
         '<arkiv xmlns="http://www.arkivverket.no/standarder/noark5/arkivstruktur"/>'
     )
-    made = convert(tmp_path / "uttrekk", tmp_path / "sip", Wanted("eark-sip"))
+    made = convert(tmp_path / "uttrekk", tmp_path / "sip", ConvertOptions("eark-sip"))
     data = made.package / "representations/noark5/data/dokumenter"
     assert sorted(one.name for one in data.iterdir()) == ["=43ON.txt", "hva?.txt"]
-    back = convert(made.package, tmp_path / "ut", Wanted("noark5"))
+    back = convert(made.package, tmp_path / "ut", ConvertOptions("noark5"))
     assert back.renamed == 1  # a device of some system is no name that we write
     assert (back.package / "dokumenter/hva?.txt").read_bytes() == b"dokumenter/hva?.txt"

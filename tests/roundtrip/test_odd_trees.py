@@ -17,11 +17,11 @@ from noarkit.engine.inline import InlineWorkers
 from noarkit.events import nobody
 from noarkit.graph.store import GraphStore
 from noarkit.load.contents import no_gate
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
-from noarkit.load.plan import Plan, plan
-from noarkit.load.run import Terms, load
-from noarkit.load.work import Bench
+from noarkit.load.plan import PlanSpec, make_plan
+from noarkit.load.run import LoadSettings, load
+from noarkit.load.work import WorkerContext
 from noarkit.server.areas import open_service
 from noarkit.server.service import Service
 from noarkit.sources.files import FilePolicy, FileTree
@@ -75,16 +75,18 @@ def test_odd_trees_come_back_from_the_archive_exactly(template: Path, tree: dict
         recipe = read_recipe(text, "default")
         system = recipe.target.external_system
         folder = RunFolder(root / "run")
-        plan(Plan(source, compile_recipe(recipe), text, system), folder, nobody, time.time)
+        make_plan(PlanSpec(source, compile_recipe(recipe), text, system), folder, nobody, time.time)
         service = open_service(copied(template, root / "archive"))
         try:
             archive = DirectArchive(service)
 
             def workers() -> InlineWorkers:
-                return InlineWorkers(_Workshop(Bench(archive, GraphStore.open(folder.graph), source.open, no_gate)))
+                return InlineWorkers(
+                    _Workshop(WorkerContext(archive, GraphStore.open(folder.graph), source.open, no_gate))
+                )
 
-            terms = Terms("test", 0.0)
-            loaded = load(folder, archive, workers, terms, stopping=Stopping(), tell=nobody, now_s=time.time)
+            terms = LoadSettings("test", 0.0)
+            loaded = load(folder, archive, workers, terms, stop_request=StopRequest(), emit=nobody, now_s=time.time)
             assert loaded.numbers.archived == loaded.numbers.read == len(held)
             assert _came_back(service, system, root) == held
         finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from noarkit.extract.run import Terms, extract
+from noarkit.extract.run import ExtractSettings, extract
 from noarkit.validate import validate
 from tests.roundtrip.circle import BEGUN, archive_in
 from tests.roundtrip.worlds import build
@@ -34,7 +34,7 @@ def test_an_extract_is_valid_by_the_official_schemas_that_it_takes_along(
     schemas = reference / "xsd" / "noark5" / edition
     package = tmp_path / "package"
     with archive_in(archive) as held:
-        made = extract(held, package, Terms(now=lambda: BEGUN, schemas=schemas, include_open=True))
+        made = extract(held, package, ExtractSettings(now=lambda: BEGUN, schemas=schemas, include_open=True))
     assert "own-schemas" not in made.flaws
     for document in DOCUMENTS:
         path = package / f"{'arkivuttrekk' if document == 'addml' else document}.xml"

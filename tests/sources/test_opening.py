@@ -11,7 +11,7 @@ import pytest
 
 from noarkit.errors import SourceGone, UsageFault
 from noarkit.events import nobody
-from noarkit.extract.convert import Wanted, convert
+from noarkit.extract.convert import ConvertOptions, convert
 from noarkit.safe.zipped import count_of
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.opening import file_finder, open_source, opener
@@ -97,7 +97,7 @@ def test_policies_reach_the_source(tmp_path: Path) -> None:
 def test_a_packed_package_is_looked_at_once_and_opened_once(tmp_path: Path) -> None:
     (tmp_path / "mappe").mkdir()
     (tmp_path / "mappe" / "brev.txt").write_bytes(b"hei")
-    convert(tmp_path / "mappe", tmp_path / "sip.zip", Wanted("eark-sip"))
+    convert(tmp_path / "mappe", tmp_path / "sip.zip", ConvertOptions("eark-sip"))
     directories = 0
 
     def note(frame: FrameType, event: str, argument: object) -> None:

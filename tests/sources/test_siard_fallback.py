@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.extract.convert import Wanted
+from noarkit.extract.convert import ConvertOptions
 from noarkit.extract.databases import convert_database
 from noarkit.packages.siard.sqlite import sqlite_of
 from noarkit.validate.siard.run import validate_siard
@@ -55,7 +55,7 @@ def test_arrays_of_any_type_are_archived_and_told(server: Sample, tmp_path: Path
         db.exec_driver_sql("SET intervalstyle = 'iso_8601'")
         put = db.exec_driver_sql(f"SELECT {texts} FROM arrays").fetchone()
     assert put is not None
-    made = convert_database(server.url, tmp_path / "x.siard", Wanted("siard"))
+    made = convert_database(server.url, tmp_path / "x.siard", ConvertOptions("siard"))
     assert validate_siard(tmp_path / "x.siard").valid
     fallen = [one.rpartition(".")[2] for one in made.as_text if one.startswith("arrays.")]
     assert fallen == names[:-1]
@@ -75,7 +75,7 @@ def test_an_oid_is_a_large_object_or_a_number_and_neither_is_lost(held: str, ser
         if held != "objects":
             db.exec_driver_sql("INSERT INTO papers VALUES (2, 4294967295)")
         db.exec_driver_sql("INSERT INTO papers VALUES (3, NULL)")
-    made = convert_database(server.url, tmp_path / "x.siard", Wanted("siard"))
+    made = convert_database(server.url, tmp_path / "x.siard", ConvertOptions("siard"))
     assert ("papers.oid" in made.as_text) is (held != "objects")
     assert validate_siard(tmp_path / "x.siard").valid
     sqlite_of(tmp_path / "x.siard", tmp_path / "x.db")

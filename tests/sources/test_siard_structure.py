@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 from noarkit.events import nobody
-from noarkit.extract.convert import Wanted, set_aside_path
+from noarkit.extract.convert import ConvertOptions, set_aside_path
 from noarkit.extract.databases import convert_database
 from noarkit.packages.siard.model import Archive, Schema, Table
 from noarkit.packages.siard.read import open_siard
@@ -325,10 +325,10 @@ def test_each_row_of_heirs_and_partitions_stands_once(postgresql: Sample, tmp_pa
 
 
 def test_what_siard_has_no_place_for_is_told_by_name(postgresql: Sample, mariadb: Sample, tmp_path: Path) -> None:
-    result = convert_database(postgresql.url, tmp_path / "p.siard", Wanted("siard"))
+    result = convert_database(postgresql.url, tmp_path / "p.siard", ConvertOptions("siard"))
     assert result.left_out == ("nothing (2)",) and result.set_aside == 1
     assert "nothing" in set_aside_path(tmp_path / "p.siard").read_text("utf-8-sig")
-    result = convert_database(mariadb.url, tmp_path / "m.siard", Wanted("siard"))
+    result = convert_database(mariadb.url, tmp_path / "m.siard", ConvertOptions("siard"))
     assert result.left_out == ("kept (1)",)
     assert noarkit(tmp_path, "convert", mariadb.url, "--as", "siard", "-o", "again.siard") == 3
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.report.validated import write_validation
+from noarkit.report.validation_page import write_validation
 from noarkit.validate import Report, validate
 from noarkit.words.texts import LANGUAGES, texts
 from samples.packages.bad import BAD

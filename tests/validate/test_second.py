@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import UsageFault
-from noarkit.extract.convert import Wanted, convert
+from noarkit.extract.convert import ConvertOptions, convert
 from noarkit.validate import Report, validate
 from noarkit.validate.second import agrees, disagreement, second_opinion
 
@@ -20,7 +20,7 @@ def report(tmp_path: Path) -> Report:
     """Ours, of a good package."""
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.txt").write_text("a")
-    convert(tmp_path / "files", tmp_path / "sip", Wanted("eark-sip"))
+    convert(tmp_path / "files", tmp_path / "sip", ConvertOptions("eark-sip"))
     found = validate(tmp_path / "sip")
     assert found.valid
     return found

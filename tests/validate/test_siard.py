@@ -13,7 +13,7 @@ import pytest
 from noarkit.errors import HostileInput, NoarkitError, PackageFault, TooLarge, UnsafeMember, UnsafePath, UnsafeXml
 from noarkit.packages.siard.read import open_siard
 from noarkit.packages.siard.spec import WRITTEN, Version
-from noarkit.report.validated import REPORT_FORMATS, ReportFormat, write_validation
+from noarkit.report.validation_page import REPORT_FORMATS, ReportFormat, write_validation
 from noarkit.safe.unpack import UnpackLimits
 from noarkit.validate import Report
 from noarkit.validate.siard.run import RULES, validate_siard

@@ -1,4 +1,4 @@
-"""Asks what hangs below the run's own objects, a hundred parents at a time: what is planned there is compared, what the
+"""Compares the children of the run's objects, a hundred parents at a time: what is planned there is compared, what the
 journal had no id for is recognised, and what nobody planned is extra.
 
 Not extra is what another run put there: a folder or record that bears a source key, what bears a uuid as noarkit makes
@@ -14,8 +14,8 @@ from noarkit.archive.paging import objects
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import ArchiveRefused
 from noarkit.load.lookup import uuid_for
-from noarkit.load.verification.ledger import AMISS, BEARERS, Ledger, Standing
-from noarkit.load.verification.objects import Bench
+from noarkit.load.verification.ledger import AMISS, BEARERS, ArchivedEntity, Ledger
+from noarkit.load.verification.objects import ObjectComparison
 from noarkit.load.verification.outcome import BELOW
 
 _ANCHORS = "noarkit:chunk"
@@ -63,148 +63,152 @@ _PARTS = (
 )
 
 
-def compare_below(bench: Bench) -> None:
-    """Everything below everything of the run, level by level."""
+def compare_below(comparison: ObjectComparison) -> None:
+    """Compares the children of every object of the run, level by level."""
     for below in (*_TREE, *_PARTS):
         # what the journal has no ids for is missed by asking, also where the archive has nothing of the kind
-        if not _any(bench, below) and not bench.ledger.has_unnamed(below.family, below.link):
+        if not _has_children(comparison, below) and not comparison.ledger.has_unnamed(below.family, below.link):
             continue
         # a series that was found belongs to others too, one that the run made is its own
-        where = "state = 'done'" if below.parents == "Arkivdel" else "1"
-        for parents in bench.ledger.portions(below.parents, where):
-            _below(bench, below, parents)
+        condition = "state = 'done'" if below.parents == "Arkivdel" else "1"
+        for parents in comparison.ledger.batches(below.parents, condition):
+            _compare_children(comparison, below, parents)
 
 
-def _any(bench: Bench, below: Below) -> bool:
-    """False where the archive has nothing that hangs so: then no parent need be asked for."""
-    where = f"{below.link} != @none"
+def _has_children(comparison: ObjectComparison, below: Below) -> bool:
+    """Whether the archive has any child of this kind; where it has none, no parent need be asked for."""
+    condition = f"{below.link} != @none"
     parameters: dict[str, Parameter] = {"@none": None}
     if below.family == "EksternId":
-        where += " && eksterntSystem != @anchors"
+        condition += " && eksterntSystem != @anchors"
         parameters["@anchors"] = _ANCHORS
     try:
-        return bool(bench.archive.query(Query(below.family, where, parameters, limit=1)).objects)
+        return bool(comparison.archive.query(Query(below.family, condition, parameters, limit=1)).objects)
     except ArchiveRefused:  # an archive that has no such type has none of them
         return False
 
 
-def _below(bench: Bench, below: Below, parents: list[Standing]) -> None:
+def _compare_children(comparison: ObjectComparison, below: Below, parents: list[ArchivedEntity]) -> None:
     by_id = {place.id: place.n for place in parents}
     unknown: dict[str, list[SavedObject]] = {}
-    for actual in _children(bench, below, list(by_id)):
+    for actual in _children(comparison, below, list(by_id)):
         parent = actual.links.get(below.link, "")
-        place = bench.ledger.at(below.family, actual.id)
+        place = comparison.ledger.archived_as(below.family, actual.id)
         if place is not None:
-            bench.compare(place, actual)
-            bench.result.agree(BELOW)
+            comparison.compare(place, actual)
+            comparison.result.agree(BELOW)
         else:
             unknown.setdefault(parent, []).append(actual)
-    _recognise(bench, below, by_id, unknown)
+    _recognise_children(comparison, below, by_id, unknown)
     extras = [
         (parent, actual)
-        for parent, some in unknown.items()
-        for actual in some
-        if parent in by_id and not _key_of_ours(bench.ledger, actual)
+        for parent, actuals in unknown.items()
+        for actual in actuals
+        if parent in by_id and not _is_own_key(comparison.ledger, actual)
     ]
-    keyed = _bearing_keys(bench, below, [actual for _, actual in extras])
+    keyed = _objects_with_keys(comparison, below, [actual for _, actual in extras])
     states = {place.id: place.state for place in parents}
     for parent, actual in extras:
-        key = bench.ledger.entity(by_id[parent]).key
-        reason = _not_extra(bench, below, (parent, states[parent]), actual, keyed)
+        key = comparison.ledger.entity(by_id[parent]).key
+        reason = _reason_not_extra(comparison, below, (parent, states[parent]), actual, keyed)
         if reason:
-            bench.result.leave(BELOW, reason)
+            comparison.result.leave(BELOW, reason)
             continue
-        change = bench.log.added(actual.id, parent)
+        change = comparison.log.find_addition(actual.id, parent)
         if change is not None:
-            bench.changed(BELOW, "V502", key, f"{actual.type}: {change}")
+            comparison.report_change(BELOW, "V502", key, f"{actual.type}: {change}")
         else:
             code = "V221" if below.family == "Dokumentversjon" else "V220"
-            bench.result.differ(BELOW, code, key, f"{actual.type} {actual.id}")
+            comparison.result.differ(BELOW, code, key, f"{actual.type} {actual.id}")
 
 
-def _children(bench: Bench, below: Below, parents: list[str]) -> Iterator[SavedObject]:
-    parameters: dict[str, str] = {f"@p{i}": one for i, one in enumerate(parents)}
-    where = " || ".join(f"{below.link}.id = {name}" for name in parameters)
+def _children(comparison: ObjectComparison, below: Below, parents: list[str]) -> Iterator[SavedObject]:
+    parameters: dict[str, str] = {f"@p{i}": parent_id for i, parent_id in enumerate(parents)}
+    condition = " || ".join(f"{below.link}.id = {name}" for name in parameters)
     if below.family == "EksternId":
-        where, parameters["@anchors"] = f"eksterntSystem != @anchors && ({where})", _ANCHORS
-    return objects(bench.archive, Query(below.family, where, parameters, order=(("id", "asc"),)))
+        condition, parameters["@anchors"] = f"eksterntSystem != @anchors && ({condition})", _ANCHORS
+    return objects(comparison.archive, Query(below.family, condition, parameters, order=(("id", "asc"),)))
 
 
-def _recognise(bench: Bench, below: Below, parents: dict[str, int], unknown: dict[str, list[SavedObject]]) -> None:
-    """Finds what the journal has no id for: by the uuid it was made with, else by what was sent of it, in order."""
-    ledger = bench.ledger
-    for parent, state, planned in ledger.unnamed_children(parents, below.family):
-        there = [one for one in unknown.get(parent, []) if one.type == planned.type]
-        uuid = uuid_for(bench.expectation.facts, planned)
-        match = next((one for one in there if one.fields.get("uuid") == uuid), None) or next(
-            (one for one in there if bench.expectation.alike(planned, one)), None
+def _recognise_children(
+    comparison: ObjectComparison, below: Below, parents: dict[str, int], unknown: dict[str, list[SavedObject]]
+) -> None:
+    """Recognises children without an id in the journal: by their uuid, else by the fields that were sent, in order."""
+    ledger = comparison.ledger
+    for parent, state, entity in ledger.unnamed_children(parents, below.family):
+        candidates = [candidate for candidate in unknown.get(parent, []) if candidate.type == entity.type]
+        uuid = uuid_for(comparison.expectation.facts, entity)
+        match = next((candidate for candidate in candidates if candidate.fields.get("uuid") == uuid), None) or next(
+            (candidate for candidate in candidates if comparison.expectation.is_similar(entity, candidate)), None
         )
-        if match is None and state == "unnamed" and there and below.family != "EksternId":
-            match = there[0]
+        if match is None and state == "unnamed" and candidates and below.family != "EksternId":
+            match = candidates[0]
         if match is not None:
             unknown[parent].remove(match)
-            above = ledger.standing(parents[parent])
-            place = ledger.stand(planned, match.id, above.state if above else "done")
-            bench.compare(place, match)
-            bench.result.agree(BELOW)
+            above = ledger.archived_entity(parents[parent])
+            place = ledger.keep_recognised(entity, match.id, above.state if above else "done")
+            comparison.compare(place, match)
+            comparison.result.agree(BELOW)
         elif state == "unnamed":
-            bench.result.differ(planned.type, "V204", planned.key, planned.type)
+            comparison.result.differ(entity.type, "V204", entity.key, entity.type)
         # what is open is counted with what is open
 
 
-def _bearing_keys(bench: Bench, below: Below, extras: list[SavedObject]) -> frozenset[str]:
-    """Those folders and records that bear a source key of any system: another run's, or another system's."""
+def _objects_with_keys(comparison: ObjectComparison, below: Below, extras: list[SavedObject]) -> frozenset[str]:
+    """The ids of folders and records that have a source key of any system: of another run, or of another system."""
     if below.family not in BEARERS or not extras:
         return frozenset()
     link = "refMappe" if below.family == "AbstraktMappe" else "refRegistrering"
-    bearing: set[str] = set()
+    owner_ids: set[str] = set()
     for start in range(0, len(extras), 100):
-        parameters: dict[str, str] = {f"@p{i}": one.id for i, one in enumerate(extras[start : start + 100])}
-        where = " || ".join(f"{link}.id = {name}" for name in parameters)
+        parameters: dict[str, str] = {f"@p{i}": extra.id for i, extra in enumerate(extras[start : start + 100])}
+        condition = " || ".join(f"{link}.id = {name}" for name in parameters)
         query = Query(
             "EksternId",
-            f"eksterntSystem != @anchors && ({where})",
+            f"eksterntSystem != @anchors && ({condition})",
             {**parameters, "@anchors": _ANCHORS},
             order=(("id", "asc"),),
         )
-        bearing.update(one.links.get(link, "") for one in objects(bench.archive, query))
-    return frozenset(bearing)
+        owner_ids.update(extra.links.get(link, "") for extra in objects(comparison.archive, query))
+    return frozenset(owner_ids)
 
 
-def _not_extra(bench: Bench, below: Below, parent: tuple[str, str], actual: SavedObject, keyed: frozenset[str]) -> str:
-    """Why what was not planned here is in order all the same; empty where it is extra."""
+def _reason_not_extra(
+    comparison: ObjectComparison, below: Below, parent: tuple[str, str], actual: SavedObject, keyed: frozenset[str]
+) -> str:
+    """The reason why an unplanned object is in order all the same; empty where it is extra."""
     if actual.id in keyed:
         return "other_run"
-    if below.family in ("Dokument", "Dokumentversjon", *_parts()) and _made_by_noarkit(actual):
+    if below.family in ("Dokument", "Dokumentversjon", *_part_families()) and _made_by_noarkit(actual):
         return "other_run"
     if below.family == "Dokumentversjon" and parent[1] == "already_there":
-        newest = _newest_of_ours(bench.ledger, parent[0], actual)
+        newest = _has_newer_version(comparison.ledger, parent[0], actual)
         if newest:
             return "earlier_version"
     return ""
 
 
-def _key_of_ours(ledger: Ledger, actual: SavedObject) -> bool:
-    """True for an external id that bears a key of the plan: a second one is counted with the keys."""
+def _is_own_key(ledger: Ledger, actual: SavedObject) -> bool:
+    """True for an external id with a key of the plan: a second one is counted with the keys."""
     if actual.type != "EksternId" or actual.fields.get("eksterntSystem") != ledger.system:
         return False
     key = str(actual.fields.get("eksternID"))
     return ledger.db.execute("SELECT 1 FROM graph.entity WHERE key = ?", (key,)).fetchone() is not None
 
 
-def _parts() -> frozenset[str]:
+def _part_families() -> frozenset[str]:
     return frozenset(below.family for below in _PARTS)
 
 
 def _made_by_noarkit(actual: SavedObject) -> bool:
-    """True for a uuid that was made from a key, as noarkit makes them; archives draw theirs by lot."""
+    """True for a uuid made from a key (version 5), as noarkit makes them; archives make random ones."""
     uuid = str(actual.fields.get("uuid") or "")
     return len(uuid) == len("00000000-0000-5000-8000-000000000000") and uuid[14] == "5"
 
 
-def _newest_of_ours(ledger: Ledger, document: str, actual: SavedObject) -> bool:
+def _has_newer_version(ledger: Ledger, document: str, actual: SavedObject) -> bool:
     """True where one of the planned versions of a document is newer than this one."""
-    place = ledger.at("Dokument", document)
+    place = ledger.archived_as("Dokument", document)
     if place is None:
         return False
     rows = ledger.db.execute(

@@ -1,4 +1,4 @@
-"""What the archive's change log says of a difference: another user's doing, with a name and a time, or nothing.
+"""Looks up differences in the archive's change log: whether another user made them, who and when.
 
 What the account that made an object does to it is no excuse: only noarkit should use that account. Where the log may
 not be read, or the archive has none, every difference stays a difference.
@@ -35,58 +35,58 @@ class Change:
 
 @dataclass(slots=True)
 class ChangeLog:
-    """The change log of one archive, asked one object at a time; `readable` is False once it was refused."""
+    """The change log of one archive, read one object at a time; `readable` is False once the archive refused it."""
 
     archive: Archive
     readable: bool = True
     _logs: dict[str, list[Entry]] = field(default_factory=dict)
 
-    def field_changed(self, object_id: str, name: str, value: object = ANY) -> Change | None:
-        """Who gave a field the value that it has now, or any."""
+    def find_field_change(self, object_id: str, name: str, value: object = ANY) -> Change | None:
+        """Finds who gave a field its present value (or any value)."""
 
         def fits(entry: Entry) -> bool:
             new = entry.get("newValue")
-            there = new.get(name) if isinstance(new, dict) else None
+            value_now = new.get(name) if isinstance(new, dict) else None
             return (
                 entry.get("revisionType") == "UPDATE"
                 and entry.get("modifiedField") == name
-                and (value is ANY or there == value)
+                and (value is ANY or value_now == value)
             )
 
-        return self._last(object_id, fits)
+        return self._last_change(object_id, fits)
 
-    def link_changed(self, object_id: str, name: str) -> Change | None:
-        """Who linked an object elsewhere."""
+    def find_link_change(self, object_id: str, name: str) -> Change | None:
+        """Finds who moved a link of an object."""
         kinds = ("LINK", "UNLINK", "MOVE")
-        return self._last(
+        return self._last_change(
             object_id,
             lambda entry: entry.get("revisionType") in kinds and entry.get("modifiedField") in (name, None),
         )
 
-    def removed(self, object_id: str) -> Change | None:
-        """Who deleted an object."""
-        return self._last(object_id, lambda entry: entry.get("revisionType") == "DELETE")
+    def find_removal(self, object_id: str) -> Change | None:
+        """Finds who deleted an object."""
+        return self._last_change(object_id, lambda entry: entry.get("revisionType") == "DELETE")
 
-    def unchanged(self, object_id: str, name: str) -> bool:
+    def is_unchanged(self, object_id: str, name: str) -> bool:
         """True where the log tells how an object was made, and of no change of this field since."""
         entries = self._entries(object_id)
         return bool(entries) and not any(
             entry.get("revisionType") == "UPDATE" and entry.get("modifiedField") in (name, None) for entry in entries
         )
 
-    def added(self, object_id: str, parent_id: str) -> Change | None:
-        """Who put an object below another one; None where it was the account that made that one."""
-        ours = self._maker(parent_id)
-        made = next((one for one in self._entries(object_id) if one.get("revisionType") == "CREATE"), None)
-        if made is None or ours is None or made.get("modifiedByUserId") == ours:
+    def find_addition(self, object_id: str, parent_id: str) -> Change | None:
+        """Finds who put an object below another one; None where it was the account that made the parent."""
+        parent_maker = self._maker(parent_id)
+        creation = next((entry for entry in self._entries(object_id) if entry.get("revisionType") == "CREATE"), None)
+        if creation is None or parent_maker is None or creation.get("modifiedByUserId") == parent_maker:
             return None
-        return _change(made)
+        return _change(creation)
 
     def added_by(self, object_id: str) -> str | None:
         """The account that made an object."""
         return self._maker(object_id)
 
-    def _last(self, object_id: str, fits: Callable[[Entry], bool]) -> Change | None:
+    def _last_change(self, object_id: str, fits: Callable[[Entry], bool]) -> Change | None:
         maker = self._maker(object_id)
         if maker is None:
             return None
@@ -100,8 +100,8 @@ class ChangeLog:
         return _change(since[-1])
 
     def _maker(self, object_id: str) -> str | None:
-        made = (one for one in self._entries(object_id) if one.get("revisionType") == "CREATE")
-        first = next(made, None)
+        creations = (entry for entry in self._entries(object_id) if entry.get("revisionType") == "CREATE")
+        first = next(creations, None)
         return None if first is None else str(first.get("modifiedByUserId"))
 
     def _entries(self, object_id: str) -> list[Entry]:
@@ -111,22 +111,22 @@ class ChangeLog:
         if object_id not in self._logs:
             if len(self._logs) >= _KEPT_LOGS:
                 self._logs.clear()
-            self._logs[object_id] = self._asked(object_id)
+            self._logs[object_id] = self._read_entries(object_id)
         return self._logs[object_id]
 
-    def _asked(self, object_id: str) -> list[Entry]:
+    def _read_entries(self, object_id: str) -> list[Entry]:
         entries: list[Entry] = []
         while len(entries) < _MOST_ENTRIES:
-            asked = ChangesOf(object_id, include_children=False, nest_children=False, offset=len(entries))
+            request = ChangesOf(object_id, include_children=False, nest_children=False, offset=len(entries))
             try:
-                some = Administration(self.archive).changes(asked)
+                page = Administration(self.archive).changes(request)
             except ArchiveNotFound:
                 return []
             except (ArchiveRefused, NotAllowed, ArchiveMediaType, ArchiveStrange):
                 self.readable = False
                 return []
-            entries.extend(some.entries)
-            if not some.has_more or not some.entries:
+            entries.extend(page.entries)
+            if not page.has_more or not page.entries:
                 break
         return entries
 

@@ -14,37 +14,37 @@ _MOST_KEPT = 1000
 
 
 @dataclass(slots=True)
-class _Seen:
+class _FieldValues:
     filled: int = 0
     empty: int = 0
-    kept: list[tuple[int, str]] = field(default_factory=list)
+    empty_places: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Defaults:
     """What was seen of each field that has a value of its own in the model."""
 
-    _fields: dict[str, _Seen] = field(default_factory=dict)
+    _fields: dict[str, _FieldValues] = field(default_factory=dict)
 
-    def keep_default(self, one: Field, n: int, detail: str, *, is_empty: bool) -> None:
+    def keep_default(self, field: Field, n: int, detail: str, *, is_empty: bool) -> None:
         """One object that the run made, where the plan says nothing of the field."""
-        is_code = one.code_list is not None and one.default not in (None, "?")
-        if is_code or str(one.default).startswith("<"):
-            self.keep(one.name, n, detail, is_empty=is_empty)
+        is_code = field.code_list is not None and field.default not in (None, "?")
+        if is_code or str(field.default).startswith("<"):
+            self.keep(field.name, n, detail, is_empty=is_empty)
 
     def keep(self, name: str, n: int, detail: str, *, is_empty: bool) -> None:
         """One object, with a field that archives fill in by themselves, or not at all."""
-        seen = self._fields.setdefault(name, _Seen())
+        values = self._fields.setdefault(name, _FieldValues())
         if not is_empty:
-            seen.filled += 1
+            values.filled += 1
             return
-        seen.empty += 1
-        if len(seen.kept) < _MOST_KEPT:
-            seen.kept.append((n, detail))
+        values.empty += 1
+        if len(values.empty_places) < _MOST_KEPT:
+            values.empty_places.append((n, detail))
 
     def judge(self, differs: Callable[[int, str], None]) -> None:
         """Calls with each that is empty although others are filled: its number in the plan, and which field."""
-        for seen in self._fields.values():
-            if seen.filled:
-                for n, detail in seen.kept:
+        for values in self._fields.values():
+            if values.filled:
+                for n, detail in values.empty_places:
                     differs(n, detail)

@@ -1,4 +1,4 @@
-"""Fetches the file that each version names now, and holds its bytes against the source's.
+"""Downloads the file of each version and compares its bytes with the source's.
 
 One file that cannot be fetched is a finding, and the rest goes on; an archive that does not answer at all is a fault.
 """
@@ -46,14 +46,14 @@ WHERE c.entity > ? ORDER BY c.entity LIMIT 500
 """
 
 
-class _Wanted(NamedTuple):
-    """A version with a content: what became of it, and what it is said to hold."""
+class _VersionFile(NamedTuple):
+    """A document version with a content: its state, and the file and checksum that plan, journal and archive name."""
 
     n: int
     key: str
     state: str
-    seen: int | None
-    stands: bool
+    judgement: int | None
+    is_archived: bool
     file: str | None
     named_sha256: str | None
     named_size: int | None
@@ -63,7 +63,7 @@ class _Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class FileSources:
     """Where bytes come from. `downloads` is the archive with little patience: one file that is broken should not hold
     up the others."""
 
@@ -72,47 +72,49 @@ class Places:
     source: Source
 
 
-def compare_files(ledger: Ledger, places: Places, depths: Depths, result: Verified, emit: Listener) -> None:
+def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: Verified, emit: Listener) -> None:
     """Every file, or a sample of them. Raises archive faults where the archive is away, and faults of the source's
     place."""
-    seen = 0
+    count = 0
     with own_folder("verify") as spool:
-        for wanted in _contents(ledger):
-            reason = _left(wanted, depths)
+        for version in _contents(ledger):
+            reason = _reason_not_compared(version, depths)
             if reason:
                 result.leave(FILES, reason)
                 continue
-            seen += 1
-            _compare(wanted, places, spool / "content", ledger.accepted.get(wanted.n), result)
-            if seen % _TELL_EVERY == 0:
-                emit(Event("compared", {"files": seen, "bytes": result.bytes_compared}))
+            count += 1
+            _compare_file(version, places, spool / "content", ledger.accepted.get(version.n), result)
+            if count % _TELL_EVERY == 0:
+                emit(Event("compared", {"files": count, "bytes": result.bytes_compared}))
 
 
-def _left(wanted: _Wanted, depths: Depths) -> str:
-    """Why a file is not compared; empty where it is."""
-    if not wanted.stands:
-        return "open" if wanted.state == "unnamed" else wanted.state
+def _reason_not_compared(version: _VersionFile, depths: Depths) -> str:
+    """The reason why a file is not compared; empty where it is."""
+    if not version.is_archived:
+        return "open" if version.state == "unnamed" else version.state
     if not depths.reaches("bytes"):
         return "depth"
-    if depths.sample < 1 and _share(wanted.key) >= depths.sample:
+    if depths.sample < 1 and _sample_share(version.key) >= depths.sample:
         return "sample"
-    return "changed_since" if wanted.seen == CHANGED else ""
+    return "changed_since" if version.judgement == CHANGED else ""
 
 
-def _compare(wanted: _Wanted, places: Places, target: Path, accepted: str | None, result: Verified) -> None:
-    key = wanted.key
-    if wanted.file is None:
+def _compare_file(
+    version: _VersionFile, places: FileSources, target: Path, accepted: str | None, result: Verified
+) -> None:
+    key = version.key
+    if version.file is None:
         result.differ(FILES, "V301", key)
         return
-    fetched = _fetch(wanted, places, target, result)
+    fetched = _fetch(version, places, target, result)
     if fetched is None:
         return
     if fetched.sha256 == accepted:
         result.leave(FILES, ACCEPTED)
         result.notice("V503", key)
         return
-    loaded = wanted.loaded_sha256 or None
-    length = wanted.loaded_size if loaded and wanted.loaded_size is not None else wanted.named_size
+    loaded = version.loaded_sha256 or None
+    length = version.loaded_size if loaded and version.loaded_size is not None else version.named_size
     result.bytes_compared += fetched.size_bytes
     if length is not None and fetched.size_bytes != length:
         result.differ(FILES, "V304", key, f"{length} → {fetched.size_bytes}")
@@ -121,34 +123,34 @@ def _compare(wanted: _Wanted, places: Places, target: Path, accepted: str | None
         result.differ(FILES, "V302", key)
         return
     try:
-        with places.source.open(wanted.content) as stream:
-            ours = sha256_of_stream(stream)
+        with places.source.open(version.content) as stream:
+            source_sha256 = sha256_of_stream(stream)
     except OF_THE_PLACE:
         raise
     except SourceFault as fault:
-        _without_source(wanted, fault, result)
+        _without_source(version, fault, result)
         return
-    _judge_checksum(wanted, ours, result)
-    if ours == fetched.sha256:
+    _judge_checksum(version, source_sha256, result)
+    if source_sha256 == fetched.sha256:
         result.agree(FILES)
     else:
         # what was loaded is what the archive has: then it is the source that says otherwise
         result.differ(FILES, "V303" if loaded else "V302", key)
 
 
-def _judge_checksum(wanted: _Wanted, ours: str, result: Verified) -> None:
+def _judge_checksum(version: _VersionFile, source_sha256: str, result: Verified) -> None:
     """Holds the archive's checksum against the source's, where nobody had hashed the file before."""
-    if wanted.loaded_sha256 or wanted.content.sha256:
+    if version.loaded_sha256 or version.content.sha256:
         return
-    if wanted.named_sha256 is None or len(wanted.named_sha256) != len(ours):
+    if version.named_sha256 is None or len(version.named_sha256) != len(source_sha256):
         result.leave(FIELDS, "no_checksum")
-    elif wanted.named_sha256 == ours:
+    elif version.named_sha256 == source_sha256:
         result.agree(FIELDS)
     else:
-        result.differ(FIELDS, "V232", wanted.key, "Dokumentversjon.sjekksum")
+        result.differ(FIELDS, "V232", version.key, "Dokumentversjon.sjekksum")
 
 
-def _without_source(wanted: _Wanted, fault: SourceFault, result: Verified) -> None:
+def _without_source(version: _VersionFile, fault: SourceFault, result: Verified) -> None:
     """The source moved on after it was archived: nothing to compare with is left."""
     if isinstance(fault, ItemVanished):
         result.leave(FILES, "source_gone")
@@ -157,18 +159,18 @@ def _without_source(wanted: _Wanted, fault: SourceFault, result: Verified) -> No
     else:
         result.leave(FILES, "source_unreadable")
     result.source_changed += 1
-    result.notice("V103", wanted.key, fault.code)
+    result.notice("V103", version.key, fault.code)
 
 
-def _fetch(wanted: _Wanted, places: Places, target: Path, result: Verified) -> Downloaded | None:
+def _fetch(version: _VersionFile, places: FileSources, target: Path, result: Verified) -> Downloaded | None:
     """The file; None where it cannot be had, which is a finding. Raises the fault of an archive that is away."""
-    assert wanted.file is not None  # noqa: S101  # who calls has looked
+    assert version.file is not None  # noqa: S101  # who calls has looked
     last: ArchiveFault | None = None
     for _ in range(2):
         try:
-            return places.downloads.download(wanted.file, target, durable=False)
+            return places.downloads.download(version.file, target, durable=False)
         except ArchiveNotFound:
-            result.differ(FILES, "V301", wanted.key)
+            result.differ(FILES, "V301", version.key)
             return None
         except _OF_THE_ARCHIVE:
             raise
@@ -179,21 +181,23 @@ def _fetch(wanted: _Wanted, places: Places, target: Path, result: Verified) -> D
         places.archive.query(_ANYTHING)  # it waits as long as it is patient, and raises where there is no archive
         if not last.transient or isinstance(last, ArchiveAway):
             continue
-    result.differ(FILES, "V305", wanted.key, last.code if last else "")
+    result.differ(FILES, "V305", version.key, last.code if last else "")
     return None
 
 
-def _contents(ledger: Ledger) -> Iterator[_Wanted]:
+def _contents(ledger: Ledger) -> Iterator[_VersionFile]:
     last = -1
     while rows := ledger.db.execute(_CONTENTS, (last,)).fetchall():
         last = rows[-1][0]
-        for n, key, state, seen, stands, file, sha256, size, loaded, bytes_, *content in rows:
-            yield _Wanted(n, key, state, seen, bool(stands), file, sha256, size, loaded, bytes_, Content(*content))
+        for n, key, state, judgement, stands, file, sha256, size, loaded, bytes_, *content in rows:
+            yield _VersionFile(
+                n, key, state, judgement, bool(stands), file, sha256, size, loaded, bytes_, Content(*content)
+            )
 
 
-def _share(key: str) -> float:
+def _sample_share(key: str) -> float:
     """A number from 0 to 1 that a key always has: the same sample is drawn every time."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") / 2**64
 
 
-__all__ = ["AMISS", "Places", "compare_files"]
+__all__ = ["AMISS", "FileSources", "compare_files"]

@@ -1,4 +1,4 @@
-"""Asks the archive for every external id of the run's system, and holds them against the keys of the plan."""
+"""Reads every external id of the run's system from the archive and compares them with the keys of the plan."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ _TELL_EVERY = 5000
 _SOURCE_FAULT = "F2"
 
 
-def ask_keys(ledger: Ledger, archive: Archive, emit: Listener) -> None:
+def collect_keys(ledger: Ledger, archive: Archive, emit: Listener) -> None:
     """Keeps every external id of the system, with the object that bears it."""
     db = ledger.db
     db.execute("BEGIN")
     query = Query("EksternId", "eksterntSystem = @s", {"@s": ledger.system}, order=(("id", "asc"),))
-    for seen, found in enumerate(objects(archive, query), 1):
-        owner = next((found.links[link] for link in OWNERS if link in found.links), "")
-        db.execute("INSERT INTO answered VALUES (?, ?, ?)", (str(found.fields.get("eksternID")), found.id, owner))
-        if seen % _TELL_EVERY == 0:
-            emit(Event("asked", {"keys": seen}))
+    for count, external_id in enumerate(objects(archive, query), 1):
+        owner = next((external_id.links[link] for link in OWNERS if link in external_id.links), "")
+        db.execute(
+            "INSERT INTO answered VALUES (?, ?, ?)", (str(external_id.fields.get("eksternID")), external_id.id, owner)
+        )
+        if count % _TELL_EVERY == 0:
+            emit(Event("asked", {"keys": count}))
     db.execute("COMMIT")
     db.execute("CREATE INDEX answered_key ON answered (key)")
     db.execute("CREATE INDEX answered_owner ON answered (owner)")
@@ -42,7 +44,7 @@ def compare_keys(ledger: Ledger, result: Verified, *, by_id: bool) -> None:
     )
     for key, state, archive_id, times, elsewhere, code in rows:
         if state not in ("done", "already_there"):
-            _not_loaded(result, str(key), str(state), times, str(code or ""))
+            _check_not_loaded(result, str(key), str(state), times, str(code or ""))
         elif times == 0:
             result.differ(KEYS, "V201", key)
         elif times > 1:
@@ -55,12 +57,12 @@ def compare_keys(ledger: Ledger, result: Verified, *, by_id: bool) -> None:
             result.differ(KEYS, "V203", key, archive_id)
             result.row(KEYS).differ -= 1  # one key, two things wrong with it
     # a source may name its records otherwise than their keys in the archive: then nothing can be said of them here
-    passed = ledger.db.execute(
+    not_loaded = ledger.db.execute(
         "SELECT r.key, EXISTS (SELECT 1 FROM answered a WHERE a.key = r.key) FROM graph.record r"
         " WHERE r.state = 'already_there'"
     )
-    for _, there in passed:
-        if there:
+    for _, count in not_loaded:
+        if count:
             result.agree(KEYS)
         else:
             result.leave(KEYS, "earlier_run")
@@ -78,7 +80,7 @@ def compare_outcomes(ledger: Ledger, result: Verified) -> None:
         result.differ(SUMS, "V208", str(key), str(code))
 
 
-def _not_loaded(result: Verified, key: str, state: str, times: int, code: str) -> None:
+def _check_not_loaded(result: Verified, key: str, state: str, times: int, code: str) -> None:
     """What the journal says is not in the archive, and perhaps is."""
     if times and state in ("refused", "set_aside") and not code.startswith(_SOURCE_FAULT):
         result.differ(KEYS, "V208", key, code)

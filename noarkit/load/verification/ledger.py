@@ -1,4 +1,4 @@
-"""Plan and journal side by side, with tables of our own for what the source and the archive answer.
+"""The tables of a verification: plan and journal attached, with tables of our own for the source and the archive.
 
 `plan` is every planned entity with what became of it: `done`, `already_there` (both with an id), `unnamed` (the
 journal says it stands but not where), `set_aside`, `refused` or `open`. `standing` is what has an id in the archive;
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import orjson
 
 from noarkit.graph.entity import Content, FieldValue
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load.folder import RunFolder
 from noarkit.load.journal import CHECKSUM, NOT_CLOSED
 from noarkit.model import metamodel
@@ -57,17 +57,17 @@ _OWN_TABLES = (
 _ENTITY = "SELECT n, key, type, record, parent, parent_link, fields, target, line, unit, bundle FROM graph.entity"
 
 
-class Standing(NamedTuple):
+class ArchivedEntity(NamedTuple):
     """A planned entity that has an id in the archive."""
 
     n: int
     id: str
     state: str
-    seen: int
+    judgement: int
 
 
-class Loaded(NamedTuple):
-    """What the journal remembers of the file of a version."""
+class LoadedFile(NamedTuple):
+    """The file of a version as the journal remembers it."""
 
     file: str | None
     sha256: str | None
@@ -75,7 +75,7 @@ class Loaded(NamedTuple):
 
 
 class Ledger:
-    """The connection, and the questions that every step asks of it."""
+    """The SQLite connection of a verification, with the queries that its steps share."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -123,25 +123,25 @@ class Ledger:
         db.execute("CREATE INDEX standing_order ON standing (family, n)")
         db.execute("COMMIT")
 
-    def entity(self, n: int) -> Planned:
+    def entity(self, n: int) -> PlannedEntity:
         """One planned entity."""
         row = self.db.execute(f"{_ENTITY} WHERE n = ?", (n,)).fetchone()
-        return _planned(row)
+        return _planned_entity(row)
 
-    def unnamed_children(self, parents: Mapping[str, int], family: str) -> Iterator[tuple[str, str, Planned]]:
+    def unnamed_children(self, parents: Mapping[str, int], family: str) -> Iterator[tuple[str, str, PlannedEntity]]:
         """What is planned below parents (their numbers by id) and has no id: the parent's id, its state, and itself."""
         ids = {n: id_ for id_, n in parents.items()}
-        asked = orjson.dumps(list(ids)).decode()
+        ids_json = orjson.dumps(list(ids)).decode()
         rows = self.db.execute(
             "SELECT p.state, e.n, e.key, e.type, e.record, e.parent, e.parent_link, e.fields, e.target, e.line, e.unit,"
             " e.bundle FROM json_each(?) j CROSS JOIN graph.entity e ON e.parent = j.value JOIN plan p ON p.n = e.n"
             " WHERE p.family = ? AND p.state IN ('unnamed', 'open') AND NOT EXISTS"
             " (SELECT 1 FROM standing s WHERE s.n = e.n) ORDER BY e.n",
-            (asked, family),
+            (ids_json, family),
         ).fetchall()
         for state, *row in rows:
-            planned = _planned(row)
-            yield ids[planned.parent or 0], str(state), planned
+            entity = _planned_entity(row)
+            yield ids[entity.parent or 0], str(state), entity
 
     def has_unnamed(self, family: str, link: str) -> bool:
         """True where something stands that hangs by this link, and the journal does not say where it is."""
@@ -151,38 +151,38 @@ class Ledger:
         )
         return self.db.execute(statement, (family, link)).fetchone() is not None
 
-    def standing(self, n: int) -> Standing | None:
-        """Where a planned entity stands."""
+    def archived_entity(self, n: int) -> ArchivedEntity | None:
+        """The archived entity of this number in the plan; None where it has no id."""
         row = self.db.execute("SELECT n, id, state, seen FROM standing WHERE n = ?", (n,)).fetchone()
-        return Standing(*row) if row else None
+        return ArchivedEntity(*row) if row else None
 
-    def at(self, family: str, id_: str) -> Standing | None:
-        """What is planned to be that object of the archive."""
+    def archived_as(self, family: str, id_: str) -> ArchivedEntity | None:
+        """The archived entity with this id; None where the plan has none."""
         row = self.db.execute(
             "SELECT n, id, state, seen FROM standing WHERE family = ? AND id = ?", (family, id_)
         ).fetchone()
-        return Standing(*row) if row else None
+        return ArchivedEntity(*row) if row else None
 
-    def portions(self, family: str, where: str = "1") -> Iterator[list[Standing]]:
+    def batches(self, family: str, condition: str = "1") -> Iterator[list[ArchivedEntity]]:
         """What stands of a family, a query's worth at a time; `where` is never data."""
         last = -1
         statement = (
-            f"SELECT n, id, state, seen FROM standing WHERE family = ? AND n > ? AND {where}"  # noqa: S608  # our own words
+            f"SELECT n, id, state, seen FROM standing WHERE family = ? AND n > ? AND {condition}"  # noqa: S608  # our own words
             f" ORDER BY n LIMIT {IDS_A_QUERY}"
         )
         while rows := self.db.execute(statement, (family, last)).fetchall():
             last = rows[-1][0]
-            yield [Standing(*row) for row in rows]
+            yield [ArchivedEntity(*row) for row in rows]
 
-    def stand(self, planned: Planned, id_: str, state: str) -> Standing:
-        """An entity whose id the journal did not know was recognised by what it is."""
-        family = metamodel().types[planned.type].family
-        self.db.execute("INSERT INTO standing VALUES (?, ?, ?, ?, 0)", (planned.n, family, id_, state))
-        return Standing(planned.n, id_, state, UNASKED)
+    def keep_recognised(self, entity: PlannedEntity, id_: str, state: str) -> ArchivedEntity:
+        """Keeps the id of an entity that was recognised in the archive without help of the journal."""
+        family = metamodel().types[entity.type].family
+        self.db.execute("INSERT INTO standing VALUES (?, ?, ?, ?, 0)", (entity.n, family, id_, state))
+        return ArchivedEntity(entity.n, id_, state, UNASKED)
 
-    def mark(self, n: int, seen: int) -> None:
-        """What the archive answered for an entity."""
-        self.db.execute("UPDATE standing SET seen = max(seen, ?) WHERE n = ?", (seen, n))
+    def mark(self, n: int, judgement: int) -> None:
+        """Keeps the judgement of an entity."""
+        self.db.execute("UPDATE standing SET seen = max(seen, ?) WHERE n = ?", (judgement, n))
 
     def families(self) -> list[str]:
         """The families of what is planned."""
@@ -193,7 +193,7 @@ class Ledger:
         if not self.has_links:
             return []
         rows = self.db.execute("SELECT name, other FROM graph.link WHERE entity = ? AND other IS NOT NULL", (n,))
-        return [(str(name), int(other)) for name, other in rows]
+        return [(str(name), int(target)) for name, target in rows]
 
     def linked_from(self, n: int, name: str) -> bool:
         """True where a planned entity links to this one by that name."""
@@ -202,14 +202,14 @@ class Ledger:
         statement = "SELECT 1 FROM graph.link WHERE other = ? AND name = ? LIMIT 1"
         return self.db.execute(statement, (n, name)).fetchone() is not None
 
-    def has_link(self, entity: int, name: str, other: int) -> bool:
+    def has_link(self, entity: int, name: str, target: int) -> bool:
         """True where the plan links an entity to another by that name, as a further link or as its parent."""
         if self.has_links:
             statement = "SELECT 1 FROM graph.link WHERE entity = ? AND name = ? AND other = ? LIMIT 1"
-            if self.db.execute(statement, (entity, name, other)).fetchone() is not None:
+            if self.db.execute(statement, (entity, name, target)).fetchone() is not None:
                 return True
         statement = "SELECT 1 FROM graph.entity WHERE n = ? AND parent_link = ? AND parent = ?"
-        return self.db.execute(statement, (entity, name, other)).fetchone() is not None
+        return self.db.execute(statement, (entity, name, target)).fetchone() is not None
 
     def many_links(self, kind: str, name: str) -> Iterator[tuple[int, list[int]]]:
         """The links of a type by a name: the other end, and up to a query's worth of those that link to it."""
@@ -224,8 +224,8 @@ class Ledger:
             if not rows:
                 return
             last = rows[-1]
-            for other, some in groupby(rows, key=lambda row: int(row[0])):
-                yield other, [int(row[1]) for row in some]
+            for target, group in groupby(rows, key=lambda row: int(row[0])):
+                yield target, [int(row[1]) for row in group]
 
     def link_names(self) -> list[tuple[str, str]]:
         """Every type that has further links, with their names."""
@@ -236,11 +236,11 @@ class Ledger:
         )
         return [(str(kind), str(name)) for kind, name in rows.fetchall()]
 
-    def link_left(self, entity: int, name: str, other: int) -> str:
-        """Why a link may not have been made: still to come, or left out with its record; empty where it was made."""
+    def reason_link_missing(self, entity: int, name: str, target: int) -> str:
+        """The reason why a link was not made: still to come, or left out with its record; empty where it was made."""
         db = self.db
         late = "SELECT 1 FROM run.late_link WHERE entity = ? AND name = ? AND other = ? AND state = 'planned'"
-        if db.execute(late, (entity, name, other)).fetchone():
+        if db.execute(late, (entity, name, target)).fetchone():
             return "open"
         row = db.execute(
             "SELECT l.state FROM graph.entity e JOIN run.left_out l ON l.bundle = e.bundle AND e.bundle != 0"
@@ -249,15 +249,15 @@ class Ledger:
         ).fetchone()
         return str(row[0]) if row else ""
 
-    def name_file(self, n: int, file: str | None, sha256: str | None, size: object) -> None:
-        """Keeps what a version says of its file now."""
+    def keep_file(self, n: int, file: str | None, sha256: str | None, size: object) -> None:
+        """Keeps the file that the archive names for a version now."""
         size_bytes = int(str(size)) if str(size).isdigit() else None
         self.db.execute("INSERT OR REPLACE INTO named VALUES (?, ?, ?, ?)", (n, file, sha256, size_bytes))
 
-    def loaded(self, n: int) -> Loaded:
-        """What the journal says of a version's file."""
+    def loaded_file(self, n: int) -> LoadedFile:
+        """The file of a version as the journal remembers it."""
         row = self.db.execute("SELECT file, nullif(sha256, ''), bytes FROM run.entity WHERE n = ?", (n,)).fetchone()
-        return Loaded(*row) if row else Loaded(None, None, None)
+        return LoadedFile(*row) if row else LoadedFile(None, None, None)
 
     def content(self, n: int) -> Content | None:
         """The content that a version is planned to hold."""
@@ -284,7 +284,7 @@ class Ledger:
         return None if row is None else str(row[0])
 
 
-def _planned(row: tuple[object, ...] | list[object]) -> Planned:
-    n, key, kind, record, parent, parent_link, fields, *rest = row
+def _planned_entity(row: tuple[object, ...] | list[object]) -> PlannedEntity:
+    n, key, kind, record, parent, parent_link, fields, *remaining = row
     values: dict[str, FieldValue] = orjson.loads(str(fields))
-    return Planned(n, key, kind, record, parent, parent_link, values, *rest)  # type: ignore[arg-type]  # as the table has it
+    return PlannedEntity(n, key, kind, record, parent, parent_link, values, *remaining)  # type: ignore[arg-type]  # as the table has it

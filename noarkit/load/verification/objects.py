@@ -1,4 +1,4 @@
-"""Holds one object of the archive against what is planned: its type, its place, its links, its fields, its file."""
+"""Compares one object of the archive with its plan: its type, its parent, its links, its fields, its file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query, SavedObject
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load.lookup import objects_of_ids
 from noarkit.load.verification.changes import Change, ChangeLog
 from noarkit.load.verification.defaults import Defaults
 from noarkit.load.verification.expectation import ACCEPTED, Expectation, Problem
-from noarkit.load.verification.ledger import AMISS, AS_PLANNED, CHANGED, UNASKED, Ledger, Standing
+from noarkit.load.verification.ledger import AMISS, AS_PLANNED, CHANGED, UNASKED, ArchivedEntity, Ledger
 from noarkit.load.verification.order import NUMBERS, keep_number
 from noarkit.load.verification.outcome import FIELDS, LINKS, Verified
 from noarkit.load.verification.screening import Screening
@@ -25,8 +25,8 @@ _DIGITS = {"md5": 32, "sha1": 40, "sha224": 56, "sha384": 96, "sha512": 128}
 
 
 @dataclass(slots=True)
-class Bench:
-    """Everything that comparing an object needs. `with_fields` says whether its fields are compared too."""
+class ObjectComparison:
+    """Compares objects with their plans. `with_fields` says whether fields are compared too."""
 
     ledger: Ledger
     archive: Archive
@@ -38,162 +38,166 @@ class Bench:
     with_bytes: bool
     defaults: Defaults = field(default_factory=Defaults)
 
-    def compare(self, place: Standing, actual: SavedObject) -> None:
-        """Judges one object that the archive has; does nothing where it was judged before."""
-        if place.seen != UNASKED:
+    def compare(self, place: ArchivedEntity, actual: SavedObject) -> None:
+        """Compares one object; does nothing where it was compared before."""
+        if place.judgement != UNASKED:
             return
-        planned = self.ledger.entity(place.n)
-        if actual.type != planned.type:
-            self.result.differ(planned.type, "V205", planned.key, f"{planned.type} → {actual.type}")
+        entity = self.ledger.entity(place.n)
+        if actual.type != entity.type:
+            self.result.differ(entity.type, "V205", entity.key, f"{entity.type} → {actual.type}")
             self.ledger.mark(place.n, AMISS)
-            self._fields_of(planned, place, actual)
+            self._compare_fields(entity, place, actual)
             return
-        moved = self._moved(planned, place, actual)
-        self.ledger.mark(place.n, moved)
-        if moved == AS_PLANNED:
-            self.result.agree(planned.type)
-        self._links(planned, place, actual)
-        self._fields_of(planned, place, actual)
+        judgement = self._compare_place(entity, place, actual)
+        self.ledger.mark(place.n, judgement)
+        if judgement == AS_PLANNED:
+            self.result.agree(entity.type)
+        self._compare_links(entity, place, actual)
+        self._compare_fields(entity, place, actual)
 
-    def missing(self, place: Standing) -> None:
-        """What the journal says stands, and the archive does not have."""
-        planned = self.ledger.entity(place.n)
-        removed = self.log.removed(place.id)
+    def report_missing(self, place: ArchivedEntity) -> None:
+        """Reports an object that the journal knows and the archive does not have."""
+        entity = self.ledger.entity(place.n)
+        removal = self.log.find_removal(place.id)
         # what is gone is never verified, whoever removed it
-        detail = f"{planned.type} {place.id}" + (f": removed by {removed}" if removed else "")
-        self.result.differ(planned.type, "V204", planned.key, detail)
+        detail = f"{entity.type} {place.id}" + (f": removed by {removal}" if removal else "")
+        self.result.differ(entity.type, "V204", entity.key, detail)
         self.ledger.mark(place.n, AMISS)
-        self.result.leave(FIELDS, "not_there", len(planned.fields) if self.with_fields else 0)
+        self.result.leave(FIELDS, "not_there", len(entity.fields) if self.with_fields else 0)
 
-    def changed(self, row: str, code: str, key: str, detail: str) -> None:
-        """Another user's change since the load: named, and no difference."""
+    def report_change(self, row: str, code: str, key: str, detail: str) -> None:
+        """Reports another user's change since the load, which is no difference."""
         self.result.leave(row, "changed_since")
         self.result.changes += 1
         self.result.notice(code, key, detail)
 
-    def _moved(self, planned: Planned, place: Standing, actual: SavedObject) -> int:
-        """Says whether an object hangs where it was planned."""
-        parent = self.ledger.standing(planned.parent) if planned.parent is not None else None
-        link = planned.parent_link
+    def _compare_place(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> int:
+        """Compares the parent of an object with its plan."""
+        parent = self.ledger.archived_entity(entity.parent) if entity.parent is not None else None
+        link = entity.parent_link
         if parent is None or link is None:
             return AS_PLANNED
-        there = actual.links.get(link)
-        if there == parent.id or (there is None and not self.viewed(planned.type, link)):
+        link_target = actual.links.get(link)
+        if link_target == parent.id or (link_target is None and not self.is_viewed(entity.type, link)):
             return AS_PLANNED
-        change = self.log.link_changed(place.id, link)
+        change = self.log.find_link_change(place.id, link)
         if change is not None:
-            self.changed(planned.type, "V501", planned.key, f"{link}: {change}")
+            self.report_change(entity.type, "V501", entity.key, f"{link}: {change}")
             return CHANGED
-        self.result.differ(planned.type, "V206", planned.key, f"{link} {parent.id} → {there}")
+        self.result.differ(entity.type, "V206", entity.key, f"{link} {parent.id} → {link_target}")
         return AMISS
 
-    def _links(self, planned: Planned, place: Standing, actual: SavedObject) -> None:
+    def _compare_links(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> None:
         """Further links to one object; those to many are asked for apart."""
-        wanted = {name: other for name, other in self.ledger.links(place.n) if self.viewed(planned.type, name)}
-        for name, other in wanted.items():
-            end = self.ledger.standing(other)
+        planned_links = {
+            name: target for name, target in self.ledger.links(place.n) if self.is_viewed(entity.type, name)
+        }
+        for name, target in planned_links.items():
+            end = self.ledger.archived_entity(target)
             if end is None:
                 self.result.leave(LINKS, "not_there")
             elif actual.links.get(name) == end.id:
                 self.result.agree(LINKS)
             else:
-                self.wrong_link(planned, place, (name, other), f"{end.id} → {actual.links.get(name)}")
+                self.report_wrong_link(entity, place, (name, target), f"{end.id} → {actual.links.get(name)}")
         if place.state == "done":
-            self._links_too_many(planned, place, actual, wanted)
+            self._compare_unplanned_links(entity, place, actual, planned_links)
 
-    def _links_too_many(
-        self, planned: Planned, place: Standing, actual: SavedObject, wanted: Mapping[str, int]
+    def _compare_unplanned_links(
+        self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject, planned_links: Mapping[str, int]
     ) -> None:
         """Links to one that nobody planned, such as a class; the other side of a link may have been planned there."""
-        for name, there in actual.links.items():
-            if name == planned.parent_link or name in wanted or not self.viewed(planned.type, name):
+        for name, link_target in actual.links.items():
+            if name == entity.parent_link or name in planned_links or not self.is_viewed(entity.type, name):
                 continue
-            reference = metamodel().types[planned.type].references[name]
+            reference = metamodel().types[entity.type].references[name]
             if self.ledger.linked_from(place.n, reference.inverse):
                 continue
-            self.wrong_link(planned, place, (name, None), f"- → {there}")
+            self.report_wrong_link(entity, place, (name, None), f"- → {link_target}")
 
-    def wrong_link(self, planned: Planned, place: Standing, link: tuple[str, int | None], detail: str) -> None:
+    def report_wrong_link(
+        self, entity: PlannedEntity, place: ArchivedEntity, link: tuple[str, int | None], detail: str
+    ) -> None:
         """A link that is not as planned: not made yet, changed by another user, or wrong."""
-        name, other = link
-        left = self.ledger.link_left(place.n, name, other) if other is not None else ""
-        change = self.log.link_changed(place.id, name)
-        if left:
-            self.result.leave(LINKS, left)
+        name, target = link
+        reason = self.ledger.reason_link_missing(place.n, name, target) if target is not None else ""
+        change = self.log.find_link_change(place.id, name)
+        if reason:
+            self.result.leave(LINKS, reason)
         elif change is not None:
-            self.changed(LINKS, "V501", planned.key, f"{name}: {change}")
+            self.report_change(LINKS, "V501", entity.key, f"{name}: {change}")
         else:
-            self.result.differ(LINKS, "V207", planned.key, f"{name} {detail}")
+            self.result.differ(LINKS, "V207", entity.key, f"{name} {detail}")
 
-    def viewed(self, kind: str, name: str) -> bool:
+    def is_viewed(self, kind: str, name: str) -> bool:
         """True where an object tells where this link leads."""
         reference = metamodel().types[kind].references.get(name)
         return reference is not None and reference.viewed
 
     # fields
 
-    def _fields_of(self, planned: Planned, place: Standing, actual: SavedObject) -> None:
-        if not self.with_fields or actual.type != planned.type:
+    def _compare_fields(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> None:
+        if not self.with_fields or actual.type != entity.type:
             return
-        compared = self.expectation.compare(planned, place.state, actual, self.screening.allowed(planned.n))
+        compared = self.expectation.compare(entity, place.state, actual, self.screening.allowed(entity.n))
         self.result.agree(FIELDS, compared.agree)
-        for reason, count in compared.left.items():
+        for reason, count in compared.not_compared.items():
             self.result.leave(FIELDS, reason, count)
-        if ACCEPTED in compared.left:
-            self.result.notice("V503", planned.key, planned.type)
+        if ACCEPTED in compared.not_compared:
+            self.result.notice("V503", entity.key, entity.type)
         for problem in compared.problems:
-            self._wrong_field(planned, place, problem)
-        for one in (*compared.filled, *compared.emptied):
-            detail = f"{planned.type}.{one.name}"
-            self.defaults.keep_default(one, planned.n, detail, is_empty=one in compared.emptied)
-        told = NUMBERS.get(planned.type) in planned.fields and self.expectation.facts.sets_system_fields
-        keep_number(self.ledger, planned, actual, told=told)
-        if planned.type == "Dokumentversjon":
-            self._file_named(planned, place, actual)
+            self._report_wrong_field(entity, place, problem)
+        for model_field in (*compared.filled, *compared.emptied):
+            detail = f"{entity.type}.{model_field.name}"
+            self.defaults.keep_default(model_field, entity.n, detail, is_empty=model_field in compared.emptied)
+        is_planned = NUMBERS.get(entity.type) in entity.fields and self.expectation.facts.sets_system_fields
+        keep_number(self.ledger, entity, actual, is_planned=is_planned)
+        if entity.type == "Dokumentversjon":
+            self._compare_file(entity, place, actual)
 
-    def _wrong_field(self, planned: Planned, place: Standing, problem: Problem) -> None:
-        detail = f"{planned.type}.{problem.name}"
-        change = self.log.field_changed(place.id, problem.name, problem.actual)
+    def _report_wrong_field(self, entity: PlannedEntity, place: ArchivedEntity, problem: Problem) -> None:
+        detail = f"{entity.type}.{problem.name}"
+        change = self.log.find_field_change(place.id, problem.name, problem.actual)
         if change is not None:
-            self.changed(FIELDS, "V501", planned.key, f"{detail}: {change}")
-        elif place.state == "already_there" and self.log.unchanged(place.id, problem.name):
+            self.report_change(FIELDS, "V501", entity.key, f"{detail}: {change}")
+        elif place.state == "already_there" and self.log.is_unchanged(place.id, problem.name):
             # as an earlier run loaded it: it is the source that says otherwise now
             self.result.leave(FIELDS, "source_changed")
-            self.result.notice("V105", planned.key, detail)
+            self.result.notice("V105", entity.key, detail)
         else:
-            self.result.differ(FIELDS, problem.code, planned.key, detail)
+            self.result.differ(FIELDS, problem.code, entity.key, detail)
 
-    def renumbered(self, n: int, name: str) -> Change | None:
-        """Another user's hand in the number that the archive keeps of a document or a version."""
-        place = self.ledger.standing(n)
-        return self.log.field_changed(place.id, name) if place is not None else None
+    def find_renumbering(self, n: int, name: str) -> Change | None:
+        """Finds another user's change of the number of a document or version."""
+        place = self.ledger.archived_entity(n)
+        return self.log.find_field_change(place.id, name) if place is not None else None
 
     def judge_defaults(self) -> None:
-        """Says of which objects a field is empty that the archive fills in for others."""
-        self.defaults.judge(self._emptied)
+        """Reports objects with an empty field that the archive fills in for other objects."""
+        self.defaults.judge(self._report_emptied)
 
-    def _emptied(self, n: int, detail: str) -> None:
-        planned, place = self.ledger.entity(n), self.ledger.standing(n)
+    def _report_emptied(self, n: int, detail: str) -> None:
+        entity, place = self.ledger.entity(n), self.ledger.archived_entity(n)
         name = detail.rpartition(".")[2]
-        change = self.log.field_changed(place.id, name, None) if place is not None else None
+        change = self.log.find_field_change(place.id, name, None) if place is not None else None
         if change is not None:
-            self.changed(FIELDS, "V501", planned.key, f"{detail}: {change}")
+            self.report_change(FIELDS, "V501", entity.key, f"{detail}: {change}")
         else:
-            self.result.differ(FIELDS, "V232" if name == "sjekksum" else "V211", planned.key, detail)
+            self.result.differ(FIELDS, "V232" if name == "sjekksum" else "V211", entity.key, detail)
 
     # the file that a version names
 
-    def _file_named(self, planned: Planned, place: Standing, actual: SavedObject) -> None:
+    def _compare_file(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> None:
         """What a version says of its file now, against what was loaded; kept, so that the file can be fetched by it."""
-        loaded, content = self.ledger.loaded(place.n), self.ledger.content(place.n)
+        loaded, content = self.ledger.loaded_file(place.n), self.ledger.content(place.n)
         fields = actual.fields
         file, checksum, size = fields.get("referanseDokumentfil"), fields.get("sjekksum"), fields.get("filstoerrelse")
-        named = str(checksum or "").lower() or None
-        self.ledger.name_file(place.n, None if file is None else str(file), named, size)
+        named_sha256 = str(checksum or "").lower() or None
+        self.ledger.keep_file(place.n, None if file is None else str(file), named_sha256, size)
         if content is None:
             return
         change = (
-            self.log.field_changed(place.id, "referanseDokumentfil", file)
+            self.log.find_field_change(place.id, "referanseDokumentfil", file)
             if loaded.file
             not in (
                 None,
@@ -202,86 +206,97 @@ class Bench:
             else None
         )
         if change is not None:
-            self.changed(FIELDS, "V501", planned.key, f"Dokumentversjon.referanseDokumentfil: {change}")
+            self.report_change(FIELDS, "V501", entity.key, f"Dokumentversjon.referanseDokumentfil: {change}")
             self.ledger.mark(place.n, CHANGED)
             return
         sha256 = loaded.sha256 or content.sha256
         bytes_ = loaded.size_bytes if loaded.size_bytes is not None else content.size_bytes
-        self._file_field(planned, "V231", "referanseDokumentfil", loaded.file, None if file is None else str(file))
-        if named is not None and named == self.ledger.accepted.get(place.n):
+        self._compare_file_field(
+            entity, "V231", "referanseDokumentfil", loaded.file, None if file is None else str(file)
+        )
+        if named_sha256 is not None and named_sha256 == self.ledger.accepted.get(place.n):
             self.result.leave(FIELDS, ACCEPTED)
-            self.result.notice("V503", planned.key, "Dokumentversjon.sjekksum")
+            self.result.notice("V503", entity.key, "Dokumentversjon.sjekksum")
             return
         if sha256 is None:
             # nobody has hashed it: comparing the bytes does, and judges the archive's checksum with them
             self.result.leave(FIELDS, "depth", 0 if self.with_bytes else 1)
         else:
-            self._checksum(planned, sha256, fields)
-        self._file_field(planned, "V233", "filstoerrelse", _text(bytes_), _text(size))
+            self._compare_checksum(entity, sha256, fields)
+        self._compare_file_field(entity, "V233", "filstoerrelse", _text(bytes_), _text(size))
 
-    def _checksum(self, planned: Planned, sha256: str, fields: Mapping[str, object]) -> None:
+    def _compare_checksum(self, entity: PlannedEntity, sha256: str, fields: Mapping[str, object]) -> None:
         """The checksum that the archive keeps; one by another algorithm says nothing, where it looks like one."""
         detail = "Dokumentversjon.sjekksum"
-        kept, algorithm = str(fields.get("sjekksum") or ""), str(fields.get("sjekksumAlgoritme") or "")
-        self.defaults.keep("sjekksum", planned.n, detail, is_empty=not kept)
-        is_other = _DIGITS.get(_plain(algorithm), 0) == len(kept) != _SHA256_DIGITS and _is_hexadecimal(kept)
-        if kept and not is_other and algorithm and _plain(algorithm) != "sha256":
-            self.result.differ(FIELDS, "V232", planned.key, f"{detail}Algoritme")
+        checksum, algorithm = str(fields.get("sjekksum") or ""), str(fields.get("sjekksumAlgoritme") or "")
+        self.defaults.keep("sjekksum", entity.n, detail, is_empty=not checksum)
+        is_other = _DIGITS.get(_plain_algorithm(algorithm), 0) == len(checksum) != _SHA256_DIGITS and _is_hexadecimal(
+            checksum
+        )
+        if checksum and not is_other and algorithm and _plain_algorithm(algorithm) != "sha256":
+            self.result.differ(FIELDS, "V232", entity.key, f"{detail}Algoritme")
         else:
-            self._file_field(planned, "V232", "sjekksum", sha256, None if is_other or not kept else kept.lower())
+            self._compare_file_field(
+                entity, "V232", "sjekksum", sha256, None if is_other or not checksum else checksum.lower()
+            )
 
-    def _file_field(self, planned: Planned, code: str, name: str, expected: str | None, there: str | None) -> None:
+    def _compare_file_field(
+        self, entity: PlannedEntity, code: str, name: str, expected: str | None, actual: str | None
+    ) -> None:
         if expected is None:
             self.result.leave(FIELDS, "set_by_archive")
-        elif there is None and name != "referanseDokumentfil":
+        elif actual is None and name != "referanseDokumentfil":
             self.result.leave(FIELDS, "no_checksum")
-        elif expected == there:
+        elif expected == actual:
             self.result.agree(FIELDS)
         else:
-            self.result.differ(FIELDS, code, planned.key, f"Dokumentversjon.{name}")
+            self.result.differ(FIELDS, code, entity.key, f"Dokumentversjon.{name}")
 
 
-def compare_by_id(bench: Bench, families: Iterable[str]) -> None:
-    """Asks for everything that was not met below its parent, by its id: moved, of another type, or not there."""
+def compare_by_id(comparison: ObjectComparison, families: Iterable[str]) -> None:
+    """Compares by id everything that was not met below its parent: moved, of another type, or missing."""
     for family in families:
-        for portion in bench.ledger.portions(family, "seen = 0"):
-            there = {one.id: one for one in objects_of_ids(bench.archive, family, [place.id for place in portion])}
+        for portion in comparison.ledger.batches(family, "seen = 0"):
+            by_id = {
+                actual.id: actual
+                for actual in objects_of_ids(comparison.archive, family, [place.id for place in portion])
+            }
             for place in portion:
-                if place.id in there:
-                    bench.compare(place, there[place.id])
+                if place.id in by_id:
+                    comparison.compare(place, by_id[place.id])
                 else:
-                    bench.missing(place)
+                    comparison.report_missing(place)
 
 
-def compare_many_links(bench: Bench) -> None:
+def compare_many_links(comparison: ObjectComparison) -> None:
     """Asks for the links to many (secondary classes, cross references) by their other end."""
-    ledger = bench.ledger
+    ledger = comparison.ledger
     for kind, name in ledger.link_names():
-        if bench.viewed(kind, name):
+        if comparison.is_viewed(kind, name):
             continue
-        for other, entities in ledger.many_links(kind, name):
-            end = ledger.standing(other)
-            found = [ledger.standing(n) for n in entities]
-            present = [place for place in found if place is not None and end is not None and place.seen != AMISS]
-            bench.result.leave(LINKS, "not_there", len(entities) - len(present))
+        for target, entities in ledger.many_links(kind, name):
+            end = ledger.archived_entity(target)
+            places = [ledger.archived_entity(n) for n in entities]
+            present = [place for place in places if place is not None and end is not None and place.judgement != AMISS]
+            comparison.result.leave(LINKS, "not_there", len(entities) - len(present))
             if end is None or not present:
                 continue
-            linked = _linked(bench.archive, kind, name, end.id, [place.id for place in present])
+            linked = _linked_ids(comparison.archive, kind, name, end.id, [place.id for place in present])
             for place in present:
                 if place.id in linked:
-                    bench.result.agree(LINKS)
+                    comparison.result.agree(LINKS)
                 else:
-                    bench.wrong_link(ledger.entity(place.n), place, (name, other), f"{end.id} → -")
+                    comparison.report_wrong_link(ledger.entity(place.n), place, (name, target), f"{end.id} → -")
 
 
-def _linked(archive: Archive, kind: str, name: str, other: str, ids: list[str]) -> frozenset[str]:
-    parameters = {f"@i{i}": one for i, one in enumerate(ids)}
-    where = f"{name}.id = @b && (" + " || ".join(f"id = {one}" for one in parameters) + ")"
-    query = Query(kind, where, {"@b": other, **parameters}, order=(("id", "asc"),))
-    return frozenset(one.id for one in objects(archive, query))
+def _linked_ids(archive: Archive, kind: str, name: str, target_id: str, ids: list[str]) -> frozenset[str]:
+    parameters = {f"@i{i}": source_id for i, source_id in enumerate(ids)}
+    condition = f"{name}.id = @b && (" + " || ".join(f"id = {source_id}" for source_id in parameters) + ")"
+    query = Query(kind, condition, {"@b": target_id, **parameters}, order=(("id", "asc"),))
+    return frozenset(source_id.id for source_id in objects(archive, query))
 
 
-def _plain(algorithm: str) -> str:
+def _plain_algorithm(algorithm: str) -> str:
     return algorithm.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 

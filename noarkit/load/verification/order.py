@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from noarkit.archive.values import SavedObject
-from noarkit.graph.store import Planned
+from noarkit.graph.store import PlannedEntity
 from noarkit.load.verification.changes import Change
 from noarkit.load.verification.ledger import Ledger
 from noarkit.load.verification.outcome import ORDER, Verified
@@ -13,14 +13,14 @@ from noarkit.load.verification.outcome import ORDER, Verified
 NUMBERS: Mapping[str, str] = {"Dokument": "dokumentnummer", "Dokumentversjon": "versjonsnummer"}
 
 
-def keep_number(ledger: Ledger, planned: Planned, actual: SavedObject, *, told: bool) -> None:
+def keep_number(ledger: Ledger, entity: PlannedEntity, actual: SavedObject, *, is_planned: bool) -> None:
     """Keeps the number that the archive gave, unless the plan told it and the archive took it."""
-    name = NUMBERS.get(planned.type)
+    name = NUMBERS.get(entity.type)
     number = actual.fields.get(name) if name else None
-    if number is not None and planned.parent is not None and not told:
+    if number is not None and entity.parent is not None and not is_planned:
         ledger.db.execute(
             "INSERT OR REPLACE INTO numbered VALUES (?, ?, ?, ?)",
-            (planned.n, planned.parent, planned.type, float(str(number))),
+            (entity.n, entity.parent, entity.type, float(str(number))),
         )
 
 

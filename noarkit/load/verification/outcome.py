@@ -1,4 +1,4 @@
-"""What a verification came to: rows of numbers, findings, and the verdict that follows from the rows.
+"""The result of a verification: rows of numbers, findings, and the verdict that follows from the rows.
 
 Everything of a kind is counted once: it agrees, it differs, or it was not compared, and then for a stated reason. The
 verdict is made of these rows and nothing else, so a page that prints the rows prints the reasons of its verdict.
@@ -139,12 +139,12 @@ class Verified:
     def missing(self) -> dict[str, int]:
         """What keeps the verdict from being a full one, beside what was not asked for: reason and count, of the kind
         that has most of it."""
-        return self._left(lambda reason: reason not in ASKED_FOR and reason not in NOT_COMPARABLE)
+        return self._count_left(lambda reason: reason not in ASKED_FOR and reason not in NOT_COMPARABLE)
 
     @property
     def left_by_choice(self) -> dict[str, int]:
         """What whoever asked chose not to compare: reason and count."""
-        return self._left(lambda reason: reason in ASKED_FOR)
+        return self._count_left(lambda reason: reason in ASKED_FOR)
 
     @property
     def exit_code(self) -> int:
@@ -197,11 +197,11 @@ class Verified:
         if len(self.notices) < _MOST_FINDINGS:
             self.notices.append(Finding(code, key, detail))
 
-    def _left(self, wanted: object) -> dict[str, int]:
+    def _count_left(self, wanted_reasons: object) -> dict[str, int]:
         counts: dict[str, int] = {}
         for row in self.rows.values():
             for reason, count in row.left.items():
-                if count and callable(wanted) and wanted(reason):
+                if count and callable(wanted_reasons) and wanted_reasons(reason):
                     counts[reason] = max(counts.get(reason, 0), count)
         return counts
 

@@ -18,19 +18,19 @@ from noarkit.load.lease import RunFacts
 from noarkit.load.numbers import numbers
 from noarkit.load.verification.below import compare_below
 from noarkit.load.verification.changes import ChangeLog
-from noarkit.load.verification.crossing import compare_crossings
+from noarkit.load.verification.cross_links import compare_cross_links
 from noarkit.load.verification.expectation import SCREENING, Expectation
-from noarkit.load.verification.files import Places, compare_files
-from noarkit.load.verification.keys import ask_keys, compare_keys, compare_outcomes
+from noarkit.load.verification.files import FileSources, compare_files
+from noarkit.load.verification.keys import collect_keys, compare_keys, compare_outcomes
 from noarkit.load.verification.ledger import Ledger
-from noarkit.load.verification.objects import Bench, compare_by_id, compare_many_links
+from noarkit.load.verification.objects import ObjectComparison, compare_by_id, compare_many_links
 from noarkit.load.verification.order import compare_order
 from noarkit.load.verification.outcome import FIELDS, LINKS, SUMS, Depths, Verified
 from noarkit.load.verification.screening import Screening
 from noarkit.load.verification.source_walk import account_for_records, walk_source
 from noarkit.sources.port import Source
 
-_CANNOT = (ArchiveRefused, ArchiveNotFound, NotAllowed, ArchiveMediaType, ArchiveStrange)
+_UNREADABLE = (ArchiveRefused, ArchiveNotFound, NotAllowed, ArchiveMediaType, ArchiveStrange)
 
 
 def verify(
@@ -59,36 +59,38 @@ def verify(
             result.differ(SUMS, "V100", "", str(result.numbers))
         walk_source(ledger, source, result, emit)
         ledger.fill()
-        ask_keys(ledger, archive, emit)
+        collect_keys(ledger, archive, emit)
         compare_keys(ledger, result, by_id=by_id)
         compare_outcomes(ledger, result)
         if by_id:
-            bench = _bench(folder, ledger, archive, result, depths)
-            compare_below(bench)
-            compare_by_id(bench, ledger.families())
-            compare_many_links(bench)
-            compare_crossings(bench)
+            comparison = _make_comparison(folder, ledger, archive, result, depths)
+            compare_below(comparison)
+            compare_by_id(comparison, ledger.families())
+            compare_many_links(comparison)
+            compare_cross_links(comparison)
         if with_fields:
-            bench.judge_defaults()
-            compare_order(ledger, result, bench.renumbered)
+            comparison.judge_defaults()
+            compare_order(ledger, result, comparison.find_renumbering)
         account_for_records(ledger, result, by_id=by_id)
         _count_what_was_left(ledger, result, by_id=by_id, with_fields=with_fields)
-        compare_files(ledger, Places(archive, downloads or archive, source), depths, result, emit)
+        compare_files(ledger, FileSources(archive, downloads or archive, source), depths, result, emit)
     return result
 
 
 def _count_what_has_no_place(folder: RunFolder, result: Verified) -> None:
     with closing(GraphStore.open(folder.graph)) as graph:
         fields: set[str] = set()
-        for one in losses(graph.db):
+        for loss in losses(graph.db):
             result.left_behind += 1
-            fields.add(one.element)
+            fields.add(loss.element)
     result.left_behind_fields = len(fields)
 
 
-def _bench(folder: RunFolder, ledger: Ledger, archive: Archive, result: Verified, depths: Depths) -> Bench:
-    listed = _listed(archive)
-    codes, unread = _codes(folder, archive, listed)
+def _make_comparison(
+    folder: RunFolder, ledger: Ledger, archive: Archive, result: Verified, depths: Depths
+) -> ObjectComparison:
+    code_lists = _read_code_lists(archive)
+    codes, unread = _archive_codes(folder, archive, code_lists)
     facts = RunFacts(
         plan=ledger.plan_sha256[:16],
         external_system=ledger.system,
@@ -99,9 +101,13 @@ def _bench(folder: RunFolder, ledger: Ledger, archive: Archive, result: Verified
         closes=ledger.closes,
         codes=codes,
     )
-    defaults = {(one.type, one.field): one.default for one in listed or () if one.default is not None}
+    defaults = {
+        (code_list.type, code_list.field): code_list.default
+        for code_list in code_lists or ()
+        if code_list.default is not None
+    }
     screening = next((code for (_, name), code in defaults.items() if name == SCREENING), None)
-    return Bench(
+    return ObjectComparison(
         ledger,
         archive,
         Expectation(facts, ledger.closed, defaults, unread, ledger.not_closed),
@@ -113,22 +119,22 @@ def _bench(folder: RunFolder, ledger: Ledger, archive: Archive, result: Verified
     )
 
 
-def _listed(archive: Archive) -> tuple[ListedCodes, ...] | None:
+def _read_code_lists(archive: Archive) -> tuple[ListedCodes, ...] | None:
     """The archive's code lists; None where they cannot be read."""
     try:
         return Administration(archive).code_lists()
-    except _CANNOT:
+    except _UNREADABLE:
         return None
 
 
-def _codes(
-    folder: RunFolder, archive: Archive, listed: tuple[ListedCodes, ...] | None
+def _archive_codes(
+    folder: RunFolder, archive: Archive, code_lists: tuple[ListedCodes, ...] | None
 ) -> tuple[Mapping[str, Mapping[str, str]], frozenset[str]]:
     """What the archive calls a planned code, by list; and the lists that cannot be read although the plan brings codes
     of its own."""
     graph = GraphStore.open(folder.graph)
     try:
-        if listed is not None:
+        if code_lists is not None:
             return registers.prepare(archive, graph, rehearsal=True), frozenset()
         return {}, frozenset(registers.needed_lists(graph))
     finally:

@@ -1,4 +1,4 @@
-"""What an object may be screened with where the plan says nothing of it: what it inherited when it was made.
+"""Finds the screening that an object without a planned one may have inherited when it was made.
 
 The archive copies, at creation, the first of: the parent's screening, the primary class's, that of the only screened
 secondary class, its own default. What was found and not made counts with what the archive says of it now.
@@ -27,31 +27,31 @@ class Screening:
         self._archive = archive
         self._default = default
         self._codes = codes
-        self._of = lru_cache(maxsize=_KEPT)(self._worked_out)
+        self._of = lru_cache(maxsize=_KEPT)(self._find_allowed)
 
     def allowed(self, n: int) -> frozenset[object]:
         """What the entity of this number may be screened with; None among them: not at all."""
         return self._of(n)
 
-    def _worked_out(self, n: int) -> frozenset[object]:
-        planned = self._ledger.entity(n)
-        if SCREENING not in metamodel().types[planned.type].fields:
-            return self._above(planned.parent)
-        place = self._ledger.standing(n)
-        if place is not None and place.state == "already_there" and planned.type in NATURAL_KEYS:
-            found = next(iter(objects_of_ids(self._archive, planned.type, [place.id])), None)
-            return frozenset({found.fields.get(SCREENING) if found else None})
-        if SCREENING in planned.fields:
-            code = planned.fields[SCREENING]
+    def _find_allowed(self, n: int) -> frozenset[object]:
+        entity = self._ledger.entity(n)
+        if SCREENING not in metamodel().types[entity.type].fields:
+            return self._above(entity.parent)
+        place = self._ledger.archived_entity(n)
+        if place is not None and place.state == "already_there" and entity.type in NATURAL_KEYS:
+            actual = next(iter(objects_of_ids(self._archive, entity.type, [place.id])), None)
+            return frozenset({actual.fields.get(SCREENING) if actual else None})
+        if SCREENING in entity.fields:
+            code = entity.fields[SCREENING]
             return frozenset({self._codes.get(code, code) if isinstance(code, str) else None})
-        if metamodel().types[planned.type].family not in _INHERITS:
+        if metamodel().types[entity.type].family not in _INHERITS:
             return frozenset({None})
-        inherited = self._above(planned.parent)
+        inherited = self._above(entity.parent)
         if inherited - {None}:
             return inherited
         links = self._ledger.links(n)
         for name in ("refPrimaerKlasse", "refSekundaerKlasse"):
-            codes = [code for link, other in links if link == name for code in self._of(other) - {None}]
+            codes = [code for link, target in links if link == name for code in self._of(target) - {None}]
             if len(codes) == 1:
                 return frozenset(codes)
         return frozenset({self._default})

@@ -1,4 +1,4 @@
-"""Walks the source again and says of every record of the plan whether it is accounted for."""
+"""Reads the source again and accounts for every record of the plan."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def walk_source(ledger: Ledger, source: Source, result: Verified, emit: Listener
     """Keeps the key of every record that the source has now, and counts those that are new."""
     db = ledger.db
     db.execute("BEGIN")
-    for seen, item in enumerate(source.records(emit), 1):
+    for count, item in enumerate(source.records(emit), 1):
         if isinstance(item, Groundwork):
             continue
         key = getattr(item, "key", None) or getattr(item, "record_key", "")
         db.execute("INSERT OR IGNORE INTO walked VALUES (?)", (key,))
-        if seen % _TELL_EVERY == 0:
-            emit(Event("walked", {"records": seen}))
+        if count % _TELL_EVERY == 0:
+            emit(Event("walked", {"records": count}))
     db.execute("COMMIT")
     result.source_new = ledger.count(
         "SELECT count(*) FROM walked w LEFT JOIN graph.record r ON r.key = w.key WHERE r.n IS NULL"
@@ -40,24 +40,26 @@ def account_for_records(ledger: Ledger, result: Verified, *, by_id: bool) -> Non
 
     `by_id` says that the archive was asked for the objects themselves, not only for the keys.
     """
-    for key, state, root, walked, became, root_key, family, seen in ledger.db.execute(_RECORDS):
+    for key, state, root, walked, became, root_key, family, judgement in ledger.db.execute(_RECORDS):
         if not walked and "#again" not in key:
             result.source_gone += 1
             result.notice("V101", key)
-        reason = _left_out(state, root, became, bool(walked))
+        reason = _reason_not_accounted(state, root, became, bool(walked))
         if reason:
             result.leave(RECORDS, reason)
         elif root is None:
             result.agree(RECORDS)
         elif (
-            (by_id and seen is None) or seen == AMISS or (not by_id and not _known(ledger, str(family), str(root_key)))
+            (by_id and judgement is None)
+            or judgement == AMISS
+            or (not by_id and not _is_archived(ledger, str(family), str(root_key)))
         ):
             result.row(RECORDS).differ += 1
         else:
             result.agree(RECORDS)
 
 
-def _left_out(state: str, root: int | None, became: str | None, walked: bool) -> str:
+def _reason_not_accounted(state: str, root: int | None, became: str | None, walked: bool) -> str:
     """Why a record is not compared; empty where it is."""
     if state != "mapped":
         return "earlier_run" if state == "already_there" else state
@@ -66,7 +68,7 @@ def _left_out(state: str, root: int | None, became: str | None, walked: bool) ->
     return "" if walked else "source_gone"
 
 
-def _known(ledger: Ledger, family: str, key: str) -> bool:
+def _is_archived(ledger: Ledger, family: str, key: str) -> bool:
     """False where a key should be in the archive and is not; families without keys are not asked for."""
     if family not in ("AbstraktMappe", "AbstraktRegistrering"):
         return True

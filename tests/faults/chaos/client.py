@@ -16,16 +16,17 @@ from pathlib import Path
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
-from noarkit.engine.assembly import LoadOptions, Way, ingest_run, take_up_again
-from noarkit.engine.workshop import opened
+from noarkit.engine.assembly import ArchiveTarget, LoadOptions, ingest_run, reopen_items
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import NoarkitError
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped, Target
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import numbers
-from noarkit.load.plan import Plan, plan
+from noarkit.load.plan import PlanSpec
+from noarkit.load.plan import make_plan as plan_load
 from noarkit.load.verification import Depths, verify
 from noarkit.secrets import Secret
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
@@ -139,8 +140,8 @@ def make_plan(job: Job) -> None:
     """Freezes the plan. Sends nothing."""
     limits = Limits(chunk_actions=job.shape.chunk_actions, shard_entities=job.shape.shard_entities)
     source = _Source(job.shape, job.only_first_half)
-    what = Plan(source, _Mapper(job.fonds), "chaos", job.system, limits=limits, close=job.closes)
-    plan(what, RunFolder(job.run), nobody, time.time)
+    what = PlanSpec(source, _Mapper(job.fonds), "chaos", job.system, limits=limits, close=job.closes)
+    plan_load(what, RunFolder(job.run), nobody, time.time)
 
 
 def ingest(job: Job) -> Result:
@@ -152,8 +153,8 @@ def ingest(job: Job) -> Result:
             _Source(job.shape),
             _way(job),
             LoadOptions(workers=job.workers, todays_dates=True),
-            stopping=Stopping(),
-            tell=tell,
+            stop_request=StopRequest(),
+            emit=tell,
             now_s=time.time,
         )
         codes = ",".join(fault.code for fault in found.faults)
@@ -164,7 +165,7 @@ def ingest(job: Job) -> Result:
 
 def retry(job: Job) -> Result:
     """One call of `noarkit retry`: opens what was left out, and ingests."""
-    take_up_again(RunFolder(job.run), None)
+    reopen_items(RunFolder(job.run), None)
     return ingest(job)
 
 
@@ -172,7 +173,7 @@ def verify_run(job: Job) -> Result:
     """One call of `noarkit verify --depth bytes`."""
 
     def verifying(tell: Listener) -> Result:
-        with closing(opened(_way(job).settings, tell=tell)) as archive:
+        with closing(connect_archive(_way(job).settings, emit=tell)) as archive:
             found = verify(RunFolder(job.run), _Source(job.shape), archive, Depths("bytes"), tell)
         findings = [f"{finding.code} {finding.key} {finding.detail}" for finding in found.findings]
         return Result(found.exit_code, verdict=found.verdict, findings=findings)
@@ -180,14 +181,14 @@ def verify_run(job: Job) -> Result:
     return _told(job, verifying)
 
 
-def _way(job: Job) -> Way:
+def _way(job: Job) -> ArchiveTarget:
     # patience is short, because it is the one thing that really passes
     settings = ArchiveSettings(
         f"http://127.0.0.1:{job.port}/rms/api/public",
         Credentials(job.account, Secret(job.secret)),
         patience=Patience(5.0, 1.0, 1.0),
     )
-    return Way("chaos", settings, DEADLINE_S)
+    return ArchiveTarget("chaos", settings, DEADLINE_S)
 
 
 def _told(job: Job, act: Callable[[Listener], Result]) -> Result:

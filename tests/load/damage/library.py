@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from noarkit.archive.answers import Asked
+from noarkit.archive.answers import CallContext
 from noarkit.archive.values import Downloaded, Rendition
 from noarkit.errors import AnswerLost, ArchiveBroken, ArchiveNotFound, ItemVanished
 from noarkit.events import Listener, nobody
 from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
 from noarkit.load.close import close
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import outcomes
-from noarkit.load.plan import Plan, plan
+from noarkit.load.plan import PlanSpec, make_plan
 from noarkit.server.areas import open_service
 from noarkit.server.service import Service
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
@@ -101,7 +101,7 @@ class StoredArchive(WholeArchive):
                 raise AnswerLost(call="download")
         return super().download(file_id, target, rendition=rendition, expected_sha256=expected_sha256, durable=durable)
 
-    def _post(self, path: str, body: bytes, asked: Asked) -> dict[str, object]:
+    def _post(self, path: str, body: bytes, asked: CallContext) -> dict[str, object]:
         try:
             return super()._post(path, body, asked)
         except ValueError as fault:  # a stored value that no answer can be made of
@@ -218,11 +218,13 @@ def load_library(template: Path, root: Path, account: str = "admin") -> Library:
     clients.write_text(clients.read_text("utf-8") + _ANOTHER_USER, "utf-8")
     library = Library(root)
     closes = account == "admin"
-    plan(Plan(library.source, _Mapper(), "recipe", SYSTEM, close=closes), library.folder, nobody, lambda: NOW_S)
+    make_plan(
+        PlanSpec(library.source, _Mapper(), "recipe", SYSTEM, close=closes), library.folder, nobody, lambda: NOW_S
+    )
     _load(library, account)
     if closes:
         with library.serving(account) as archive, closing(library.folder.open_journal()) as journal:
-            closed = close(library.folder, archive, stopping=Stopping(), tell=nobody, now_s=lambda: NOW_S + 60)
+            closed = close(library.folder, archive, stop_request=StopRequest(), emit=nobody, now_s=lambda: NOW_S + 60)
             assert closed.whole and closed.refused == 0, closed
             journal.remember(closed="yes")
     return library
@@ -231,7 +233,7 @@ def load_library(template: Path, root: Path, account: str = "admin") -> Library:
 def load_again(library: Library, account: str = "admin") -> Library:
     """A second run of the same source into the same archive: all of it is already there."""
     again = Library(library.root, run_name="again")
-    plan(Plan(again.source, _Mapper(), "recipe", SYSTEM), again.folder, nobody, lambda: NOW_S)
+    make_plan(PlanSpec(again.source, _Mapper(), "recipe", SYSTEM), again.folder, nobody, lambda: NOW_S)
     _load(again, account)
     return again
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.engine.assembly import same_archive
+from noarkit.engine.assembly import check_same_archive
 from noarkit.errors import NoarkitError
 from noarkit.events import nobody
 from noarkit.load.verification import Depth, Depths, Verified, verify
@@ -30,7 +30,7 @@ def said(library: Library, depth: Depth = "bytes", account: str = "admin") -> Sa
     """Verifies as the command does: the archive must be the run's, then everything is compared."""
     with library.serving(account) as archive:
         try:
-            same_archive(library.folder, archive, "test")
+            check_same_archive(library.folder, archive, "test")
             result = verify(library.folder, library.source, archive, Depths(depth), nobody)
         except NoarkitError as fault:
             return Said(fault.code, (fault.code,))

@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.errors import PackageFault
 from noarkit.events import nobody
-from noarkit.extract.convert import Wanted, set_aside_path
+from noarkit.extract.convert import ConvertOptions, set_aside_path
 from noarkit.extract.databases import convert_database
 from noarkit.graph.entity import SetAside
 from noarkit.packages.siard.gaps import LOST, RULES, Gap
@@ -46,7 +46,7 @@ def test_what_is_there_is_read_and_what_is_not_is_told_place_by_place(kind: str,
 def test_a_conversion_lists_what_was_told_beside_it(kind: str, tmp_path: Path) -> None:
     export = EXPORTS[kind]
     path = export.written(tmp_path / "x.siard")
-    made = convert_database(str(path), tmp_path / "x.db", Wanted("sqlite"), despite_damage=True)
+    made = convert_database(str(path), tmp_path / "x.db", ConvertOptions("sqlite"), despite_damage=True)
     assert bool(made.set_aside) is bool(export.gaps)
     listed = set_aside_path(tmp_path / "x.db")
     assert listed.exists() is bool(export.gaps)
@@ -124,7 +124,7 @@ def test_an_archive_that_is_not_what_its_message_digest_says_is_taken_only_where
     export = EXPORTS[kind]
     path = export.written(tmp_path / "x.siard")
     with pytest.raises(PackageFault, match="damaged-source"):
-        convert_database(str(path), tmp_path / "x.db", Wanted("sqlite"))
+        convert_database(str(path), tmp_path / "x.db", ConvertOptions("sqlite"))
     assert not (tmp_path / "x.db").exists()
     source = SiardArchiveSource(path)
     with pytest.raises(PackageFault, match="damaged-source"):

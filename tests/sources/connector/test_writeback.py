@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit import journeys, origins
+from noarkit import ingestion, origins
 from noarkit.cli.main import main
 from noarkit.connectors.crm.listing import records_by_page
 from noarkit.errors import UsageFault
 from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import placed
+from noarkit.load.numbers import archive_ids
 from noarkit.sources.connector import ConnectorSource
 from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
@@ -40,19 +40,19 @@ def deals(held: Standing) -> Mapping[str, object]:
 def test_each_record_gets_the_id_of_its_case_file_and_the_runs_come_to_rest(tmp_path: Path) -> None:
     with standing("crm", tmp_path, StandinSpec(105)) as held:
         loaded(held, tmp_path, "first")
-        done = journeys.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
+        done = ingestion.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
         # inspections have no such field
         assert (done.written, done.same, dict(done.refused)) == (105 + 21, 0, {"no-such-field": 5})
         folder = RunFolder(tmp_path / "first")
-        wanted = {key.rsplit(":", 1)[1]: one for key, one in placed(folder, "Saksmappe") if ":Deals:" in key}
+        wanted = {key.rsplit(":", 1)[1]: one for key, one in archive_ids(folder, "Saksmappe") if ":Deals:" in key}
         assert deals(held) == wanted
 
         before = held.control("counts")["spent"]
-        again = journeys.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
+        again = ingestion.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
         assert (again.written, again.same) == (0, 126)
         assert held.control("counts")["spent"] - before < 10, "what was written is known with the run"  # type: ignore[operator]  # a number
         (tmp_path / "first" / "written-back.db").unlink()
-        anew = journeys.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
+        anew = ingestion.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
         assert (anew.written, anew.same) == (0, 126)
 
 
@@ -76,4 +76,4 @@ def test_only_a_crm_takes_ids(tmp_path: Path) -> None:
         archive = f"embedded:{tmp_path / 'archive'}"
         noarkit.plan("spend:standin", tmp_path / "run", archive=archive, settings=held.site(archive))
         with pytest.raises(UsageFault):
-            journeys.write_back(tmp_path / "run", "Archive_Id", settings=held.site(archive))
+            ingestion.write_back(tmp_path / "run", "Archive_Id", settings=held.site(archive))

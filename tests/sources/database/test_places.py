@@ -15,7 +15,7 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.errors import SecretFault, SourceDenied
 from noarkit.events import nobody
-from noarkit.journeys import read_settings
+from noarkit.ingestion import read_settings
 from noarkit.origins import source_at
 from noarkit.sources.database.address import password_of, read_address
 from noarkit.sources.database.local import LocalCopy

@@ -19,15 +19,15 @@ import pytest
 
 from noarkit.archive.values import Action, Link, Query, Save
 from noarkit.errors import DiskFull, RunFault
-from noarkit.extract.hands import Hands, Team, default_count
-from noarkit.extract.run import Terms, extract, work_folder
+from noarkit.extract.run import ExtractSettings, extract, work_folder
+from noarkit.extract.workers import PoolSize, WorkerPool, default_count
 from tests.extract.rich import fill
 from tests.extract.test_extract import contents
 from tests.extract.test_resume import Stopped, stopping_at
 from tests.extract.world import World, uuid, world
 
-ALONE = Team(0)
-TOGETHER = Team(4, portion=2, worth=0)
+ALONE = PoolSize(0)
+TOGETHER = PoolSize(4, portion_records=2, least_units=0)
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are made by fork")
 
@@ -45,7 +45,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def test_the_package_is_the_same_whoever_writes_it(live: World, tmp_path: Path) -> None:
     alone = extract(live.archive, tmp_path / "alone", _terms(ALONE))
     for portion in (1, 2, 3, 50):
-        team = Team(5, portion, worth=0)
+        team = PoolSize(5, portion, least_units=0)
         together = extract(live.archive, tmp_path / f"by-{portion}", _terms(team))
         assert contents(together.package) == contents(alone.package)
         assert _report(together.report) == _report(alone.report)
@@ -73,7 +73,7 @@ def test_stopped_anywhere_it_ends_in_the_same_bytes_and_leaves_no_child(live: Wo
 def test_killed_at_any_step_its_children_die_and_the_same_call_ends_in_the_same_bytes(tmp_path: Path) -> None:
     with world(tmp_path / "archive") as made:
         fill(made.archive)
-        whole = contents(extract(made.archive, tmp_path / "whole", Terms(team=ALONE)).package)
+        whole = contents(extract(made.archive, tmp_path / "whole", ExtractSettings(pool_size=ALONE)).package)
         steps = int(_command(made, tmp_path / "once", -1))
         every = 1 if os.environ.get("NOARKIT_DEEP") else max(1, steps // 6)
         for step in range(steps % every, steps, every):
@@ -88,47 +88,47 @@ def test_killed_at_any_step_its_children_die_and_the_same_call_ends_in_the_same_
 
 
 def test_a_child_that_is_ended_from_outside_is_told(tmp_path: Path) -> None:
-    with Hands(Team(1)) as hands:
+    with WorkerPool(PoolSize(1)) as hands:
         (hand,) = hands.all
         hand.begin(_Echo)
         os.kill(hand.process.pid or 0, signal.SIGKILL)
         with pytest.raises(RunFault) as caught:
-            _ask(hand.order, hand.only)
+            _ask(hand.order, hand.only_piece)
     assert caught.value.data["why"] == "lost-worker"
 
 
 def test_a_fault_of_a_child_is_raised_as_it_is() -> None:
-    with Hands(Team(2)) as hands:
+    with WorkerPool(PoolSize(2)) as hands:
         for hand in hands.all:
             hand.begin(_Full)
             hand.order("x")
             with pytest.raises(DiskFull) as caught:
-                hand.only(_nothing)
+                hand.only_piece(_nothing)
             assert caught.value.data == {"where": "x"}
 
 
 def test_orders_may_be_given_ahead_and_a_hand_may_have_several_works() -> None:
-    with Hands(Team(1)) as hands:
+    with WorkerPool(PoolSize(1)) as hands:
         (hand,) = hands.all
         for _ in range(2):
             hand.begin(_Echo)
             for number in range(3):
                 hand.order(number)
-            assert [hand.only(_nothing) for _ in range(3)] == [0, 1, 2]
+            assert [hand.only_piece(_nothing) for _ in range(3)] == [0, 1, 2]
             hand.finish()
 
 
 def test_what_waits_for_a_child_may_be_stopped() -> None:
-    with Hands(Team(1)) as hands, pytest.raises(Stopped):
+    with WorkerPool(PoolSize(1)) as hands, pytest.raises(Stopped):
         hands.all[0].begin(_Asleep)
         hands.all[0].order(0)
-        hands.all[0].only(stopping_at(0))
+        hands.all[0].only_piece(stopping_at(0))
     assert _children() == set()
 
 
 def test_one_processor_has_no_children() -> None:
     assert default_count() == 0 or default_count() >= 4
-    with Hands(Team(0)) as hands:
+    with WorkerPool(PoolSize(0)) as hands:
         assert hands.all == []
 
 
@@ -151,10 +151,10 @@ class _Asleep(_Echo):
         time.sleep(60)
 
 
-def _terms(team: Team, pause: Callable[[], None] | None = None) -> Terms:
+def _terms(team: PoolSize, pause: Callable[[], None] | None = None) -> ExtractSettings:
     """Open units are closed by rule when the extract begins, which is always the same moment here."""
     begun = datetime(2099, 1, 2, 3, 4, 5, tzinfo=UTC)
-    return Terms(team=team, include_open=True, now=lambda: begun, pause=pause or _nothing)
+    return ExtractSettings(pool_size=team, include_open=True, now=lambda: begun, pause=pause or _nothing)
 
 
 def _nothing() -> None:
@@ -203,7 +203,7 @@ def _children() -> set[str]:
 def _command(made: World, target: Path, end_at: int) -> str:
     secret = tomllib.loads((made.live.data_dir / "clients.toml").read_text("utf-8"))["clients"]["admin"]["secret"]
     ready = made.live.ready
-    team = [TOGETHER.count, TOGETHER.portion, TOGETHER.worth]
+    team = [TOGETHER.count, TOGETHER.portion_records, TOGETHER.least_units]
     job = {"url": ready.url, "token_url": ready.token_url, "account": "admin", "secret": secret, "team": team}
     told = subprocess.run(
         [sys.executable, "-m", "tests.extract.extractor", json.dumps({**job, "target": str(target), "end_at": end_at})],

@@ -1,4 +1,4 @@
-"""The settings of whoever calls, as every function of the public API takes them."""
+"""The settings of a caller: config, environment and clock, as every function of the public API takes them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Place = str | Path
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """The settings of whoever calls: config and environment, and the clock."""
+class Settings:
+    """The settings of a caller: config, environment and clock."""
 
     config: Config
     environment: Mapping[str, str]
@@ -25,26 +25,26 @@ class Site:
 
 def read_settings(
     file: Place | None = None, *, profile: str | None = None, environment: Mapping[str, str] | None = None
-) -> Site:
+) -> Settings:
     """The settings of a `noarkit.toml`, as every function takes them; without a `file` those that a command would use.
 
     Raises `ConfigFault`.
     """
     variables = dict(os.environ if environment is None else environment)
-    named = Path(file) if file is not None else None
-    return Site(load(Sources(environment=variables, file=named, profile=profile)), variables)
+    config_path = Path(file) if file is not None else None
+    return Settings(load(Sources(environment=variables, file=config_path, profile=profile)), variables)
 
 
-def site(archive: str | None = None, given: Site | None = None) -> Site:
+def resolve_settings(archive: str | None = None, overrides: Settings | None = None) -> Settings:
     """The settings in force: those given, else `noarkit.toml` and the environment; `archive` goes before both."""
-    if given is None:
+    if overrides is None:
         environment = dict(os.environ)
         flags = {"archive.url": archive} if archive else {}
-        return Site(load(Sources(flags=flags, environment=environment)), environment)
+        return Settings(load(Sources(flags=flags, environment=environment)), environment)
     if archive is None:
-        return given
-    origins = {**given.config.origins, "archive.url": Origin("flag", "archive")}
+        return overrides
+    origins = {**overrides.config.origins, "archive.url": Origin("flag", "archive")}
     config = replace(
-        given.config, archive=replace(given.config.archive, url=archive), origins=MappingProxyType(origins)
+        overrides.config, archive=replace(overrides.config.archive, url=archive), origins=MappingProxyType(origins)
     )
-    return replace(given, config=config)
+    return replace(overrides, config=config)

@@ -1,4 +1,4 @@
-"""What a plan will do, as facts: counted from the frozen graph, one query a table, in constant memory."""
+"""The facts of plan.html: what a plan will do, counted from the frozen graph, one query a table, in constant memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 import orjson
 
 from noarkit import __version__
-from noarkit.graph.losses import Lost, by_element, carried, in_documents, losses
+from noarkit.graph.losses import ElementLosses, carried_values, in_documents, losses, losses_by_element
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.model import metamodel
@@ -61,19 +61,19 @@ class Context:
         }
 
 
-def context_of(found: object) -> Context:
+def context_of(data: object) -> Context:
     """The context that an earlier report holds."""
-    if not isinstance(found, dict):
+    if not isinstance(data, dict):
         return Context()
-    known = {
-        name: found[name]
+    known_fields = {
+        name: data[name]
         for name in ("recipe", "archive", "asked", "hashed", "since", "reappeared_count", "hints")
-        if name in found
+        if name in data
     }
     return Context(
-        **known,
-        reappeared=tuple((str(a), str(b)) for a, b in found.get("reappeared", ())),
-        drift=tuple((str(a), str(b), str(c)) for a, b, c in found.get("drift", ())),
+        **known_fields,
+        reappeared=tuple((str(a), str(b)) for a, b in data.get("reappeared", ())),
+        drift=tuple((str(a), str(b), str(c)) for a, b, c in data.get("drift", ())),
     )
 
 
@@ -130,10 +130,10 @@ def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
         "SELECT type, count(*), sum(json_extract(fields, '$.skjerming') IS NOT NULL) FROM entity WHERE unit > 0"
         " GROUP BY type ORDER BY type"
     )
-    kept = [(kind, count, screened) for kind, count, screened in rows if metamodel().family(kind) in _SCREENABLE]
+    screenable = [(kind, count, screened) for kind, count, screened in rows if metamodel().family(kind) in _SCREENABLE]
     return {
-        "types": [{"type": kind, "count": count, "screened": screened} for kind, count, screened in kept],
-        "screened": sum(screened for *_, screened in kept),
+        "types": [{"type": kind, "count": count, "screened": screened} for kind, count, screened in screenable],
+        "screened": sum(screened for *_, screened in screenable),
         "undecided": [kind for kind, _ in undecided(read_recipe(recipe))] if recipe else [],
     }
 
@@ -141,19 +141,19 @@ def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
 def lost_facts(db: sqlite3.Connection) -> dict[str, object]:
     """How many values of how many elements the archive has no place for, and the first of each; and `carried`, the same
     of those that its business-specific metadata keep, and `in_documents` how many stand in documents alone."""
-    times = [(one.element, count) for one, count in in_documents(db)]
+    times = [(value.element, count) for value, count in in_documents(db)]
     return {
-        **_of_elements(by_element(losses(db))),
-        "carried": _of_elements(by_element(carried(db))),
+        **_element_facts(losses_by_element(losses(db))),
+        "carried": _element_facts(losses_by_element(carried_values(db))),
         "in_documents": {"values": sum(count for _, count in times), "fields": len({name for name, _ in times})},
     }
 
 
-def _of_elements(found: list[Lost]) -> dict[str, object]:
+def _element_facts(losses_: list[ElementLosses]) -> dict[str, object]:
     return {
-        "values": sum(one.count for one in found),
-        "fields": len(found),
-        "elements": [one.as_data() for one in found],
+        "values": sum(loss.count for loss in losses_),
+        "fields": len(losses_),
+        "elements": [loss.as_data() for loss in losses_],
     }
 
 
@@ -161,7 +161,7 @@ def _entities(db: sqlite3.Connection) -> list[dict[str, object]]:
     order = {name: place for place, name in enumerate(metamodel().types)}
     rows = db.execute("SELECT type, count(*), sum(target = 'find') FROM entity GROUP BY type").fetchall()
     rows.sort(key=lambda row: order.get(row[0], len(order)))
-    return [{"type": kind, "count": count, "found": found} for kind, count, found in rows]
+    return [{"type": kind, "count": count, "found": in_source} for kind, count, in_source in rows]
 
 
 def _places(db: sqlite3.Connection) -> list[dict[str, object]]:
@@ -214,15 +214,15 @@ def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
         "SELECT puid, ending(name) AS end, media_type, count(*), coalesce(sum(size), 0) FROM content GROUP BY 1, 2, 3"
     )
     for puid, ending, media_type, count, size in rows:
-        found = judge(puid, ending, media_type)
-        counts[found.standing, found.name] += count
-        sizes[found.standing, found.name] += size
-    ranked = sorted(counts, key=lambda one: (-counts[one], one))
+        judgement = judge(puid, ending, media_type)
+        counts[judgement.standing, judgement.name] += count
+        sizes[judgement.standing, judgement.name] += size
+    ranked = sorted(counts, key=lambda verdict: (-counts[verdict], verdict))
     formats = [
-        {"format": name, "standing": standing, "count": counts[standing, name], "bytes": sizes[standing, name]}
-        for standing, name in ranked
+        {"format": name, "standing": verdict, "count": counts[verdict, name], "bytes": sizes[verdict, name]}
+        for verdict, name in ranked
     ]
-    standings = {one: sum(counts[key] for key in counts if key[0] == one) for one in STANDINGS}
+    standings = {verdict: sum(counts[key] for key in counts if key[0] == verdict) for verdict in STANDINGS}
     return {"formats": formats[:_MOST_ROWS], "format_count": len(formats), "standings": standings}
 
 
@@ -239,7 +239,7 @@ def _faults(db: sqlite3.Connection) -> list[dict[str, object]]:
             "code": code,
             "count": count,
             "places": [
-                {"key": key, **_told(data)}
+                {"key": key, **_fault_values(data)}
                 for key, data in db.execute(
                     "SELECT key, data FROM record WHERE state = 'set_aside' AND code = ? ORDER BY n LIMIT ?",
                     (code, MOST_PLACES),
@@ -254,7 +254,7 @@ def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
     rows = db.execute(
         "SELECT code, count(DISTINCT coalesce(record, -rowid)) FROM note GROUP BY code ORDER BY code"
     ).fetchall()
-    asked = (
+    counted_notes = (
         "SELECT coalesce(r.key, ''), min(n.data) FROM note n LEFT JOIN record r ON r.n = n.record WHERE n.code = ?"
         " GROUP BY r.n LIMIT ?"
     )
@@ -262,7 +262,9 @@ def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
         {
             "code": code,
             "count": count,
-            "places": [{"key": key, **_told(data)} for key, data in db.execute(asked, (code, _EXAMPLES))],
+            "places": [
+                {"key": key, **_fault_values(data)} for key, data in db.execute(counted_notes, (code, _EXAMPLES))
+            ],
         }
         for code, count in rows
     ]
@@ -272,9 +274,9 @@ def _records_noted(db: sqlite3.Connection, code: str) -> int:
     return int(db.execute("SELECT count(DISTINCT record) FROM note WHERE code = ?", (code,)).fetchone()[0])
 
 
-def _told(data: str | None) -> dict[str, object]:
-    found = orjson.loads(data) if data else {}
-    return {name: found.get(name) for name in ("why", "type", "field", "line", "what")}
+def _fault_values(data: str | None) -> dict[str, object]:
+    values = orjson.loads(data) if data else {}
+    return {name: values.get(name) for name in ("why", "type", "field", "line", "what")}
 
 
 def _skipped(db: sqlite3.Connection) -> list[dict[str, object]]:
@@ -291,13 +293,13 @@ def _todays(db: sqlite3.Connection) -> list[dict[str, object]]:
     types, names = metamodel().types, (*_TODAYS, *_TODAYS_JOURNAL)
     sums = ", ".join(f"""sum(instr(fields, '"{name}":') > 0)""" for name in names)
     rows = db.execute(f"SELECT type, {sums} FROM entity WHERE target != 'find' GROUP BY type ORDER BY type")  # noqa: S608  # our own words
-    found = []
-    for kind, *given in rows:
-        for name, count in zip(names, given, strict=True):
-            known = types[kind].fields.get(name)
-            if count and known is not None and known.save == "cw":
-                found.append({"type": kind, "field": name, "given": count})
-    return found
+    fields = []
+    for kind, *sums_row in rows:
+        for name, count in zip(names, sums_row, strict=True):
+            model_field = types[kind].fields.get(name)
+            if count and model_field is not None and model_field.save == "cw":
+                fields.append({"type": kind, "field": name, "given": count})
+    return fields
 
 
 def _examples(db: sqlite3.Connection) -> list[dict[str, object]]:
@@ -305,14 +307,14 @@ def _examples(db: sqlite3.Connection) -> list[dict[str, object]]:
     db.create_function(
         "lot", 1, lambda key: hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(), deterministic=True
     )
-    drawn = db.execute(
+    sample = db.execute(
         "SELECT n, key FROM record WHERE state = 'mapped' AND root IS NOT NULL ORDER BY lot(key), n LIMIT ?",
         (_EXAMPLES,),
     ).fetchall()
-    return [{"key": key, "entities": list(_of_record(db, n))} for n, key in sorted(drawn)]
+    return [{"key": key, "entities": list(_record_facts(db, n))} for n, key in sorted(sample)]
 
 
-def _of_record(db: sqlite3.Connection, record: int) -> Iterator[dict[str, object]]:
+def _record_facts(db: sqlite3.Connection, record: int) -> Iterator[dict[str, object]]:
     root = db.execute(
         "SELECT e.n, e.bundle FROM record r JOIN entity e ON e.n = r.root WHERE r.n = ?", (record,)
     ).fetchone()
@@ -331,5 +333,5 @@ def _of_record(db: sqlite3.Connection, record: int) -> Iterator[dict[str, object
     for n, kind, mother, fields, name, size, media_type in rows:
         depths[n] = depths.get(mother, 0) + 1
         file = {"name": name, "bytes": size, "media_type": media_type} if name is not None else None
-        told = [[field, value] for field, value in orjson.loads(fields).items() if value is not None]
-        yield {"type": kind, "depth": depths[n], "fields": told, "file": file, "above": False}
+        shown_fields = [[field, value] for field, value in orjson.loads(fields).items() if value is not None]
+        yield {"type": kind, "depth": depths[n], "fields": shown_fields, "file": file, "above": False}

@@ -1,4 +1,4 @@
-"""What a run came to, as facts: counted from plan and journal together, by record and by type."""
+"""The facts of report.html: the result of a run, counted from plan and journal, by record and by type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from noarkit.load.journal import Journal
 from noarkit.load.numbers import numbers, outcomes
 from noarkit.model import metamodel
 from noarkit.report.page import MOST_PLACES, iso
-from noarkit.report.planned import lost_facts
+from noarkit.report.plan_page import lost_facts
 
 RUN_REPORT_VERSION = 1
 
@@ -39,7 +39,7 @@ GROUP BY p.type
 
 def run_facts(folder: RunFolder) -> dict[str, object]:
     """All that report.html shows, as plain JSON values. The run must have begun."""
-    counted = numbers(folder)
+    counts = numbers(folder)
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
         graph.db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
         story = _story(graph.db)
@@ -58,10 +58,10 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
             "started": iso(journal.meta("started")),
             "honours_versions": journal.meta("honours_versions") == "True",
             "closed": journal.meta("closed") == "yes",
-            "verdict": verdict(counted.as_data(), adds_up=counted.add_up, found_wrong=_count_open(found_wrong)),
-            "adds_up": counted.add_up,
-            "numbers": counted.as_data(),
-            "lists": {name: list_ for name, list_ in LISTS.items() if getattr(counted, name)},
+            "verdict": verdict(counts.as_data(), adds_up=counts.add_up, found_wrong=_count_open(found_wrong)),
+            "adds_up": counts.add_up,
+            "numbers": counts.as_data(),
+            "lists": {name: list_ for name, list_ in LISTS.items() if getattr(counts, name)},
             "types": _types(graph.db),
             "chunks": journal.chunk_counts(),
             "left_out": _left_out(folder),
@@ -71,17 +71,17 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
         }
 
 
-def verdict(counted: dict[str, int], *, adds_up: bool, found_wrong: int = 0) -> str:
-    """The word for how it went: wrong, found_wrong, doubt, open, partly or whole."""
+def verdict(counts: dict[str, int], *, adds_up: bool, found_wrong: int = 0) -> str:
+    """The verdict on a run: wrong, found_wrong, doubt, open, partly or whole."""
     if not adds_up:
         return "wrong"
     if found_wrong:
         return "found_wrong"
-    if counted["in_doubt"]:
+    if counts["in_doubt"]:
         return "doubt"
-    if counted["open"]:
+    if counts["open"]:
         return "open"
-    return "partly" if counted["set_aside"] + counted["refused"] else "whole"
+    return "partly" if counts["set_aside"] + counts["refused"] else "whole"
 
 
 def _types(db: sqlite3.Connection) -> list[dict[str, object]]:
@@ -90,25 +90,25 @@ def _types(db: sqlite3.Connection) -> list[dict[str, object]]:
     return [
         {
             "type": kind,
-            "planned": planned,
-            "archived": made or 0,
-            "already_there": there or 0,
-            "left_out": left or 0,
+            "planned": planned_count,
+            "archived": made_count or 0,
+            "already_there": existing_count or 0,
+            "left_out": left_count or 0,
             "open": still or 0,
         }
-        for kind, planned, made, there, left, still in rows
+        for kind, planned_count, made_count, existing_count, left_count, still in rows
     ]
 
 
 def _left_out(folder: RunFolder) -> list[dict[str, object]]:
     counts: Counter[tuple[str, str]] = Counter()
     places: dict[tuple[str, str], list[dict[str, object]]] = {}
-    for one in outcomes(folder, "set_aside", "refused"):
-        at = (one.code or "", one.state)
+    for outcome in outcomes(folder, "set_aside", "refused"):
+        at = (outcome.code or "", outcome.state)
         counts[at] += 1
         if counts[at] <= MOST_PLACES:
-            kept = {name: one.data.get(name) for name in ("why", "description", "type", "field", "line", "what")}
-            places.setdefault(at, []).append({"key": one.key, **kept})
+            details = {name: outcome.data.get(name) for name in ("why", "description", "type", "field", "line", "what")}
+            places.setdefault(at, []).append({"key": outcome.key, **details})
     return [
         {"code": code, "state": state, "count": counts[code, state], "places": places[code, state]}
         for code, state in sorted(counts)
@@ -118,28 +118,28 @@ def _left_out(folder: RunFolder) -> list[dict[str, object]]:
 def _findings(journal: Journal) -> list[dict[str, object]]:
     """What is wrong in the archive, as far as the run has met it: still open, or accepted by name."""
     return [
-        {"kind": one.kind, "key": one.key, "state": state, **one.data}
+        {"kind": finding.kind, "key": finding.key, "state": state, **finding.data}
         for state, states in (("open", ("open", "asked")), ("accepted", ("accepted",)))
-        for one in journal.findings(*states)
+        for finding in journal.findings(*states)
     ]
 
 
 def _count_open(found_wrong: list[dict[str, object]]) -> int:
-    return sum(one["state"] == "open" for one in found_wrong)
+    return sum(finding["state"] == "open" for finding in found_wrong)
 
 
 def _story(db: sqlite3.Connection) -> list[dict[str, object]]:
     """Each time the run was worked on: when, by whom, with what end."""
-    found: list[dict[str, object]] = []
+    entries: list[dict[str, object]] = []
     rows = db.execute("SELECT at, name, data FROM run.event WHERE name LIKE 'ingest_%' ORDER BY n")
     for at, name, data in rows:
-        told = orjson.loads(data)
+        values = orjson.loads(data)
         if name == "ingest_began":
-            found.append({"began": iso(at), "ended": None, "exit": None, **_known(told)})
-        elif found:
-            found[-1] |= {"ended": iso(at), "exit": told.get("exit"), "state": told.get("state")}
-    return found
+            entries.append({"began": iso(at), "ended": None, "exit": None, **_story_values(values)})
+        elif entries:
+            entries[-1] |= {"ended": iso(at), "exit": values.get("exit"), "state": values.get("state")}
+    return entries
 
 
-def _known(told: dict[str, object]) -> dict[str, object]:
-    return {name: told.get(name) for name in ("archive", "account", "user", "machine", "noarkit", "state")}
+def _story_values(values: dict[str, object]) -> dict[str, object]:
+    return {name: values.get(name) for name in ("archive", "account", "user", "machine", "noarkit", "state")}

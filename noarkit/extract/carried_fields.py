@@ -1,4 +1,4 @@
-"""What the form has no element for: found object by object, and carried in business-specific metadata."""
+"""Values that the form has no element for: found object by object, and carried in business-specific metadata."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def lost_fields(thing: Thing) -> list[tuple[str, str]]:
     return [*beyond.lost_fields(kind, fields), *beyond.lost_metadata(kind, fields)]
 
 
-class Carried:
-    """Writes what the form has no element for, of units and of what belongs to them. Names of codes as in the form."""
+class CarriedFields:
+    """Writes values without an element of the form, of units and of their parts, as business-specific metadata."""
 
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
@@ -28,19 +28,19 @@ class Carried:
         thing = content["o"]
         if not mapping().may_carry(thing["t"]):
             return "", 0
-        found = list(self._objects(content))
-        return beyond.whole_xml(text for text, _ in found), sum(count for _, count in found)
+        texts = list(self._objects(content))
+        return beyond.whole_xml(text for text, _ in texts), sum(count for _, count in texts)
 
     def _objects(self, content: Content) -> Iterator[tuple[str, int]]:
         yield from self._object(content["o"])
-        told = list(self._parts(content, ()))
+        part_texts = list(self._parts(content, ()))
         for document in content.get("d", ()):
             concerns = _concerns(document["o"])
-            told += self._object(document["o"], concerns)
-            told += self._parts(document, concerns)
+            part_texts += self._object(document["o"], concerns)
+            part_texts += self._parts(document, concerns)
             for version in document.get("v", ()):
-                told += self._object(version["o"], _concerns(version["o"]))
-        yield from sorted(told)
+                part_texts += self._object(version["o"], _concerns(version["o"]))
+        yield from sorted(part_texts)
 
     def _parts(self, content: Content, concerns: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, int]]:
         owner = content["o"]["f"].get("uuid")
@@ -48,20 +48,20 @@ class Carried:
             kind, fields = part["t"], part["f"]
             if mapping().may_carry(kind) or beyond.repeats_system_id(kind, fields, owner):
                 continue  # the one tells it itself, the other is told already
-            yield from self._object(part, self._named(part) if kind in beyond.NAMED else concerns)
+            yield from self._object(part, self._role_and_name(part) if kind in beyond.NAMED else concerns)
 
     def _object(self, thing: Thing, concerns: tuple[tuple[str, str], ...] = ()) -> Iterator[tuple[str, int]]:
         kind, fields = thing["t"], thing["f"]
-        told = [(name, self._text(name, value)) for name, value in beyond.lost_fields(kind, fields)]
-        count = len(told)
+        values = [(name, self._text(name, value)) for name, value in beyond.lost_fields(kind, fields)]
+        count = len(values)
         metadata = sum(1 for _ in beyond.lost_metadata(kind, fields)) if BUSINESS_METADATA in fields else 0
         if metadata:
-            told.append((BUSINESS_METADATA, "\n" + vsm.groups_xml(fields[BUSINESS_METADATA], left_out=GROUP)))
-            told.sort()
-        if told:
-            yield beyond.object_xml(kind, (*concerns, *told)), count + metadata
+            values.append((BUSINESS_METADATA, "\n" + vsm.groups_xml(fields[BUSINESS_METADATA], left_out=GROUP)))
+            values.sort()
+        if values:
+            yield beyond.object_xml(kind, (*concerns, *values)), count + metadata
 
-    def _named(self, thing: Thing) -> tuple[tuple[str, str], ...]:
+    def _role_and_name(self, thing: Thing) -> tuple[tuple[str, str], ...]:
         name, role = beyond.NAMED[thing["t"]]
         fields = thing["f"]
         return (

@@ -1,4 +1,4 @@
-"""Known content under new keys: what a plan holds and an earlier run archived under other names.
+"""Finds renamed content: content of a plan that an earlier run archived under other keys.
 
 Only checksums can tell, so the plan must have been made with hashes. Nothing is changed by it: a new key stays new.
 """
@@ -19,7 +19,7 @@ GROUP BY r.n ORDER BY r.n
 """
 
 
-def reappeared(folder: RunFolder, since: RunFolder) -> Iterator[tuple[str, str]]:
+def find_renamed_content(folder: RunFolder, since: RunFolder) -> Iterator[tuple[str, str]]:
     """The new key and the one it was archived under, for every record whose content is known, in order."""
     if not since.journal.exists():
         return

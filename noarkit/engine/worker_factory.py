@@ -1,4 +1,4 @@
-"""The tools of a worker on this machine, made anew in the process that uses them."""
+"""Makes the resources of a worker on this machine, in the process that uses them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from noarkit.archive.dryrun import DryRun
+from noarkit.archive.dryrun import DryRunArchive
 from noarkit.archive.http import connect
 from noarkit.archive.port import Archive
-from noarkit.archive.retry import Policy, Retrying
+from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.events import Listener, nobody
 from noarkit.graph.store import GraphStore
 from noarkit.load.contents import Gate, OpenContent, no_gate
-from noarkit.load.governor import Governed, Rate
-from noarkit.load.work import Bench
+from noarkit.load.governor import GovernedArchive, Rate
+from noarkit.load.work import WorkerContext
 
 
 @dataclass(frozen=True, slots=True)
-class LocalWorkshop:
+class LocalWorkerFactory:
     """Opens the archive, the plan and the source once for a worker's life. `rate` is this worker's share."""
 
     graph: Path
@@ -29,26 +29,26 @@ class LocalWorkshop:
     gate: Gate = no_gate
     rate: Rate = field(default_factory=Rate)
     dry_run: bool = False
-    policy: Policy = field(default_factory=Policy)
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
 
     @contextmanager
-    def __call__(self) -> Iterator[Bench]:
+    def __call__(self) -> Iterator[WorkerContext]:
         # a worker asks what became of a transaction before it sends it again
         policy = replace(self.policy, resends=False)
-        archive = opened(self.settings, self.rate, dry_run=self.dry_run, policy=policy)
+        archive = connect_archive(self.settings, self.rate, dry_run=self.dry_run, policy=policy)
         with closing(archive), closing(GraphStore.open(self.graph)) as graph:
-            yield Bench(archive, graph, self.open_content, self.gate)
+            yield WorkerContext(archive, graph, self.open_content, self.gate)
 
 
-def opened(
+def connect_archive(
     settings: ArchiveSettings,
     rate: Rate | None = None,
     *,
     dry_run: bool = False,
-    policy: Policy | None = None,
-    tell: Listener = nobody,
+    policy: RetryPolicy | None = None,
+    emit: Listener = nobody,
     heard_date: Callable[[float], None] | None = None,
 ) -> Archive:
-    """A session with all that wraps one: patience, pace, and nothing changed where the run is only rehearsed."""
-    archive = Retrying(Governed(connect(settings, heard_date), rate or Rate()), policy, tell=tell)
-    return DryRun(archive) if dry_run else archive
+    """Connects to an archive, wrapped with retries and rate limits, and with a dry run where nothing may be changed."""
+    archive = RetryingArchive(GovernedArchive(connect(settings, heard_date), rate or Rate()), policy, emit=emit)
+    return DryRunArchive(archive) if dry_run else archive

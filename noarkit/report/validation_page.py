@@ -1,4 +1,4 @@
-"""What a validation found, as the facts of one page, as JSON, and as rows for a table calculator."""
+"""The report of a validation, as the facts of one page, as JSON, and as rows of CSV."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _MOST_BARS = 12
 
 def write_validation(report: Report, path: Path, kind: ReportFormat, lang: str) -> None:
     """Writes the report of a validation to `path`, whole or not at all."""
-    told = texts(lang)
+    texts_ = texts(lang)
     if kind == "csv":
-        head = [told.say(f"validation.{name}") for name in ("code", "level", "file", "line", "unit", "what")]
-        write_csv(path, head, _rows(report, told))
+        head = [texts_.say(f"validation.{name}") for name in ("code", "level", "file", "line", "unit", "what")]
+        write_csv(path, head, _rows(report, texts_))
         return
     if kind == "html":
-        text = render("validation.html", lang, validation_facts(report, told))
+        text = render("validation.html", lang, validation_facts(report, texts_))
     else:
-        text = json.dumps(validation_facts(report, told), ensure_ascii=False, indent=1) + "\n"
+        text = json.dumps(validation_facts(report, texts_), ensure_ascii=False, indent=1) + "\n"
     atomic.write_text(path, text, mode=0o600)
 
 
-def validation_facts(report: Report, told: Texts) -> dict[str, object]:
+def validation_facts(report: Report, texts_: Texts) -> dict[str, object]:
     """All that the page shows, as plain JSON values, with every place that was kept."""
-    broken = {outcome.rule.code: outcome for outcome in report.outcomes}
+    broken_rules = {outcome.rule.code: outcome for outcome in report.outcomes}
     return {
         "report": "validation",
         "version": VALIDATION_VERSION,
@@ -57,37 +57,37 @@ def validation_facts(report: Report, told: Texts) -> dict[str, object]:
                 "level": rule.level,
                 "area": rule.area,
                 "cites": list(rule.cites),
-                "title": told.text("rules", rule.code, "title"),
-                "count": broken[rule.code].count if rule.code in broken else 0,
+                "title": texts_.text("rules", rule.code, "title"),
+                "count": broken_rules[rule.code].count if rule.code in broken_rules else 0,
             }
             for rule in report.rules
             if rule.level != "info"
         ],
-        "findings": [_finding(outcome, told) for outcome in report.outcomes],
-        "counts": [_count(count, told) for count in report.counts],
+        "findings": [_finding_facts(outcome, texts_) for outcome in report.outcomes],
+        "counts": [_count(count, texts_) for count in report.counts],
         "shown": MOST_PLACES,
     }
 
 
-def told_place(code: str, place: Place, told: Texts) -> str:
+def told_place(code: str, place: Place, texts_: Texts) -> str:
     """What is wrong at one place, in a sentence."""
-    return told.fill(told.forms("rules", code, "told"), place.data)
+    return texts_.fill(texts_.forms("rules", code, "told"), place.data)
 
 
-def _finding(outcome: Outcome, told: Texts) -> dict[str, object]:
+def _finding_facts(outcome: Outcome, texts_: Texts) -> dict[str, object]:
     rule = outcome.rule
     return {
         "code": rule.code,
         "level": rule.level,
         "cites": list(rule.cites),
-        "title": told.text("rules", rule.code, "title"),
+        "title": texts_.text("rules", rule.code, "title"),
         "count": outcome.count,
         "places": [
             {
                 "file": place.file,
                 "line": place.line,
                 "system_id": place.system_id,
-                "told": told_place(rule.code, place, told),
+                "told": told_place(rule.code, place, texts_),
                 "data": dict(place.data),
             }
             for place in outcome.places
@@ -95,7 +95,7 @@ def _finding(outcome: Outcome, told: Texts) -> dict[str, object]:
     }
 
 
-def _count(count: Count, told: Texts) -> dict[str, object]:
+def _count(count: Count, texts_: Texts) -> dict[str, object]:
     code = count.rule.code
     rows = [{"labels": list(labels), "count": number} for labels, number in count.rows]
     labelled = [(" · ".join(word for word in labels if word) or "–", number) for labels, number in count.rows]
@@ -105,7 +105,7 @@ def _count(count: Count, told: Texts) -> dict[str, object]:
     return {
         "code": code,
         "cites": list(count.rule.cites),
-        "title": told.text("rules", code, "title"),
+        "title": texts_.text("rules", code, "title"),
         "total": count.total,
         "rest": count.rest,
         "rows": rows,
@@ -114,10 +114,10 @@ def _count(count: Count, told: Texts) -> dict[str, object]:
     }
 
 
-def _rows(report: Report, told: Texts) -> Iterator[tuple[str, ...]]:
+def _rows(report: Report, texts_: Texts) -> Iterator[tuple[str, ...]]:
     for outcome in report.outcomes:
         code = outcome.rule.code
         for place in outcome.places:
             line = "" if place.line is None else str(place.line)
-            sentence = told_place(code, place, told)
-            yield code, told.say(f"level.{outcome.rule.level}"), place.file, line, place.system_id or "", sentence
+            sentence = told_place(code, place, texts_)
+            yield code, texts_.say(f"level.{outcome.rule.level}"), place.file, line, place.system_id or "", sentence

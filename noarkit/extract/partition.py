@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import cycle
 
 from noarkit.extract.bundles import Bundles
-from noarkit.extract.hands import Hand
 from noarkit.extract.output import Hashed
 from noarkit.extract.store import Key
+from noarkit.extract.workers import Worker
 from noarkit.packages.noark5.write import Closing
 
-_AHEAD = 3
+_PREFETCH = 3
 _TEXTS = 16
 _Bound = tuple[str, str]
 
@@ -47,22 +47,22 @@ Portion = Folders | Records
 
 def folder_portions(bundles: Bundles, place: Key, size: int) -> Iterator[tuple[Key, ...] | Key]:
     """The folders of a place in their order: small ones by the portion, a large one alone."""
-    held: list[Key] = []
+    small_folders: list[Key] = []
     weight = 0
     for (folder,) in bundles.db.execute(
         "SELECT id FROM unit WHERE parent = ? AND kind = 'M' ORDER BY sort, uuid", (place,)
     ):
-        own = _weight(bundles, folder, size)
-        if held and weight + own > size:
-            yield tuple(held)
-            held, weight = [], 0
-        if own > size:
+        own_weight = _weight(bundles, folder, size)
+        if small_folders and weight + own_weight > size:
+            yield tuple(small_folders)
+            small_folders, weight = [], 0
+        if own_weight > size:
             yield folder
         else:
-            held.append(folder)
-            weight += own
-    if held:
-        yield tuple(held)
+            small_folders.append(folder)
+            weight += own_weight
+    if small_folders:
+        yield tuple(small_folders)
 
 
 def _weight(bundles: Bundles, folder: Key, most: int) -> int:
@@ -76,7 +76,7 @@ def _weight(bundles: Bundles, folder: Key, most: int) -> int:
 
 
 def record_bounds(bundles: Bundles, place: Key, size: int) -> Iterator[tuple[_Bound | None, _Bound, int]]:
-    """The records of a place in their order, cut into portions: after what each begins, what it ends with, how many."""
+    """Cuts the records of a place into portions: the bound before each, its last record, its number of records."""
     after: _Bound | None = None
     last: _Bound = ("", "")
     count = 0
@@ -95,13 +95,13 @@ def record_bounds(bundles: Bundles, place: Key, size: int) -> Iterator[tuple[_Bo
 class Outlet:
     """Text and portions into one file, in the order in which they are given. `pause` is called now and then."""
 
-    def __init__(self, out: Hashed, hands: Sequence[Hand], pause: Callable[[], None]) -> None:
-        self.hands = hands
+    def __init__(self, out: Hashed, workers: Sequence[Worker], pause: Callable[[], None]) -> None:
+        self.hands = workers
         self.pause = pause
         self._out = out
-        self._next = cycle(hands)
-        self._most = _AHEAD * len(hands)
-        self._coming: deque[bytes | Hand] = deque()
+        self._next = cycle(workers)
+        self._most = _PREFETCH * len(workers)
+        self._coming: deque[bytes | Worker] = deque()
         self._ordered = 0
 
     def write(self, text: bytes) -> None:
@@ -116,9 +116,9 @@ class Outlet:
 
     def give(self, portion: Portion) -> None:
         """A portion, which another process writes."""
-        hand = next(self._next)
-        hand.order(portion)
-        self._coming.append(hand)
+        worker = next(self._next)
+        worker.order(portion)
+        self._coming.append(worker)
         self._ordered += 1
         while self._ordered > self._most:
             self._take()

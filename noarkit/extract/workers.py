@@ -19,7 +19,7 @@ from noarkit.errors import RunFault
 from noarkit.packages.noark5.apart import be_a_child
 from noarkit.safe.children import may_fork
 
-WIDEST = 4
+MOST_WORKERS = 4
 _PATIENCE_S = 0.5
 _END: tuple[str, object] = ("end", None)
 
@@ -27,7 +27,7 @@ _END: tuple[str, object] = ("end", None)
 class Work(Protocol):
     """What a child does: each order gives some pieces; all are pickled on their way."""
 
-    def act(self, order: object, tell: Callable[[object], None]) -> None:
+    def act(self, order: object, emit_piece: Callable[[object], None]) -> None:
         """Carries an order out, telling its pieces."""
         ...
 
@@ -36,23 +36,23 @@ class Work(Protocol):
         ...
 
 
-Making = Callable[[], Work]
+WorkFactory = Callable[[], Work]
 """Makes the work in the child; it is pickled on its way there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
-    """One child. Orders may be given ahead; the pieces of each come in the order of the orders."""
+class Worker:
+    """One child process. Orders may be given before earlier ones are done; pieces come in the order of the orders."""
 
     process: BaseProcess
     _pipe: Connection
 
-    def begin(self, making: Making) -> None:
-        """Gives it a work."""
-        self._send(making)
+    def begin(self, factory: WorkFactory) -> None:
+        """Starts a work in the child."""
+        self._send(factory)
 
     def order(self, order: object) -> None:
-        """Gives it an order, without waiting for it."""
+        """Sends an order to the child without waiting for its pieces."""
         self._send((order,))
 
     def pieces(self, pause: Callable[[], None]) -> Iterator[object]:
@@ -62,19 +62,19 @@ class Hand:
             try:
                 while not self._pipe.poll(_PATIENCE_S):
                     pause()
-                name, told = self._pipe.recv()
+                name, piece = self._pipe.recv()
             except (EOFError, OSError) as error:
-                raise self._gone() from error
-            if name == "fault" and isinstance(told, BaseException):
-                raise told
+                raise self._worker_lost() from error
+            if name == "fault" and isinstance(piece, BaseException):
+                raise piece
             if name == "end":
                 return
-            yield told
+            yield piece
 
-    def only(self, pause: Callable[[], None]) -> object:
-        """The one piece of the oldest order."""
-        (told,) = self.pieces(pause)
-        return told
+    def only_piece(self, pause: Callable[[], None]) -> object:
+        """The only piece of the oldest order."""
+        (piece,) = self.pieces(pause)
+        return piece
 
     def finish(self) -> None:
         """The work is done; it may be given another."""
@@ -90,9 +90,9 @@ class Hand:
         try:
             self._pipe.send(message)
         except OSError as error:
-            raise self._gone() from error
+            raise self._worker_lost() from error
 
-    def _gone(self) -> RunFault:
+    def _worker_lost(self) -> RunFault:
         return RunFault(where=f"process {self.process.pid}", why="lost-worker")
 
 
@@ -100,56 +100,56 @@ def default_count() -> int:
     """One for each processor this process may use, some at most, and two that end sooner; none for one processor, or
     beside threads of others."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 0 if processors < 2 or not may_fork() else min(processors, WIDEST) + 2
+    return 0 if processors < 2 or not may_fork() else min(processors, MOST_WORKERS) + 2
 
 
 @dataclass(frozen=True, slots=True)
-class Team:
-    """How many children there are, how many records are a portion, and how many units are worth the children."""
+class PoolSize:
+    """How many workers there are, how many records a portion has, and from how many units on workers are used."""
 
     count: int = field(default_factory=default_count)
-    portion: int = 500
-    worth: int = 2_000
+    portion_records: int = 500
+    least_units: int = 2_000
 
 
-class Hands:
-    """The children of a team, from the start to the end of an extract; none where the system has no fork."""
+class WorkerPool:
+    """The workers of an extract, from its start to its end; none where the system has no fork."""
 
-    def __init__(self, team: Team) -> None:
-        self.team = team
-        self.all: list[Hand] = []
+    def __init__(self, size: PoolSize) -> None:
+        self.size = size
+        self.all: list[Worker] = []
         if not sys.platform.startswith("linux"):
             return
         context = multiprocessing.get_context("fork")
-        for _ in range(team.count):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_live, args=(theirs, os.getpid()), daemon=True)
+        for _ in range(size.count):
+            parent_pipe, child_pipe = context.Pipe()
+            process = context.Process(target=_run_worker, args=(child_pipe, os.getpid()), daemon=True)
             process.start()
-            theirs.close()
-            self.all.append(Hand(process, ours))
+            child_pipe.close()
+            self.all.append(Worker(process, parent_pipe))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for hand in self.all:
-            hand.kill()
+        for worker in self.all:
+            worker.kill()
 
 
-def _live(pipe: Connection, parent: int) -> None:
-    """A child's life: works in, pieces out, until the pipe ends."""
+def _run_worker(pipe: Connection, parent: int) -> None:
+    """Runs in the child: takes works and orders, sends pieces, until the pipe ends."""
     be_a_child(parent, pipe.fileno())
     try:
         while True:
-            making: Making = pipe.recv()
-            _carry_out(making, pipe)
+            factory: WorkFactory = pipe.recv()
+            _carry_out(factory, pipe)
     except (EOFError, OSError):
         os._exit(0)
 
 
-def _carry_out(making: Making, pipe: Connection) -> None:
+def _carry_out(factory: WorkFactory, pipe: Connection) -> None:
     try:
-        work = making()
+        work = factory()
         try:
             while (message := pipe.recv()) is not None:
                 work.act(message[0], lambda piece: pipe.send(("piece", piece)))

@@ -1,4 +1,4 @@
-"""The journeys of ingest, each from its first step to its last: scan, plan, ingest, close, verify.
+"""The functions of the public API for ingest: scan, plan, ingest, write back, close, verify.
 
 These are the functions of the public API, and the command line calls the same. They print nothing and never exit; what
 happens is told as events, what goes wrong is raised as a fault.
@@ -16,40 +16,39 @@ from zoneinfo import ZoneInfo
 
 from noarkit import airgap
 from noarkit.airgap import Trust
-from noarkit.archive.retry import Policy
-from noarkit.destination import Destination, destination, identity_there, reached
-from noarkit.engine import assembly, continuity
+from noarkit.archive.retry import RetryPolicy
+from noarkit.destination import Destination, destination, embedded_identity, open_target
+from noarkit.engine import assembly, watermarks
 from noarkit.engine.assembly import IngestResult, LoadOptions
-from noarkit.engine.limits import read_most_errors, read_until
+from noarkit.engine.limits import parse_error_limit, parse_until
 from noarkit.engine.listing import compare_listing
-from noarkit.engine.runlog import logged
-from noarkit.engine.workshop import opened
+from noarkit.engine.runlog import log_run
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, nobody
 from noarkit.graph.store import GraphStore
 from noarkit.load.close import Closed
 from noarkit.load.contents import no_gate
-from noarkit.load.coordinator import Stopping
+from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.gate import command_gate
 from noarkit.load.governor import Rate, read_rate
-from noarkit.load.numbers import placed
-from noarkit.load.plan import Plan, PlanResult, known_elements
-from noarkit.load.plan import plan as make_plan
-from noarkit.load.reappeared import reappeared
+from noarkit.load.numbers import archive_ids
+from noarkit.load.plan import PlanResult, PlanSpec, known_elements, make_plan
 from noarkit.load.receipt import answers_for, write_receipt
-from noarkit.load.receiving import planned as planned_before
+from noarkit.load.receiving import read_plan_result as planned_before
+from noarkit.load.renamed_content import find_renamed_content
 from noarkit.load.verification import Depth, Depths, Verified
 from noarkit.load.verification import verify as verify_run
-from noarkit.origins import reopened, same_source, settled, source_at, source_of
+from noarkit.origins import check_same_source, prepare_source, reopen_source, source_at, source_of
 from noarkit.report import Context, write_certificate, write_plan_report, write_run_report
 from noarkit.report.lists import write_lists
 from noarkit.report.page import MOST_PLACES
 from noarkit.safe.toml import read_text
-from noarkit.site import Place as Place
-from noarkit.site import Site as Site
-from noarkit.site import read_settings as read_settings
-from noarkit.site import site as site
+from noarkit.settings import Place as Place
+from noarkit.settings import Settings as Settings
+from noarkit.settings import read_settings as read_settings
+from noarkit.settings import resolve_settings
 from noarkit.sources.connector import ConnectorSource, is_connection_name
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
@@ -60,7 +59,7 @@ from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
 
 # a file that cannot be fetched is a finding; an archive that is away is waited for as long as ever
-_FOR_ONE_FILE = Policy(patience_s=2.0)
+_FOR_ONE_FILE = RetryPolicy(patience_s=2.0)
 
 
 def scan(
@@ -69,14 +68,14 @@ def scan(
     source_kind: str | None = None,
     despite_damage: bool = False,
     encoding: str | None = None,
-    settings: Site | None = None,
+    settings: Settings | None = None,
     tell: Listener = nobody,
 ) -> ScanReport:
     """Reads a source and counts what it holds. Changes nothing. `source_kind` says what a path is to be read as,
     whatever it looks like (`files`, or a form of package). A bag or SIARD archive whose checksums of itself do not hold
     is refused, unless `despite_damage` counts what is there. Names in an archive file that are no UTF-8 are read in
     `encoding`. Raises `SourceGone`, `UsageFault`, `PackageFault`."""
-    with released(source_at(source, settings, kind=source_kind, tell=tell, encoding=encoding)) as place:
+    with released(source_at(source, settings, kind=source_kind, emit=tell, encoding=encoding)) as place:
         return scan_source(taken(place, despite_damage=despite_damage), tell)
 
 
@@ -98,7 +97,7 @@ def plan(
     pack: Place | None = None,
     seal_key: Place | None = None,
     trust_key: Trust = None,
-    settings: Site | None = None,
+    settings: Settings | None = None,
     tell: Listener = nobody,
 ) -> PlanResult:
     """Reads, maps, checks and cuts; freezes the plan in the folder `run`, with plan.html beside it. Sends nothing.
@@ -121,29 +120,29 @@ def plan(
     Raises `PlanFault` for a recipe or plan that cannot work, `LossNotAccepted`, `SourceGone`, `UsageFault` where a
     plan stands already.
     """
-    here = site(archive, settings)
+    resolved = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     if trust_key is not None or airgap.is_bundle(source):
-        return airgap.received(source, folder, trust_key, here, tell)
+        return airgap.receive(source, folder, trust_key, resolved, tell)
     accepted = known_elements(accept_loss)
-    wish = _Wish(recipe, hash_contents, since, strict, archive, accepted, take_incomplete)
-    wish = replace(wish, source_kind=source_kind, carry=carry, despite_damage=despite_damage, encoding=encoding)
+    options = _PlanOptions(recipe, hash_contents, since, strict, archive, accepted, take_incomplete)
+    options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage, encoding=encoding)
     if pack is None:
-        return _plan(source, folder, wish, here, tell)
-    signer = airgap.signer(here, seal_key)
+        return _plan(source, folder, options, resolved, tell)
+    signer = airgap.signer(resolved, seal_key)
     if (folder.path / "plan.json").exists():
         if isinstance(source, str | Path) and Path(source) != folder.path:
-            same_source(folder, source)
-        planned = planned_before(folder)
+            check_same_source(folder, source)
+        earlier_plan = planned_before(folder)
     else:
-        planned = _plan(source, folder, wish, here, tell)
-    given = None if isinstance(source, str | Path) else source
-    again = partial(reopened, folder, here, given)
-    return airgap.pack(planned, again, Path(pack), signer, strict=strict, here=here, tell=tell)
+        earlier_plan = _plan(source, folder, options, resolved, tell)
+    given_source = None if isinstance(source, str | Path) else source
+    again = partial(reopen_source, folder, resolved, given_source)
+    return airgap.pack(earlier_plan, again, Path(pack), signer, strict=strict, settings=resolved, emit=tell)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _PlanOptions:
     """How a plan is to be made."""
 
     recipe: Place | Recipe | None
@@ -159,41 +158,45 @@ class _Wish:
     encoding: str | None = None
 
 
-def _plan(source: Place | Source, folder: RunFolder, wish: _Wish, here: Site, tell: Listener) -> PlanResult:
-    where = destination(here.config, here.environment)
-    found = source_at(source, here, where.name, wish.source_kind, tell, encoding=wish.encoding)
-    place = continuity.of_that_archive(found, partial(identity_there, where, tell), tell)
-    settled(place, folder.path)
-    tell(Event("target", {"archive": where.name}))
-    codes = _codes(where, tell, must=wish.archive is not None, may=here.config.archive.url is not None)
-    what = replace(
-        _what(wish, place, codes),
-        hash_contents=wish.hash_contents,
-        strict=wish.strict,
-        accept_loss=wish.accept_loss,
-        accepted_by="{user}@{machine}".format_map(assembly.who()),
-        since=RunFolder(Path(wish.since)) if wish.since is not None else None,
+def _plan(
+    source: Place | Source, folder: RunFolder, options: _PlanOptions, settings: Settings, emit: Listener
+) -> PlanResult:
+    archive_place = destination(settings.config, settings.environment)
+    own_source = source_at(source, settings, archive_place.name, options.source_kind, emit, encoding=options.encoding)
+    place = watermarks.for_archive(own_source, partial(embedded_identity, archive_place, emit), emit)
+    prepare_source(place, folder.path)
+    emit(Event("target", {"archive": archive_place.name}))
+    codes = _archive_codes(
+        archive_place, emit, must=options.archive is not None, may=settings.config.archive.url is not None
+    )
+    spec = replace(
+        _plan_spec(options, place, codes),
+        hash_contents=options.hash_contents,
+        strict=options.strict,
+        accept_loss=options.accept_loss,
+        accepted_by="{user}@{machine}".format_map(assembly.describe_caller()),
+        since=RunFolder(Path(options.since)) if options.since is not None else None,
         codes=codes,
     )
     _refuse_planned(folder)
-    with released(place), logged(folder.path, tell, here.now_s, "plan") as told:
-        with continuity.planning(place, folder, told) as noticed:
-            planned = make_plan(what, folder, told, here.now_s)
-        moved, moved_count = _moved(folder, what.since)
+    with released(place), log_run(folder.path, emit, settings.now_s, "plan") as emit_logged:
+        with watermarks.plan_with_watermarks(place, folder, emit_logged) as noticed:
+            result = make_plan(spec, folder, emit_logged, settings.now_s)
+        renamed, moved_count = _renamed_records(folder, spec.since)
         context = Context(
-            recipe=wish.recipe.name if isinstance(wish.recipe, Recipe) else str(wish.recipe or ""),
-            archive=where.name,
+            recipe=options.recipe.name if isinstance(options.recipe, Recipe) else str(options.recipe or ""),
+            archive=archive_place.name,
             asked=codes is not None,
-            hashed=wish.hash_contents,
-            since=str(wish.since or ""),
-            reappeared=moved,
+            hashed=options.hash_contents,
+            since=str(options.since or ""),
+            reappeared=renamed,
             reappeared_count=moved_count,
             hints=noticed.hints,
-            drift=tuple((one.stream, one.field, one.kind) for one in noticed.changes),
+            drift=tuple((change.stream, change.field, change.kind) for change in noticed.changes),
         )
-        write_plan_report(folder, here.config.lang, context)
-        write_lists(folder, here.config.lang)
-    return planned
+        write_plan_report(folder, settings.config.lang, context)
+        write_lists(folder, settings.config.lang)
+    return result
 
 
 def ingest(
@@ -210,8 +213,8 @@ def ingest(
     workers: int | None = None,
     check_command: str | None = None,
     todays_dates: bool = False,
-    settings: Site | None = None,
-    stopping: Stopping | None = None,
+    settings: Settings | None = None,
+    stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> IngestResult:
     """Loads the plan in the folder `run` into an archive, and closes what it made. The same call again goes on.
@@ -222,75 +225,79 @@ def ingest(
     bundle, it is proven first (one of `trust_key` must have sealed it), and `output` becomes its run.
     Raises `SealBroken`, `RunLocked`, `PlanChanged`, `OtherArchive`, `SourceGone`, and faults of the archive.
     """
-    here = site(archive, settings)
-    folder = airgap.run_of(run, output, trust_key, here, tell)
-    read = reopened(folder, here, source)
+    resolved = resolve_settings(archive, settings)
+    folder = airgap.open_run(run, output, trust_key, resolved, tell)
+    read = reopen_source(folder, resolved, source)
     options = LoadOptions(
-        until=read_until(until, datetime.fromtimestamp(here.now_s(), UTC), _zone(folder)) if until else None,
+        until=parse_until(until, datetime.fromtimestamp(resolved.now_s(), UTC), _zone(folder)) if until else None,
         rate=read_rate(max_rate) if max_rate else Rate(),
-        most_errors=read_most_errors(max_errors) if max_errors else None,
+        error_limit=parse_error_limit(max_errors) if max_errors else None,
         dry_run=dry_run,
         workers=workers,
         gate=command_gate(check_command) if check_command else no_gate,
         todays_dates=todays_dates,
     )
-    where = destination(here.config, here.environment, assembly.remembered_archive(folder))
+    archive_place = destination(resolved.config, resolved.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
         stack.enter_context(released(read))
-        told = stack.enter_context(logged(folder.path, tell, here.now_s, "ingest"))
-        way = stack.enter_context(reached(where, rehearse=dry_run))
-        told(Event("target", {"archive": way.name, "account": way.account}))
-        continuity.judge(folder, way, told)
+        emit_logged = stack.enter_context(log_run(folder.path, tell, resolved.now_s, "ingest"))
+        target = stack.enter_context(open_target(archive_place, rehearse=dry_run))
+        emit_logged(Event("target", {"archive": target.name, "account": target.account}))
+        watermarks.check_archive(folder, target, emit_logged)
         try:
             result = assembly.ingest_run(
                 folder,
                 read,
-                way,
+                target,
                 options,
-                stopping=Stopping() if stopping is None else stopping,
-                tell=told,
-                now_s=here.now_s,
+                stop_request=StopRequest() if stopping is None else stopping,
+                emit=emit_logged,
+                now_s=resolved.now_s,
             )
-            continuity.keep(read, result, here.now_s())
+            watermarks.keep_watermarks(read, result, resolved.now_s())
             return result
         finally:
             if not dry_run:
-                _report(folder, here.config.lang)
+                _report(folder, resolved.config.lang)
 
 
-def write_back(run: Place, field: str, *, settings: Site | None = None, tell: Listener = nobody) -> WriteBack:
+def write_back(run: Place, field: str, *, settings: Settings | None = None, tell: Listener = nobody) -> WriteBack:
     """Writes the archive's ids of a loaded run's case files into a field of the records they were made of.
 
     Undoes nothing where it fails; may be repeated. Raises `UsageFault` for a source that takes nothing from us.
     """
-    here = site(None, settings)
+    resolved = resolve_settings(None, settings)
     folder = RunFolder(Path(run))
-    source = reopened(folder, here)
+    source = reopen_source(folder, resolved)
     if not isinstance(source, ConnectorSource):
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
-    with released(source), logged(folder.path, tell, here.now_s, "write-back") as told:
-        return write_ids(source, folder.path, field, placed(folder, *CASE_FILES), told)
+    with released(source), log_run(folder.path, tell, resolved.now_s, "write-back") as emit_logged:
+        return write_ids(source, folder.path, field, archive_ids(folder, *CASE_FILES), emit_logged)
 
 
 def close(
     run: Place,
     *,
     archive: str | None = None,
-    settings: Site | None = None,
-    stopping: Stopping | None = None,
+    settings: Settings | None = None,
+    stopping: StopRequest | None = None,
     tell: Listener = nobody,
 ) -> Closed:
     """Finalises everything that a run made, documents first. Raises `OtherArchive`, `RunLocked`, archive faults."""
-    here = site(archive, settings)
+    resolved = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     folder.plan()
-    where = destination(here.config, here.environment, assembly.remembered_archive(folder))
-    with logged(folder.path, tell, here.now_s, "close") as told, reached(where) as way:
-        told(Event("target", {"archive": way.name, "account": way.account}))
+    archive_place = destination(resolved.config, resolved.environment, assembly.remembered_archive(folder))
+    with log_run(folder.path, tell, resolved.now_s, "close") as emit_logged, open_target(archive_place) as target:
+        emit_logged(Event("target", {"archive": target.name, "account": target.account}))
         closed = assembly.close_run(
-            folder, way, stopping=Stopping() if stopping is None else stopping, tell=told, now_s=here.now_s
+            folder,
+            target,
+            stop_request=StopRequest() if stopping is None else stopping,
+            emit=emit_logged,
+            now_s=resolved.now_s,
         )
-    _report(folder, here.config.lang)
+    _report(folder, resolved.config.lang)
     return closed
 
 
@@ -306,7 +313,7 @@ def verify(
     trust_key: Trust = None,
     receipt_out: Place | None = None,
     seal_key: Place | None = None,
-    settings: Site | None = None,
+    settings: Settings | None = None,
     tell: Listener = nobody,
 ) -> Verified:
     """Walks the source again, asks the archive, and compares, to a depth of `counts`, `ids`, `fields` (the default) or
@@ -318,61 +325,66 @@ def verify(
     no archive is asked.
     `source` as for `ingest`. Changes nothing. Raises `SealBroken`, `OtherArchive`, `SourceGone`, and archive faults.
     """
-    here = site(archive, settings)
+    resolved = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     if receipt is not None:
-        return _close_case(folder, receipt, trust_key, here, tell)
-    order = airgap.receipt_order(folder, receipt_out, seal_key, here) if receipt_out is not None else None
+        return _close_case(folder, receipt, trust_key, resolved, tell)
+    order = airgap.receipt_order(folder, receipt_out, seal_key, resolved) if receipt_out is not None else None
     depths = airgap.receipt_depths(depth, sample) if order is not None else Depths(depth or "fields", sample)
-    read = reopened(folder, here, source)
-    where = destination(here.config, here.environment, assembly.remembered_archive(folder))
+    read = reopen_source(folder, resolved, source)
+    archive_place = destination(resolved.config, resolved.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
         stack.enter_context(released(read))
-        told = stack.enter_context(logged(folder.path, tell, here.now_s, "verify"))
-        way = stack.enter_context(reached(where))
-        told(Event("target", {"archive": way.name, "account": way.account}))
-        assembly.contact(way, told)
-        asked = stack.enter_context(closing(opened(way.settings, tell=told)))
-        assembly.same_archive(folder, asked, way.name)
-        began_s = here.now_s()
-        with closing(opened(way.settings, policy=_FOR_ONE_FILE, tell=told)) as downloads:
-            result = verify_run(folder, read, asked, depths, told, downloads=downloads)
+        emit_logged = stack.enter_context(log_run(folder.path, tell, resolved.now_s, "verify"))
+        target = stack.enter_context(open_target(archive_place))
+        emit_logged(Event("target", {"archive": target.name, "account": target.account}))
+        assembly.check_reachable(target, emit_logged)
+        connection = stack.enter_context(closing(connect_archive(target.settings, emit=emit_logged)))
+        assembly.check_same_archive(folder, connection, target.name)
+        began_s = resolved.now_s()
+        with closing(connect_archive(target.settings, policy=_FOR_ONE_FILE, emit=emit_logged)) as downloads:
+            result = verify_run(folder, read, connection, depths, emit_logged, downloads=downloads)
         if whole:
-            compare_listing(folder, read, asked, result, told)
+            compare_listing(folder, read, connection, result, emit_logged)
         result.certificate = write_certificate(
             folder,
             result,
-            here.config.lang,
-            archive=way.name,
-            account=way.account,
+            resolved.config.lang,
+            archive=target.name,
+            account=target.account,
             sample=depths.sample,
             began_s=began_s,
-            ended_s=here.now_s(),
+            ended_s=resolved.now_s(),
         )
         if order is not None and answers_for(result):
-            wanted = replace(order, archive=way.name, account=way.account)
-            write_receipt(wanted, result, asked, now_s=here.now_s)
+            receipt_order_ = replace(order, archive=target.name, account=target.account)
+            write_receipt(receipt_order_, result, connection, now_s=resolved.now_s)
             result.receipt = order.target
         return result
 
 
-def _close_case(folder: RunFolder, receipt: Place, trust_key: Trust, here: Site, tell: Listener) -> Verified:
+def _close_case(folder: RunFolder, receipt: Place, trust_key: Trust, settings: Settings, emit: Listener) -> Verified:
     """The receipt that came back, held against the run; where it fits, a connection's next plan begins behind it."""
-    result = airgap.close_case(folder, receipt, trust_key, here, tell)
+    result = airgap.close_case(folder, receipt, trust_key, settings, emit)
     if result.good and is_connection_name(source_of(folder).where):
         with suppress(ConfigFault):  # a connection that is configured no more has no next plan
-            airgap.move_marks(folder, reopened(folder, here), here)
+            airgap.move_marks(folder, reopen_source(folder, settings), settings)
     return result
 
 
-def _codes(where: Destination, tell: Listener, *, must: bool, may: bool) -> dict[str, frozenset[str]] | None:
+def _archive_codes(
+    archive_place: Destination, emit: Listener, *, must: bool, may: bool
+) -> dict[str, frozenset[str]] | None:
     """The archive's code lists; None where there is none to ask, or none that must be asked and answers."""
     if not must and not may:
         return None
     try:
-        with reached(where, rehearse=True) as way, closing(opened(way.settings, tell=tell)) as asked:
-            assembly.contact(way, tell)
-            return assembly.code_lists(asked)
+        with (
+            open_target(archive_place, rehearse=True) as target,
+            closing(connect_archive(target.settings, emit=emit)) as connection,
+        ):
+            assembly.check_reachable(target, emit)
+            return assembly.code_lists(connection)
     except (ArchiveFault, ConfigFault):
         if must:
             raise
@@ -384,11 +396,11 @@ def _refuse_planned(folder: RunFolder) -> None:
         raise UsageFault(what="plan-exists", where=str(folder.path))
 
 
-def _moved(folder: RunFolder, since: RunFolder | None) -> tuple[tuple[tuple[str, str], ...], int]:
+def _renamed_records(folder: RunFolder, since: RunFolder | None) -> tuple[tuple[tuple[str, str], ...], int]:
     """The first records whose content is known under another key, and how many there are."""
     first: list[tuple[str, str]] = []
     count = 0
-    for pair in reappeared(folder, since) if since is not None else ():
+    for pair in find_renamed_content(folder, since) if since is not None else ():
         count += 1
         if count <= MOST_PLACES:
             first.append(pair)
@@ -402,48 +414,55 @@ def _report(folder: RunFolder, lang: str) -> None:
         write_lists(folder, lang)
 
 
-def _what(wish: _Wish, place: Source, codes: Mapping[str, frozenset[str]] | None) -> Plan:
+def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozenset[str]] | None) -> PlanSpec:
     """What is planned by default: a recipe maps records, but what an extract holds is fixed."""
     if isinstance(place, ExtractSource):
-        text, name = _recipe_text(wish.recipe, place)
-        terms = read_terms(text, name)
+        text, name = _recipe_text(options.recipe, place)
+        extract_options = read_terms(text, name)
         extract = ExtractSource(
             place.place,
-            terms.zone,
-            take_incomplete=wish.take_incomplete,
-            carry=wish.carry and terms.carry,
-            accepted=wish.accept_loss,
+            extract_options.zone,
+            take_incomplete=options.take_incomplete,
+            carry=options.carry and extract_options.carry,
+            accepted=options.accept_loss,
         )
-        return Plan(extract, extract.mapper(), text, terms.external_system, terms.zone, terms.close)
-    for option, wished in (("--take-incomplete", wish.take_incomplete), ("--no-carry", not wish.carry)):
+        return PlanSpec(
+            extract,
+            extract.mapper(),
+            text,
+            extract_options.external_system,
+            extract_options.zone,
+            extract_options.close,
+        )
+    for option, wished in (("--take-incomplete", options.take_incomplete), ("--no-carry", not options.carry)):
         if wished:
             raise UsageFault(what="only-of-an-extract", where=option)
-    place = taken(place, despite_damage=wish.despite_damage)
-    text, chosen = _recipe(wish.recipe, place, codes)
-    place = fitted(place, chosen.data.get("source"))
-    target = chosen.target
-    mapper = compile_recipe(chosen)
-    return Plan(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
+    place = taken(place, despite_damage=options.despite_damage)
+    text, recipe = _recipe(options.recipe, place, codes)
+    place = fitted(place, recipe.data.get("source"))
+    target = recipe.target
+    mapper = compile_recipe(recipe)
+    return PlanSpec(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
 
 
-def _recipe_text(given: Place | Recipe | None, source: Source) -> tuple[str, str]:
+def _recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str]:
     """The text of a recipe, and what it is called."""
-    if isinstance(given, Recipe):
-        return given.text, given.name
-    return (read_text(Path(given)), str(given)) if given is not None else (source.default_recipe(), "default recipe")
+    if isinstance(recipe, Recipe):
+        return recipe.text, recipe.name
+    return (read_text(Path(recipe)), str(recipe)) if recipe is not None else (source.default_recipe(), "default recipe")
 
 
 def _recipe(
-    given: Place | Recipe | None, source: Source, codes: Mapping[str, frozenset[str]] | None
+    recipe_or_path: Place | Recipe | None, source: Source, codes: Mapping[str, frozenset[str]] | None
 ) -> tuple[str, Recipe]:
     """The text of the recipe, and the recipe; the first fault that stops it is raised as a `PlanFault`."""
-    text, name = _recipe_text(given, source)
+    text, name = _recipe_text(recipe_or_path, source)
     recipe = read_recipe(text, name)
     wrong = [problem for problem in check(recipe, code_lists=codes) if not problem.warning]
     if wrong:
         first = wrong[0]
-        told = {key: value for key, value in first.data.items() if key not in ("where", "why", "line", "count")}
-        raise PlanFault(where=name, line=first.line, why=first.key, count=len(wrong), **told)
+        details = {key: value for key, value in first.data.items() if key not in ("where", "why", "line", "count")}
+        raise PlanFault(where=name, line=first.line, why=first.key, count=len(wrong), **details)
     if not fits(recipe, source.identity.kind):
         raise PlanFault(where=name, why="recipe-for-other-source")
     return text, recipe

@@ -17,13 +17,13 @@ from noarkit.archive import port
 from noarkit.archive.paging import objects
 from noarkit.archive.query import Condition, all_of, equals, select
 from noarkit.archive.values import Order, Parameter, SavedObject
-from noarkit.destination import destination, reached
+from noarkit.destination import destination, open_target
 from noarkit.engine import assembly
-from noarkit.engine.workshop import opened
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import UsageFault
 from noarkit.events import Event, Listener, nobody
-from noarkit.journeys import Place, Site, site
 from noarkit.load.lookup import objects_of_ids, owners_of_keys
+from noarkit.settings import Place, Settings, resolve_settings
 
 _BY_ID: tuple[tuple[str, Order], ...] = (("id", "asc"),)
 _FILE = "referanseDokumentfil"
@@ -36,8 +36,8 @@ class Archive:
     Entering raises `ConfigFault`, `SecretFault` and faults of the archive; so does every question.
     """
 
-    def __init__(self, where: str | None = None, *, settings: Site | None = None, tell: Listener = nobody) -> None:
-        self._settings = site(where, settings)
+    def __init__(self, where: str | None = None, *, settings: Settings | None = None, tell: Listener = nobody) -> None:
+        self._settings = resolve_settings(where, settings)
         self._tell = tell
         self._stack = ExitStack()
         self._asked: port.Archive | None = None
@@ -45,12 +45,12 @@ class Archive:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            way = stack.enter_context(reached(destination(self._settings.config, self._settings.environment)))
-            assembly.contact(way, self._tell)
-            self._asked = stack.enter_context(closing(opened(way.settings, tell=self._tell)))
+            target = stack.enter_context(open_target(destination(self._settings.config, self._settings.environment)))
+            assembly.check_reachable(target, self._tell)
+            self._asked = stack.enter_context(closing(connect_archive(target.settings, emit=self._tell)))
             self._stack = stack.pop_all()
-        self.name = way.name
-        self._tell(Event("target", {"archive": way.name, "account": way.account}))
+        self.name = target.name
+        self._tell(Event("target", {"archive": target.name, "account": target.account}))
         return self
 
     def __exit__(
@@ -62,19 +62,22 @@ class Archive:
     def find(self, type_name: str, condition: Condition | None = None, **fields: Parameter) -> Iterator[SavedObject]:
         """Every object of a type, the oldest first, that meets a condition of `noarkit.archive.query` and whose fields
         are as given. Raises `UsageFault` for types and fields that the standard does not have."""
-        asked = [
+        conditions = [
             *([condition] if condition is not None else []),
             *(equals(name, value) for name, value in fields.items()),
         ]
-        query = select(type_name, all_of(*asked) if asked else None, order=_BY_ID)
+        query = select(type_name, all_of(*conditions) if conditions else None, order=_BY_ID)
         return objects(self._port, query)
 
-    def holding(self, system: str, key: str) -> SavedObject | None:
+    def find_by_source_key(self, system: str, key: str) -> SavedObject | None:
         """What was made of a source record: `system` is the recipe's external_system, `key` the record's key."""
         owner = owners_of_keys(self._port, system, [key]).get(key)
         if owner is None or owner.link not in _FAMILIES:
             return None
         return next(objects_of_ids(self._port, _FAMILIES[owner.link], [owner.id]), None)
+
+    # the name of earlier releases, which programs may call
+    holding = find_by_source_key
 
     def download(self, version: SavedObject, target: Place) -> Path:
         """The file of a Dokumentversjon, whole or not at all, and with its checksum. Raises `ChecksumDiffers`."""
@@ -92,5 +95,5 @@ class Archive:
 
 def _checksum(version: SavedObject) -> str | None:
     """The sha256 that the archive keeps of a file, where it is one."""
-    found = version.fields.get("sjekksum")
-    return found.lower() if isinstance(found, str) and len(found) == 64 else None
+    checksum = version.fields.get("sjekksum")
+    return checksum.lower() if isinstance(checksum, str) and len(checksum) == 64 else None

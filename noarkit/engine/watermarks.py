@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from noarkit.connectors.drift import Change
-from noarkit.engine.assembly import IngestResult, Way
-from noarkit.engine.workshop import opened
+from noarkit.engine.assembly import ArchiveTarget, IngestResult
+from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import OtherArchive
 from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
@@ -24,7 +24,7 @@ from noarkit.sources.port import Source
 
 
 @dataclass(slots=True)
-class Noticed:
+class PlanningNotes:
     """What was noticed while a connection was planned: hints that waited, and fields that are others than last time."""
 
     hints: int = 0
@@ -32,20 +32,20 @@ class Noticed:
 
 
 @contextmanager
-def planning(source: Source, folder: RunFolder, tell: Listener) -> Iterator[Noticed]:
+def plan_with_watermarks(source: Source, folder: RunFolder, emit: Listener) -> Iterator[PlanningNotes]:
     """While the block plans a source, its run bears the marks that it will have earned; `changes` stand afterwards."""
-    noticed = Noticed()
+    noticed = PlanningNotes()
     if not isinstance(source, ConnectorSource):
         yield noticed
         return
-    noticed.hints = standing.tell_hints(source, tell)
+    noticed.hints = standing.tell_hints(source, emit)
     standing.propose(source, folder.path)  # a plan never stands without the archive that it counts on
     yield noticed
-    noticed.changes = standing.changed_fields(source, tell)
+    noticed.changes = standing.changed_fields(source, emit)
     standing.propose(source, folder.path)
 
 
-def of_that_archive(source: Source, identity: Callable[[], str | None], tell: Listener) -> Source:
+def for_archive(source: Source, identity: Callable[[], str | None], emit: Listener) -> Source:
     """The source, without marks that another archive earned which stood at the same place before: all is read then.
 
     `identity` tells which archive stands there: None where that cannot be asked, empty where none does. Marks that a
@@ -56,46 +56,48 @@ def of_that_archive(source: Source, identity: Callable[[], str | None], tell: Li
     marks = source.span.marks
     if marks is None or marks.is_delivered or not marks.archive:
         return source
-    found = identity()
-    if found is None or found == marks.archive:
+    archive_identity = identity()
+    if archive_identity is None or archive_identity == marks.archive:
         return source
-    tell(Event("remark", {"stream": "", "why": "other-archive"}))
+    emit(Event("remark", {"stream": "", "why": "other-archive"}))
     return replace(source, span=replace(source.span, marks=None))
 
 
-def judge(folder: RunFolder, way: Way, tell: Listener) -> None:
+def check_archive(folder: RunFolder, target: ArchiveTarget, emit: Listener) -> None:
     """Raises `OtherArchive` for a run that was planned from the marks of an archive that this is not."""
-    wanted = standing.counts_on(folder.path)
-    if wanted:
-        with closing(opened(way.settings, tell=tell)) as asked:
-            found = preflight.identity(asked) or way.name
-        if found != wanted:
-            raise OtherArchive(where=str(folder.path), expected=wanted, found=found)
+    expected_archive = standing.counts_on(folder.path)
+    if expected_archive:
+        with closing(connect_archive(target.settings, emit=emit)) as connection:
+            identity = preflight.find_identity(connection) or target.name
+        if identity != expected_archive:
+            raise OtherArchive(where=str(folder.path), expected=expected_archive, found=identity)
 
 
-def keep(source: Source, result: IngestResult, now_s: float) -> None:
+def keep_watermarks(source: Source, result: IngestResult, now_s: float) -> None:
     """Marks move on where nothing was left out while loading; a stream that could not be read whole keeps its own."""
     if not isinstance(source, ConnectorSource) or result.state != "done" or result.dry_run:
         return
     with closing(result.folder.open_journal()) as journal:
         identity = journal.meta("archive") or result.archive
-    left_out = _left_out(result.folder, result.numbers)
+    left_out = _streams_left_out(result.folder, result.numbers)
     if left_out is not None:
         standing.keep(source, result.folder.path, result.archive, identity, left_out, now_s=now_s)
 
 
-def delivered(source: Source, folder: RunFolder, archive: str, identity: str, numbers: Numbers, now_s: float) -> None:
+def keep_delivered_watermarks(
+    source: Source, folder: RunFolder, archive: str, identity: str, numbers: Numbers, now_s: float
+) -> None:
     """The same for what arrived elsewhere, in an archive that this side calls `archive`."""
-    left_out = _left_out(folder, numbers)
+    left_out = _streams_left_out(folder, numbers)
     if isinstance(source, ConnectorSource) and left_out is not None:
         standing.keep(source, folder.path, archive, identity, left_out, now_s=now_s, delivered=True)
 
 
-def _left_out(folder: RunFolder, numbers: Numbers) -> Collection[str] | None:
+def _streams_left_out(folder: RunFolder, numbers: Numbers) -> Collection[str] | None:
     """The streams of which something was left out while planning; None where something was left out besides."""
     with closing(GraphStore.open(folder.graph)) as graph:
-        told = graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
-        streams = [json.loads(data or "{}").get("stream") for (data,) in told]
+        rows = graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
+        streams = [json.loads(data or "{}").get("stream") for (data,) in rows]
     if numbers.set_aside + numbers.refused != len(streams) or not all(streams):
         return None
     return {str(stream) for stream in streams}
