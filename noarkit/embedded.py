@@ -220,7 +220,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 def _serve_for_parent(arguments: list[str]) -> int:
     """The child: serves until its parent lets go of the pipe, and says so on its output in one line of JSON."""
-    from noarkit.server.run import Address, Ready, serve
+    from noarkit.server.run import Address, ServingInfo, serve
 
     if _WITH_PARENT in arguments and sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -232,12 +232,12 @@ def _serve_for_parent(arguments: list[str]) -> int:
             pass
         stopping.set()
 
-    def ready(told: Ready) -> None:
+    def ready(told: ServingInfo) -> None:
         _say({"url": told.url, "token_url": told.token_url, "clients": str(told.clients)})
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
     try:
-        serve(Path(arguments[0]), Address(port=0), ready=ready, stopping=stopping)
+        serve(Path(arguments[0]), Address(port=0), ready=ready, stop_event=stopping)
     except NoarkitError as fault:
         return _say_why(fault)
     except (OSError, sqlite3.Error) as error:
