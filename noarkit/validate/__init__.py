@@ -35,31 +35,31 @@ def validate(
     require_existing(str(path))
     no_plain_source(str(path))
     try:
-        found = look(path, limits, tell=tell)
+        package_form = look(path, limits, tell=tell)
     except PermissionError as error:
         raise PackageFault(where=str(package), why="unreadable") from error
     except OSError as error:
         raise PackageFault(where=str(package), why="no-package", folder=str(package)) from error
-    if found.form == "bagit":
+    if package_form.form == "bagit":
         from noarkit.validate.bagit.run import validate_bag
 
-        return validate_bag(found.root, limits=limits, tell=tell)
-    if found.form == "eark" or (found.form == "plain" and _resembles_eark(path, limits)):
-        from noarkit.validate.eark.run import Wish as EarkWish
+        return validate_bag(package_form.root, limits=limits, emit=tell)
+    if package_form.form == "eark" or (package_form.form == "plain" and _resembles_eark(path, limits)):
+        from noarkit.validate.eark.run import EarkValidateOptions
         from noarkit.validate.eark.run import validate_eark
 
         now = datetime.combine(today, time.min, UTC) if today is not None else None
-        return validate_eark(path, EarkWish(schemas=schemas, limits=limits, listener=tell, now=now))
-    if found.form == "siard":
+        return validate_eark(path, EarkValidateOptions(schemas=schemas, limits=limits, listener=tell, now=now))
+    if package_form.form == "siard":
         from noarkit.validate.siard.run import validate_siard
 
-        return validate_siard(path, limits=limits, tell=tell)
-    if found.form == "dias":
+        return validate_siard(path, limits=limits, emit=tell)
+    if package_form.form == "dias":
         from noarkit.validate.dias.run import validate_dias
-        from noarkit.validate.noark5.run import Wish as NoarkWish
+        from noarkit.validate.noark5.run import Noark5ValidateOptions
 
-        return validate_dias(path, NoarkWish(schemas, None, _day(today), tell), limits=limits)
-    return _validate_extract(path, found, schemas, today, (limits, tell))
+        return validate_dias(path, Noark5ValidateOptions(schemas, None, _day(today), tell), limits=limits)
+    return _validate_extract(path, package_form, schemas, today, (limits, tell))
 
 
 def _resembles_eark(path: Path, limits: UnpackLimits) -> bool:
@@ -70,21 +70,21 @@ def _resembles_eark(path: Path, limits: UnpackLimits) -> bool:
 
 
 def _validate_extract(
-    path: Path, found: Found, schemas: Path | None, today: date | None, how: tuple[UnpackLimits, Listener]
+    path: Path, package_form: Found, schemas: Path | None, today: date | None, checking: tuple[UnpackLimits, Listener]
 ) -> Report:
     from noarkit.packages.holding.storage import open_storage
     from noarkit.validate.noark5.packed import validate_packed
-    from noarkit.validate.noark5.run import Wish, root_of, validate_extract
+    from noarkit.validate.noark5.run import Noark5ValidateOptions, root_of, validate_extract
 
-    limits, tell = how
-    wish = Wish(schemas, None, _day(today), tell)
-    if found.packed is not None and found.form == "noark5":
-        with closing(open_storage(path, limits, top=False, tell=tell)) as storage:
-            return validate_packed(storage, wish)
+    limits, emit = checking
+    options = Noark5ValidateOptions(schemas, None, _day(today), emit)
+    if package_form.packed is not None and package_form.form == "noark5":
+        with closing(open_storage(path, limits, top=False, tell=emit)) as storage:
+            return validate_packed(storage, options)
     root = root_of(path) if path.is_dir() else None
     if root is None:
         raise PackageFault(where=str(path), why="no-package", folder=str(path))
-    return validate_extract(root, wish)
+    return validate_extract(root, options)
 
 
 def _day(today: date | None) -> str:

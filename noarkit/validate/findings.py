@@ -62,7 +62,7 @@ class Count:
     rule: Rule
     rows: tuple[tuple[tuple[str, ...], int], ...]
     total: int
-    rest: int = 0
+    remaining: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +116,16 @@ class Tally:
     def add(self, code: str, file: str, at: tuple[int | None, str | None] = (None, None), **data: object) -> None:
         """One hit at an element of `file`, by its number, in the unit with that systemID."""
         if self.room(code):
-            self.take(Hit(code, file, at[0], None, at[1], shown(data)))
+            self.take(Hit(code, file, at[0], None, at[1], place_data(data)))
         else:
             self._counts[code] += 1
 
     def take(self, hit: Hit, times: int = 1) -> None:
         """One hit, or the first of several at the same place."""
         self._counts[hit.code] = self._counts.get(hit.code, 0) + times
-        kept = self._kept.setdefault(hit.code, [])
-        if len(kept) < KEPT:
-            kept.append(hit)
+        kept_hits = self._kept.setdefault(hit.code, [])
+        if len(kept_hits) < KEPT:
+            kept_hits.append(hit)
 
     def more(self, code: str, times: int) -> None:
         """Hits whose places nobody will see."""
@@ -137,7 +137,7 @@ class Tally:
 
     def hits(self) -> list[Hit]:
         """All that were kept."""
-        return [hit for kept in self._kept.values() for hit in kept]
+        return [hit for hits in self._kept.values() for hit in hits]
 
     def has(self, code: str) -> bool:
         """True where the rule was broken."""
@@ -145,8 +145,8 @@ class Tally:
 
     def drop(self, code: str, unwanted: Iterable[Hit]) -> None:
         """Takes back hits that another rule tells better."""
-        gone = [hit for hit in unwanted if hit in self._kept.get(code, ())]
-        for hit in gone:
+        removed = [hit for hit in unwanted if hit in self._kept.get(code, ())]
+        for hit in removed:
             self._kept[code].remove(hit)
             self._counts[code] -= 1
         if code in self._counts and self._counts[code] == 0:
@@ -160,7 +160,7 @@ class Tally:
         )
 
 
-def shown(data: Mapping[str, object]) -> dict[str, str]:
+def place_data(data: Mapping[str, object]) -> dict[str, str]:
     """Data of a place as it is kept: texts, none of them long."""
     return {name: str(value)[:_SHOWN] for name, value in data.items() if value is not None}
 

@@ -19,7 +19,7 @@ from noarkit.validate.findings import Report
 
 TOOL = "bagit-python"
 _UNSAFE = frozenset({"BAGIT-5.1-PATH", "BAGIT-2.1.2-ODD"})
-_ASK = """
+_SCRIPT = """
 import json, logging, sys, bagit
 logging.disable(logging.INFO)
 heard = []
@@ -44,10 +44,10 @@ class Opinion:
     `rules` are the ids of rules that it says are broken, where it speaks by ids."""
 
     tool: str
-    asked: bool
+    was_asked: bool
     valid: bool
     messages: tuple[str, ...]
-    known: tuple[str, ...] = ()
+    known_reasons: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
 
 
@@ -66,17 +66,17 @@ def second_opinion(
 
 
 def _ask(path: Path, processes: int) -> Opinion:
-    command = [sys.executable, "-c", _ASK, str(path), str(processes)]
-    done = subprocess.run(  # noqa: S603  # our interpreter and words
+    command = [sys.executable, "-c", _SCRIPT, str(path), str(processes)]
+    completed = subprocess.run(  # noqa: S603  # our interpreter and words
         command, capture_output=True, check=False, text=True, env=child_environment()
     )
     try:
-        valid, messages = json.loads(done.stdout)
+        valid, messages = json.loads(completed.stdout)
     except ValueError:
-        last = done.stderr.strip().splitlines()[-1:]
+        last = completed.stderr.strip().splitlines()[-1:]
         return Opinion(TOOL, True, False, tuple(last))
-    known = ("percent-encoding",) if not valid and _holds_percent(path) else ()
-    return Opinion(TOOL, True, bool(valid), tuple(map(str, messages)), known)
+    known_reasons = ("percent-encoding",) if not valid and _holds_percent(path) else ()
+    return Opinion(TOOL, True, bool(valid), tuple(map(str, messages)), known_reasons)
 
 
 def _holds_percent(path: Path) -> bool:

@@ -28,7 +28,7 @@ _GENERATED = frozenset(
 )
 
 
-def declared(field: str, by: By) -> Rule | None:
+def declared_rule(field: str, by: By) -> Rule | None:
     """The rule that declares a difference in a field; None where it is a true one.
 
     Units that are found by their ids keep their dates; those that are found by key were made anew.

@@ -19,7 +19,7 @@ XSD = "EARK-XSD"
 class Fixity:
     """The rules of a reference to a file: that it is there, how large it is, and its checksum."""
 
-    there: str
+    presence: str
     size: str
     checksum: str
     algorithm: str
@@ -62,7 +62,7 @@ FIXITY: Mapping[str, Fixity] = MappingProxyType(
 )
 
 FIXITY_CODES = frozenset(
-    code for one in (OTHER, *FIXITY.values()) for code in (one.there, one.size, one.checksum, one.algorithm) if code
+    code for one in (OTHER, *FIXITY.values()) for code in (one.presence, one.size, one.checksum, one.algorithm) if code
 )
 LENIENT = frozenset(
     {f"CSIP{number}" for number in (*range(10, 17), 60, 80, 82, *range(88, 109), 113, 114, 116, 118, 119)}
@@ -85,9 +85,9 @@ def rules_for(version: str) -> Mapping[str, Rule]:
     """The rules by code, at the levels which that version of the specification gives them."""
     rules = dict(rules_of(PACKAGE))
     for code, entry in _entries().items():
-        given = entry["levels"].get(version) if "levels" in entry else None
+        declared_level = entry["levels"].get(version) if "levels" in entry else None
         for level in LEVELS:
-            if level == given:
+            if level == declared_level:
                 rules[code] = replace(rules[code], level=level)
     return rules
 

@@ -98,7 +98,7 @@ class StructMap:
 
 
 @dataclass(slots=True)
-class FileSight:
+class FileElement:
     """A file of the file section, with its locators."""
 
     attributes: Attributes
@@ -106,7 +106,7 @@ class FileSight:
     locators: list[Attributes] = field(default_factory=list)
 
 
-class Watcher(Protocol):
+class MetsHandler(Protocol):
     """Hears what stands in a METS document, each piece once it is whole."""
 
     def header(self, header: Header) -> None:
@@ -129,14 +129,14 @@ class Watcher(Protocol):
         """A file group ended."""
         ...
 
-    def file(self, file: FileSight) -> None:
+    def file(self, file: FileElement) -> None:
         """A file."""
         ...
 
-    def division(self, found: StructMap, division: Division) -> None:
+    def division(self, struct_map: StructMap, division: Division) -> None:
         """A division right below the top one."""
         ...
 
-    def structure(self, found: StructMap) -> None:
+    def structure(self, struct_map: StructMap) -> None:
         """A structural map ended."""
         ...

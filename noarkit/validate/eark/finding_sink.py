@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.findings import Hit, Tally, place_data
 
 
-class Told:
+class FindingSink:
     """The findings in one document of a package, or in the package itself where `file` is empty."""
 
     def __init__(self, tally: Tally, file: str) -> None:
@@ -15,6 +15,6 @@ class Told:
     def hit(self, code: str, line: int | None = None, **data: object) -> None:
         """One place where a rule does not hold."""
         if self._tally.room(code):
-            self._tally.take(Hit(code, self.file, line=line or None, data=shown(data)))
+            self._tally.take(Hit(code, self.file, line=line or None, data=place_data(data)))
         else:
             self._tally.more(code, 1)
