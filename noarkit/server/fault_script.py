@@ -87,7 +87,7 @@ def _rule(table: Mapping[str, object]) -> Rule:
 
 
 class FaultInjector:
-    """The archive's application behind a fault script. `stored` finds the stored file of an upload's id."""
+    """The archive's application behind a fault script. `stored` returns the path of the stored file of an upload id."""
 
     def __init__(self, app: App, rules: list[Rule], log: Path, stored: Callable[[int], Path]) -> None:
         self._app = app

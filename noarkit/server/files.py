@@ -119,7 +119,7 @@ class Files:
             self._ids.append(range(first, first + _IDS_AT_ONCE))
 
     def keep(self, content: bytes, upload_info: UploadInfo) -> int:
-        """Keeps a small upload; returns its file id. Quick enough for the event loop while `ids_left()` is not 0."""
+        """Keeps a small upload; returns its file id. Quick enough for the event loop while `remaining_ids()` > 0."""
         sha256 = hashlib.sha256(content).hexdigest()
         temporary = self.store.write(content)
         file_id = self._record(sha256, len(content), upload_info, durable=False)

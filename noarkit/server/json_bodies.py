@@ -31,7 +31,7 @@ def read_object(content: bytes, *, max_values: int, max_depth: int) -> dict[str,
 
 
 def _count_separators(content: bytes) -> int:
-    """An upper bound of the number of values: each value but the first follows a comma, a bracket or a brace."""
+    """Counts commas, brackets and braces: each value but the first follows one of them."""
     return content.count(b",") + content.count(b"[") + content.count(b"{")
 
 

@@ -74,7 +74,7 @@ def serve(
     ready: Callable[[ServingInfo], None] = lambda ready: None,
     stop_event: threading.Event | None = None,
 ) -> None:
-    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stopping`.
+    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stop_event`.
 
     Calls at work have `shutdown_timeout_s` to finish and are then undone; two seconds later the process is gone,
     whatever holds it up. A second signal ends it at once. Raises RunLocked where another process serves the folder,

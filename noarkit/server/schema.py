@@ -55,7 +55,7 @@ class Link:
 
     column:  this family's own column `column` holds the target's id (to-one)
     inverse: the other family's column `column` holds our id (to-many, or to-one where `single`)
-    pairs:   the table `pair_table` holds our id in `mine` and the other's in `theirs`
+    pairs:   the table `pair_table` holds our id in `own_column` and the other's in `other_column`
     """
 
     kind: Literal["column", "inverse", "pairs"]

@@ -1,4 +1,4 @@
-"""Validates packages: finds the form of one, holds it to every rule of that form, and never changes anything."""
+"""Validates packages: detects the form of a package and checks every rule of that form, without changing anything."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def validate(
     limits: UnpackLimits = LIMITS,
     tell: Listener = nobody,
 ) -> Report:
-    """All that is to be said about the package in a folder or archive file, by the rules of the form that it has.
+    """Validates the package in a folder or archive file by the rules of its form; returns the report.
 
-    `schemas` is a folder that holds the official schemas; without it ours judge. Dates after `today` are not likely.
-    Raises `SourceGone` where there is nothing at all, `PackageFault` where there is no package of a form we know, and
-    what `safe` refuses; `UsageFault` for a sealed bundle, which is proven by whoever takes it in.
+    `schemas` is a folder with the official schemas; without it our own are used. Dates after `today` are findings.
+    Raises `SourceGone` where the path does not exist, `PackageFault` where there is no package of a known form, and
+    what `safe` refuses; `UsageFault` for a sealed bundle, which is verified when it is taken in.
     """
     path = Path(package)
     require_existing(str(path))
@@ -45,8 +45,7 @@ def validate(
 
         return validate_bag(package_form.root, limits=limits, emit=tell)
     if package_form.form == "eark" or (package_form.form == "plain" and _resembles_eark(path, limits)):
-        from noarkit.validate.eark.run import EarkValidateOptions
-        from noarkit.validate.eark.run import validate_eark
+        from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
 
         now = datetime.combine(today, time.min, UTC) if today is not None else None
         return validate_eark(path, EarkValidateOptions(schemas=schemas, limits=limits, listener=tell, now=now))
@@ -63,7 +62,7 @@ def validate(
 
 
 def _resembles_eark(path: Path, limits: UnpackLimits) -> bool:
-    """True for an E-ARK package without its METS.xml, which is told of just that."""
+    """True for an E-ARK package without its METS.xml, so that the report names just that fault."""
     from noarkit.validate.eark.run import resembles_eark
 
     return resembles_eark(path, limits)

@@ -1,7 +1,7 @@
-"""A second opinion on a package: another tool looks at it in a process of its own, and knows nothing of what we found.
+"""A second opinion on a package: runs another validator in a child process and compares its result with ours.
 
-bagit-python is at hand for bags. For any other form, and in its place, a command that the user names is run with the
-package's path behind it (or where `{}` stands); what it says by rule ids is held against what we say.
+bagit-python is built in for bags. For any other form, or instead of it, a command of the user is run with the package's
+path behind it (or in place of `{}`); the rule ids in its output are compared with ours.
 """
 
 from __future__ import annotations

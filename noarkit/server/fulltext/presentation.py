@@ -155,7 +155,7 @@ def _facet(context: SearchContext, value: Value) -> dict[str, int]:
 
 
 def note_closed(context: SearchContext, family: str, sql: str, operands: Sequence[object]) -> None:
-    """Writes down which of the selected objects are screened, for `not_closed` to leave out."""
+    """Fills temp.closed with the selected objects that are screened, for `not_closed_sql` to leave out."""
     ids = [int(row[0]) for row in context.db.execute(sql, operands).fetchall()]
     screened_ids = find_screened(context.db, family, ids)
     context.db.executemany(

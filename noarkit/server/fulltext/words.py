@@ -3,7 +3,7 @@
 All words must be found, in any field and in any order. "Quotes" keep words together; a star at the end of a word stands
 for any ending; OR between two words asks for either. A blank query, or a single star, asks for everything.
 
-    water OR pipe "old town*"  ->  ['"water" OR "pipe"', '"old town*"']
+    water OR pipe "old town"*  ->  ['"water" OR "pipe"', '"old town"*']
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The statement yields ids, distinct and in order; whole rows are fetched afterwar
 Mappe, `tittel %= @t && refArkivdel.tittel = @s` with @t "Road%" and @s "Series" becomes
 
     SELECT o.id FROM o_abstraktmappe o JOIN o_arkivdel t1 ON t1.id = o."refArkivdel"
-    WHERE (...o.type...) AND ((o."tittel" GLOB ? AND MATCHES(o."tittel", ?)) AND t1."tittel" = ?)
+    WHERE o.type = 'Mappe' AND ((o."tittel" GLOB ? AND MATCHES(o."tittel", ?)) AND t1."tittel" = ?)
     ORDER BY o.id DESC LIMIT ? OFFSET ?          operands: "Road*", "Road%", "Series", limit + 1, offset
 """
 

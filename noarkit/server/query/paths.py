@@ -206,9 +206,9 @@ def require_tables(target: Target) -> list[Linked]:
 
 
 def joins_sql(linked_objects: list[Linked], required: frozenset[Linked], *, guarded: bool) -> list[str]:
-    """The join clauses of the objects in `wanted` (parents first), inner ones for those that must be there.
+    """The join clauses of `linked_objects` (parents first), inner joins for those that must exist.
 
-    Inner joins stand first: SQLite may then begin at any of them.
+    Inner joins come first: SQLite may then begin at any of them.
     """
     ordered = [candidate for candidate in linked_objects if candidate in required] + [
         candidate for candidate in linked_objects if candidate not in required

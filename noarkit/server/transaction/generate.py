@@ -34,7 +34,7 @@ def fill_one(stage: Stage, entity: StagedEntity) -> None:
 
 
 def number(stage: Stage, entities: Iterable[StagedEntity]) -> None:
-    """Gives years, numbers and identifiers to those of `things` that lack them."""
+    """Gives years, numbers and identifiers to those of `entities` that lack them."""
     by_family: dict[str, list[StagedEntity]] = defaultdict(list)
     for entity in entities:
         by_family[entity.plan.family].append(entity)

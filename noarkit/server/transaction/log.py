@@ -95,7 +95,7 @@ def statements() -> Iterator[str]:
 
 
 def write_entries(db: sqlite3.Connection, entries: Iterable[Entry]) -> None:
-    """Adds rows made by `created` and `entry`, in their order."""
+    """Adds rows made by `create_entry` and `entry`, in their order."""
     db.executemany(_INSERT, entries)
 
 

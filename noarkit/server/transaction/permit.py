@@ -34,7 +34,7 @@ def check_permissions(stage: Stage) -> None:
 
 
 def check_final_edit(stage: Stage, entity: StagedEntity, subject: StagedEntity) -> None:
-    """Raises Refusal (403) where `thing` was finalised before and the caller may not edit such objects."""
+    """Raises Refusal (403) where `entity` was finalised before and the caller may not edit such objects."""
     if (
         entity.old is not None
         and entity.plan.is_final(entity.old)

@@ -41,7 +41,7 @@ class Action(NamedTuple):
 
 
 def read_actions(body: object, plans: Mapping[str, TypePlan], max_actions: int) -> list[Action]:
-    """The actions of a request body. Raises Refusal (400) for the first that is malformed, 413 for more than `most`."""
+    """The actions of a request body. Raises Refusal (400) for the first that is malformed, 413 for too many."""
     if not isinstance(body, dict) or not isinstance(body.get("actions"), list):
         raise Refusal(400, "The body needs a member actions, a list.")
     if len(body["actions"]) > max_actions:

@@ -19,7 +19,7 @@ _MOST_LABELS = 10_000
 def check_info(
     storage: Storage, declared: Declared, octets: tuple[int, int], tally: Tally
 ) -> dict[str, tuple[str, ...]]:
-    """Judges the metadata; returns what a report shows of it: the labels alone, for values may name persons."""
+    """Checks bag-info.txt; returns its labels for the report, without values, because these may name persons."""
     file = declared.info_name
     seen: dict[str, str] = {}
     try:
@@ -42,7 +42,7 @@ def check_info(
 
 
 def check_fetch_urls(holes: Iterable[Hole | Wrong], tally: Tally) -> None:
-    """An address that is none, or that nobody should follow."""
+    """Checks that every address in fetch.txt is a URL of an allowed scheme, without a password."""
     for hole in holes:
         if isinstance(hole, Hole) and not _is_address(hole.url):
             _take(tally, "BAGIT-5.2-URL", FETCH, hole.line, scheme=hole.url.partition(":")[0])

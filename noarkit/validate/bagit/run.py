@@ -1,4 +1,4 @@
-"""Runs every rule over one bag: form, completeness and checksums, in a folder, zip or tar, in constant memory.
+"""Validates one bag: form, completeness and checksums, in a folder, zip or tar, in constant memory.
 
     report = validate_bag(Path("delivery.zip"))
 
@@ -118,7 +118,7 @@ def _declaration(storage: Storage, tally: Tally) -> Declared | None:
 
 
 class _Check:
-    """One bag under the rules. Holds the databases of what is listed and there."""
+    """The validation of one bag, with its databases of listed and present files."""
 
     def __init__(self, storage: Storage, declared: Declared, tally: Tally, width: int | None) -> None:
         self._storage = storage
@@ -183,7 +183,7 @@ class _Check:
         return self._declared.version == "1.0"
 
     def _manifests(self, *, tags: bool) -> list[Manifest]:
-        """The manifests that can be used; what is wrong with the names of the others is told."""
+        """The usable manifests; faults in the names of manifests become findings."""
         usable = []
         for name in self._top:
             parts = manifest_of(name)
@@ -376,7 +376,7 @@ def _hash(content: Readable, hashes: Sequence[str]) -> Hashed:
 
 
 class _TextFaults:
-    """Tells what is wrong with the letters of a tag file, and lets the other rules go on."""
+    """A context that turns an encoding fault of a tag file into a finding, so that the other rules go on."""
 
     def __init__(self, tally: Tally, file: str) -> None:
         self._tally = tally

@@ -1,7 +1,7 @@
-"""A second opinion on a bag: bagit-python looks at it in a process of its own, and knows nothing of what we found.
+"""A second opinion on a bag: runs bagit-python on it in a child process.
 
-It is asked about a folder; a packed bag is unpacked through `safe` into a folder of its own, which is removed again. A
-bag with unsafe paths is not shown to it, for it would follow them.
+It validates folders; a packed bag is unpacked through `safe` into a temporary folder. A bag with unsafe paths is not
+given to it, because it would follow them.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ print(json.dumps([valid, heard[:100]]))
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What another tool says. `asked` is False where it was not shown the bag; `known` where we know why it errs;
-    `rules` are the ids of rules that it says are broken, where it speaks by ids."""
+    """The result of another validator. `was_asked` is False where it was not run; `known_reasons` are known faults of
+    the tool that explain its result; `rules` are the ids of broken rules, where it reports ids."""
 
     tool: str
     was_asked: bool

@@ -1,4 +1,4 @@
-"""Fills both sides and tells what does not agree."""
+"""Compares two sides of rows and collects their differences."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from noarkit.validate.compare.ledger import Difference, Kind, Ledger, Row
 from noarkit.validate.compare.rules import By, declared_rule
 
 MOST_KEPT = 1000
-"""So many differences of each kind are told; all are counted."""
+"""The number of differences that are kept for each kind; all are counted."""
 
 
 @dataclass(slots=True)
 class Compared:
-    """What was compared, how much of it does not agree, and the first differences of each kind.
+    """The result of a comparison: sizes of both sides, counts of differences, and the first ones of each kind.
 
-    `counts` are by kind, `types` by kind and type, `fields` by type and field; `declared` are differences that a rule
-    declares, which are none.
+    `counts` are by kind, `types` by kind and type, `fields` by type and field; `declared` counts expected differences
+    by rule, which do not make the sides unequal.
     """
 
     by: By
@@ -60,7 +60,7 @@ class Compared:
 
 
 def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
-    """Two extracts, element by element, also of two versions. Raises PackageFault where one is none, UnsafeXml."""
+    """Compares two extracts element by element, also of different versions. Raises PackageFault, UnsafeXml."""
     sides = _extract(left), _extract(right)  # held until all was read: what is packed has its XML in folders of theirs
     names = Names((version_at(sides[0].root), version_at(sides[1].root)))
     comparison = _compare(element_rows(sides[0], names), element_rows(sides[1], names), by)
@@ -70,7 +70,7 @@ def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
 
 
 def compare_with_archive(package: Path, archive: Archive, by: By = "id", zone: str = "Europe/Oslo") -> Compared:
-    """An extract and the fonds of an archive that it names, in what both can tell. Raises PackageFault, archive
+    """Compares an extract with its fonds in an archive, by the fields that both have. Raises PackageFault and archive
     faults."""
     source, timezone = _extract(package), ZoneInfo(zone)
     return _compare(extract_rows(source, timezone), archive_rows(archive, _fonds(package), timezone), by)
@@ -91,7 +91,7 @@ def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> Compared:
 
 
 def _extract(place: Path) -> ExtractSource:
-    """The extract at a place, also in a package of another form. Says what stands there where it is none."""
+    """Opens the extract at a path, also inside a package of another form. Raises PackageFault where there is none."""
     no_plain_source(str(place))
     require_existing(str(place))
     source = find_package(str(place))

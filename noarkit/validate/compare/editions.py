@@ -1,6 +1,6 @@
-"""What versions 3.1 and 4.0 of Noark 5 call otherwise than 5.0, so that extracts of either can be compared.
+"""Translates names and values of Noark 5 versions 3.1 and 4.0 to those of 5.0, so that extracts can be compared.
 
-Only where one side is older than 5.0 and the other is not: between two of the same names, a difference is one.
+It applies only where one side is older than 5.0 and the other is not; otherwise a different name is a difference.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def version_at(root: Path) -> Version:
 
 
 class Names:
-    """The names under which units and fields are compared; `taken` counts those that one side calls otherwise."""
+    """The names under which units and fields are compared; `renamed_count` counts the translations."""
 
     def __init__(self, versions: tuple[Version, Version]) -> None:
         self.across = len({version == WRITTEN_VERSION for version in versions}) > 1

@@ -1,4 +1,4 @@
-"""An extract as rows of its own elements: what the XML tells, and what bytes the files hold."""
+"""Reads an extract as rows of its XML elements, with the sha256 of each file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An extract, and an archive, as rows in the words of the archive: only what both can tell."""
+"""Reads an extract and an archive as rows of the archive's fields, limited to those that both can have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two sides in a database on disk: rows come in as streams, and what does not agree goes out as one."""
+"""Stores the rows of two sides in a temporary database and finds their differences, as streams in constant memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that does not agree; `left` and `right` are the values of a field that differs."""
+    """One difference; `left` and `right` are the values of a field that differs."""
 
     kind: Kind
     type: str

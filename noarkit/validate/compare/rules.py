@@ -1,4 +1,4 @@
-"""Differences that are declared: they are counted by rule, and are no difference."""
+"""Rules of expected differences between two sides: they are counted by rule and do not count as differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds an AIC to its rules: the document, and every AIP that it gathers, by what it seals of them."""
+"""Validates an AIC: its document, and the size, checksum and identity of every AIP that it lists."""
 
 from __future__ import annotations
 

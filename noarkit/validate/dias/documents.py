@@ -1,6 +1,7 @@
-"""The XML documents of a package, copied out of it into a folder of our own, and held to the schemas.
+"""Copies the XML documents of a package into a temporary folder and validates them against schemas.
 
-A package's own schema never judges: ours do, or official ones from a folder of the user, known by their sha256.
+A package's own schemas are never used, because it could bring schemas that allow everything: ours are used, or official
+ones from a folder of the user, known by their sha256.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class CopiedDocument:
 
 
 class DocumentValidator:
-    """Judges documents in a folder of its own."""
+    """Validates XML documents against schemas, in a folder of its own."""
 
     def __init__(self, folder: Path, schema_folder: Path | None) -> None:
         self._folder = folder
@@ -86,7 +87,7 @@ class DocumentValidator:
         return CopiedDocument(path, digest.size_bytes, digest.sha256)
 
     def judge(self, path: Path, namespace: str, rule_and_name: tuple[str, str], tally: Tally) -> None:
-        """Tells what the schema of a namespace has against a document; `where` is a rule, and the document's name."""
+        """Reports schema errors of a document under a rule; `rule_and_name` is the rule and the document's name."""
         code, name = rule_and_name
         schema_name = _NAMESPACES.get(namespace)
         if schema_name is None:
@@ -100,7 +101,7 @@ class DocumentValidator:
 
 
 def reason_data(fault: PackageFault | UnsafeXml) -> dict[str, str]:
-    """What a fault says of a document that cannot be read, as data of a place."""
+    """The reason of a fault in a document that cannot be read, as data of a place."""
     return place_data({"why": fault.data.get("detail") or fault.data.get("why")})
 
 

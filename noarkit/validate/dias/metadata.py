@@ -1,4 +1,4 @@
-"""What the documents say: header and files of dias-mets.xml, PREMIS and log against it, and descriptive metadata."""
+"""Checks the documents: header and files of dias-mets.xml, PREMIS and log against it, and descriptive metadata."""
 
 from __future__ import annotations
 

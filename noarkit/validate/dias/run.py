@@ -1,4 +1,4 @@
-"""Runs every rule over one DIAS package, in its tar or unpacked, and over the Noark 5 extract in its content.
+"""Validates one DIAS package, in its tar or unpacked, and the Noark 5 extract in its content.
 
     report = validate_dias(Path("delivery"))
 
@@ -53,7 +53,7 @@ def validate_dias(
 ) -> Report:
     """All that can be said of the package at `path`: tar, folder of tar and description, unpacked folder, or AIC.
 
-    `wish.schemas` may hold the official schemas (DIAS_METS.xsd and so on). Raises what `safe` refuses, and
+    `options.schemas` may hold the official schemas (DIAS_METS.xsd and so on). Raises what `safe` refuses, and
     `PackageFault` for what is no package.
     """
     if is_aic(path):
@@ -103,7 +103,7 @@ def looks_like_dias(path: Path) -> bool:
 
 
 class Check:
-    """One package under the rules."""
+    """The validation of one package."""
 
     def __init__(
         self, located: Located, storage: Storage, inventory: Inventory, validator: DocumentValidator, tally: Tally
@@ -208,7 +208,7 @@ class Check:
 
 
 def _inner(storage: Storage, inventory: Inventory, options: Noark5ValidateOptions, tally: Tally) -> Report | None:
-    """What is to be said about the extract in the content; None where there is none."""
+    """The report on the extract in the content; None where there is none."""
     if not inventory.any_below(spec.CONTENT):
         return None
     content = Below(storage, spec.CONTENT)
@@ -234,7 +234,7 @@ def _outcomes_in_content(inner: Report) -> Iterator[Outcome]:
 
 
 def _summary(header: MetsHeader | None) -> dict[str, tuple[str, ...]]:
-    """What the package says of itself; words that the extract has for the same come before these."""
+    """The summary of the package's own metadata; the extract's summary takes precedence."""
     if header is None:
         return {}
     creators = tuple(agent.name for agent in header.agents if (agent.role, agent.type) == ("ARCHIVIST", "ORGANIZATION"))

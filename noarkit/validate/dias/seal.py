@@ -23,7 +23,7 @@ _SHARED_ELEMENTS = ("SUBMISSIONAGREEMENT", "DELIVERYTYPE", "PACKAGENUMBER", "REF
 
 
 class Seal:
-    """A submission description that is judged; the tar is hashed by a thread of its own, while others read it."""
+    """The check of a submission description. A thread hashes the whole tar while the other rules read its members."""
 
     def __init__(self, located: Located, validator: DocumentValidator, tally: Tally) -> None:
         self._located = located

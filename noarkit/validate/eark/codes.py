@@ -1,4 +1,4 @@
-"""Which rule speaks of what: the ids that follow from the kind of an entry, and levels that differ by version."""
+"""Rule ids by the kind of an entry, and rule levels by the version of the specification."""
 
 from __future__ import annotations
 

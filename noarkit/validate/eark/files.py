@@ -1,4 +1,4 @@
-"""The rules of files and of references to metadata; each gives an entry, to be held against what is there."""
+"""Checks files and metadata references of a METS document, and makes an entry of each for the check of its bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes down what breaks a rule, with its document and line."""
+"""Collects findings with their document and line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from noarkit.validate.findings import Hit, Tally, place_data
 
 
 class FindingSink:
-    """The findings in one document of a package, or in the package itself where `file` is empty."""
+    """Adds findings of one document of a package, or of the package itself where `file` is empty."""
 
     def __init__(self, tally: Tally, file: str) -> None:
         self._tally = tally

@@ -1,7 +1,8 @@
-"""Compares the checksums that documents give with the files: many at once, while the documents are still being read.
+"""Compares the checksums in documents with the files, in child processes while the documents are still being read.
 
-In a folder the first algorithm that is met is computed in passing, by a crew; files with others wait, and so does
-everything in an archive file. One that is packed as a whole is read once, `in_order`, from its beginning.
+In a folder, files with the first algorithm that is met are hashed at once by a pool; entries with other algorithms wait
+until the documents are read, and so does everything in an archive file. An archive file without random access (such as
+tar.gz) is read once, `in_order`, from its beginning.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Fixities:
             self.flush()
 
     def flush(self) -> None:
-        """Nothing is held back any more."""
+        """Writes the collected entries to the inventory."""
         self._inventory.take_entries(self._entries, self._waiting)
         self._inventory.set_sizes(self._sizes)
         self._entries, self._waiting, self._sizes = [], [], []
@@ -91,7 +92,7 @@ class Fixities:
         self.flush()
 
     def compare_waiting(self) -> None:
-        """Compares what waited."""
+        """Compares the entries that waited."""
         folder = self._storage.folder
         if folder is None:
             self._in_passing()

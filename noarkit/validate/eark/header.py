@@ -125,7 +125,7 @@ def _root(header: Header, add_finding: AddFinding) -> None:
 
 
 def _software(agents: Sequence[Agent], add_finding: AddFinding) -> None:
-    """One agent is the software; where none is quite, the one that comes nearest is told what it lacks."""
+    """Checks that one agent is the software; where none fully is, the faults of the closest one are reported."""
     expected = (("ROLE", "CREATOR", "CSIP11"), ("TYPE", "OTHER", "CSIP12"), ("OTHERTYPE", "SOFTWARE", "CSIP13"))
     nearest = max(agents, key=lambda agent: _nearness(agent, expected))
     for attribute, value, code in expected:

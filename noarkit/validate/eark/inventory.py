@@ -1,7 +1,7 @@
-"""What the METS documents of a package list and what is there, in a database: a million files cost no memory.
+"""The files that METS documents list and the files that are present, in a database: a million files cost no memory.
 
-A name is looked for as it stands first, then without the composition of letters. Rows whose checksum nobody has
-compared yet wait here, by algorithm.
+A name is looked up as written first, then in normalised Unicode composition. Entries whose checksum is still to be
+compared wait here, by algorithm.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judges one METS document while it is read: hears its pieces, applies the rules, and hands on what it lists."""
+"""Checks one METS document while it is being read, and collects the entries that it lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which media types there are: the kinds that exist, and the names that IANA registers."""
+"""Checks media types: the kinds that exist, and the names that IANA registers."""
 
 from __future__ import annotations
 

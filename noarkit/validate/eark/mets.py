@@ -1,6 +1,6 @@
-"""Reads one METS document in passing and tells a watcher each piece, however large the document is.
+"""Parses one METS document as a stream and calls a handler for each piece, in constant memory.
 
-Namespaces of both spellings are brought to one; only what a rule needs is kept, and only while it is needed.
+Both spellings of namespaces are brought to one; only what a rule needs is kept, and only while it is needed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _SECTIONS = ("dmdSec", "digiprovMD", "rightsMD", "techMD", "sourceMD")
 
 
 class InPieces:
-    """Gives a small block at a time, and larger ones while a tag does not end: it is read anew with each block."""
+    """A stream that gives small blocks, and larger ones while a tag does not end.
+
+    expat scans an unfinished tag from its start again with each block; small blocks would make that quadratic.
+    """
 
     def __init__(self, source: Readable, parser: expat.XMLParserType) -> None:
         self._source = source
@@ -54,7 +57,8 @@ class InPieces:
 
 
 def read_mets(source: Readable, location: str, watcher: MetsHandler, *, limits: XmlLimits = LIMITS) -> Iterator[None]:
-    """Tells the watcher; pauses after each block. Raises `UnsafeXml`, and `PackageFault` for what is no METS."""
+    """Parses a document and calls the handler; yields after each block. Raises `UnsafeXml`, and `PackageFault` for a
+    document that is no METS."""
     parser = event_parser(location)
     reader = _Reader(parser, location, watcher, limits)
     for _ in feed(parser, InPieces(source, parser), location, limits=limits):  # type: ignore[arg-type]  # it is only read from

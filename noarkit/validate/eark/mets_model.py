@@ -1,4 +1,4 @@
-"""What a reader of METS sees, piece by piece: plain values that the rules judge."""
+"""The pieces of a METS document as plain values, and the protocol of the handler that receives them."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class FileElement:
 
 
 class MetsHandler(Protocol):
-    """Hears what stands in a METS document, each piece once it is whole."""
+    """Receives the pieces of a METS document, each once it is complete."""
 
     def header(self, header: Header) -> None:
         """The root element and the header: before anything else is told, and once."""

@@ -1,4 +1,4 @@
-"""Where a href of a METS or PREMIS document leads: the ways in which tools spell it, and none that leads out.
+"""Resolves hrefs of METS and PREMIS documents to files, in the spellings that tools use, and never outside the package.
 
 A name is tried as it is after decoding, then as it stands, then with `+` for blanks; relative to the document's own
 folder, and to the package only where it names that folder itself and nothing is found there.
@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that is there. `way` names how its href was spelt, empty for the plain way."""
+    """A file that exists. `spelling` names how its href was spelt, empty for the plain spelling."""
 
     name: str
     size_bytes: int
@@ -30,7 +30,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class MissingFile:
-    """No such file. `why` is `missing`, or `remote` for an address outside every package."""
+    """A file that does not exist. `reason` is `missing`, or `remote` for an address outside every package."""
 
     name: str
     reason: str = "missing"

@@ -1,4 +1,4 @@
-"""Holds PREMIS (2 and 3) against the files: sizes, checksums, and who did what.
+"""Checks PREMIS documents (2 and 3) against the files: sizes, checksums, and links between events and agents.
 
 A file is found by its location, by an identifier that is a path or an id of METS, or by its original name.
 """
@@ -73,7 +73,7 @@ class PremisEntity:
 
 
 def read_entities(source: Readable, location: str) -> Iterator[PremisEntity]:
-    """What a PREMIS document says, thing by thing. Raises `UnsafeXml`, and `PackageFault` for what is no PREMIS."""
+    """Reads the entities of a PREMIS document one by one. Raises `UnsafeXml`, `PackageFault` for what is no PREMIS."""
     parser = event_parser(location)
     reader = _Reader(parser, location)
     for _ in feed(parser, InPieces(source, parser), location):  # type: ignore[arg-type]  # it is only read from

@@ -1,4 +1,4 @@
-"""Runs every rule over one E-ARK package: folder, zip, tar or tar.gz, in constant memory, nothing unpacked to disk.
+"""Validates one E-ARK package: folder, zip, tar or tar.gz, in constant memory, nothing unpacked to disk.
 
     report = validate_eark(Path("delivery.zip"))
 
@@ -59,7 +59,7 @@ OpenDocument = Callable[[], AbstractContextManager[Readable]]
 
 @dataclass(frozen=True, slots=True)
 class EarkValidateOptions:
-    """How a package is to be validated. `version` holds it to a version of the specification, whatever it says.
+    """The options of an E-ARK validation. `version` sets the version of the specification, whatever the package says.
 
     `schemas` is a folder of schemas that judge instead of ours; `width` is how many files are hashed at once. No
     package was changed after `now`, which is the moment of the validation where none is given.
@@ -158,7 +158,7 @@ def _judge(path: Path, options: EarkValidateOptions, tally: Tally) -> tuple[str,
 
 
 class _Check:
-    """One package under the rules."""
+    """The validation of one package."""
 
     def __init__(
         self, path: Path, storage: Storage, inventory: Inventory, tally: Tally, options: EarkValidateOptions
@@ -384,13 +384,13 @@ def _rewound(buffer: IO[bytes]) -> Iterator[Readable]:
 
 
 def check_schema(sink: FindingSink, open_document: OpenDocument, schema: etree.XMLSchema) -> None:
-    """Holds a document against a schema."""
+    """Validates a document against a schema and adds its errors as findings."""
     for error in judge_opened(open_document, sink.file, schema, most=_MOST_ERRORS):
         sink.hit(XSD, error.line, element=error.element, detail=error.message)
 
 
 def add_unreadable(sink: FindingSink, fault: PackageFault | UnsafeXml | OSError) -> None:
-    """A document that cannot be read, or must not be."""
+    """Adds the finding for a document that cannot be read, or that is hostile."""
     if isinstance(fault, OSError):
         sink.hit("EARK-UNREADABLE", name=sink.file, why="unreadable")
         return

@@ -1,4 +1,4 @@
-"""Which schemas judge METS and PREMIS: those of a folder the user named, else our own, never those of the package."""
+"""Loads the schemas for METS and PREMIS: those of the user's folder, else our own, never those of the package."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def own_schema_folder() -> Path | None:
 
 
 def load_schemas(user_folder: Path | None) -> SchemaSet:
-    """What judges. Raises `PackageFault` where the files of the folder are no schema together."""
+    """Loads the schemas. Raises `PackageFault` where the files of the folder do not form a schema."""
     folder = user_folder if user_folder is not None else own_schema_folder()
     if folder is None:
         return SchemaSet(None, None)

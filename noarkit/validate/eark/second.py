@@ -1,8 +1,8 @@
-"""A second opinion on an E-ARK package: a validator of another house looks at it, by a command that the user names.
+"""A second opinion on an E-ARK package: runs another validator by a command that the user names.
 
-eark-validator and commons-ip are understood by what they print or write. What they are known to find in packages that
-keep a rule is taken out of their answer and named. They are shown a folder, in a place of its own that is removed
-again, and no package whose paths or XML could lead them astray.
+The output of eark-validator and commons-ip is understood. Their known false alarms are taken out of the result and
+named. They get the package as a folder, unpacked into a temporary one if needed; a package with unsafe paths or hostile
+XML is not given to them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def second_opinion(
     """What the tool behind `command` says of the package that `report` is about.
 
     The package's folder stands where the command says `{}`, or behind it; `{out}` is a folder for reports. What comes
-    in neither tool's words is read by `otherwise`. Raises `UsageFault` for a command that cannot be run.
+    in neither tool's format is read by `fallback_reader`. Raises `UsageFault` for a command that cannot be run.
     """
     words = shlex.split(command)
     if not words:

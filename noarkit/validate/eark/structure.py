@@ -1,4 +1,4 @@
-"""The rules of structural maps: which divisions there are, what they are called, and what they point to."""
+"""Checks structural maps: their divisions, labels and pointers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that is known of a package when all of it has been read."""
+"""The state of one package's validation: everything that is known once all of it has been read."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Case:
         self.tally.take(Hit(code, DESCRIPTION_FILE, None, line or None, None, place_data(data)))
 
     def value_of(self, name: str) -> str | None:
-        """What the package says of itself under a name."""
+        """The value of a property in the package's own description."""
         return self.description.value(name) if self.description is not None else None
 
     def sharp(self) -> bool:
@@ -75,7 +75,7 @@ class Case:
 def add_findings(
     case: Case, code: str, file: str, rows: Iterator[tuple[Value, ...]], names: Sequence[str] = ()
 ) -> None:
-    """A hit for each row: the unit it belongs to, the number of its element, and data by `names`."""
+    """Adds a finding for each row: the unit it belongs to, the number of its element, and data by `names`."""
     tally = case.tally
     for row in rows:
         if not tally.room(code):

@@ -1,4 +1,4 @@
-"""Reads `arkivuttrekk.xml`: what a package says of itself. Nothing is judged here, and what is missing is None.
+"""Reads `arkivuttrekk.xml`, the description of a package. Nothing is checked here, and a missing value is None.
 
 The properties are nested by name and value; each keeps its line.
 """
@@ -57,7 +57,7 @@ class DescribedXml:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The whole of it. `said` holds every single value by its name."""
+    """The content of the description. `values` holds every single value by its name."""
 
     values: dict[str, DescribedValue]
     creators: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""Reads every file of a package once: size, sha256, first bytes, and whether a PDF says that it is PDF/A.
+"""Reads every file of a package once: size, sha256, first bytes, and whether a PDF claims to be PDF/A.
 
-Several may share the work: each walks the tree, and claims block after block of the files it meets.
+Several processes may share the work: each walks the whole tree, and claims block after block of the files in it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is done with each field of arkivstruktur: kept, held against codes or dates, followed, or read as a name."""
+"""How each field of arkivstruktur is handled: kept, checked as code or date, followed as reference, or read as name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges the schemas of a package: whether they are the official ones of its version, and those of its own making."""
+"""Checks the schemas of a package: whether they are the official ones of its version, and its own schemas for vsm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges what a package says of itself against what lies in it: files, checksums, properties, counts, flags."""
+"""Checks a package's description against its content: files, checksums, properties, counts, flags."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FLAG_RULES = (
 
 
 def judge_inventory(case: Case) -> None:
-    """All of it."""
+    """Checks everything that the description says."""
     _judge_presence(case)
     _judge_strays(case)
     if case.description is None:

@@ -1,7 +1,8 @@
-"""The work on a package that can be shared: judging, reading and hashing its files, here or in child processes.
+"""Runs the jobs of a validation that can be shared: schema checks, reading and hashing, inline or in child processes.
 
-Small packages are worked on where we are. Large ones by one child a core, each taking the next job that nobody has,
-then its share of the files. A child that loses us ends at its next word; nothing is written anywhere.
+Small packages are handled in this process, large ones by one child per core. Each child takes the next free job, then
+its share of the files. Children, not threads: most of the work is Python code, which threads would run one at a time. A
+child whose parent is gone ends at its next message, because its pipe is broken; nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Work:
 
 
 class Workers(Protocol):
-    """Whoever does the work."""
+    """The interface of the workers."""
 
     def ready(self) -> Iterator[Message]:
         """What was found since it was last asked; never waits."""
@@ -89,7 +90,7 @@ def run_job(job: Job) -> Iterator[Message]:
 
 
 class InlineWorkers:
-    """Does everything when it is asked for the rest."""
+    """Does all work in this process, when the remaining messages are asked for."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -137,7 +138,7 @@ class ProcessWorkers:
 
     def close(self) -> None:
         """Ends the children, done or not."""
-        patience_s = 0.0 if self._pipes else _PATIENCE_S  # whoever has told all ends by itself
+        patience_s = 0.0 if self._pipes else _PATIENCE_S  # a child that has sent everything ends by itself
         for pipe in self._pipes:
             pipe.close()
         for child in self._children:
@@ -159,7 +160,7 @@ class ProcessWorkers:
 
 
 def make_workers(work: Work, count: int) -> Workers:
-    """Children where there are to be any, else ourselves."""
+    """Child processes where `count` is above 0, else workers in this process."""
     return ProcessWorkers(work, count) if count else InlineWorkers(work)
 
 
@@ -173,7 +174,7 @@ def _receive_from(pipe: Connection) -> Sequence[Message] | NoarkitError | None:
 
 
 class _Counter:
-    """Numbers from 0 on that no two processes ever get alike."""
+    """A counter shared by processes: numbers from 0 on, each given out once."""
 
     def __init__(self, context: ForkContext | SpawnContext) -> None:
         self._next: Synchronized[int] = context.Value("q", 0)

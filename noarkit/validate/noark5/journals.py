@@ -1,4 +1,4 @@
-"""One pass through a journal or the change log: rows for the store, and what the file can tell alone."""
+"""Reads a journal or the change log in one pass: rows for the store, and findings that need this file only."""
 
 from __future__ import annotations
 

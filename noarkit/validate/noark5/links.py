@@ -1,4 +1,4 @@
-"""Judges what needs the whole: ids, references, documents and files, journals, the change log."""
+"""Checks that need the whole package: ids, references, documents and files, journals, the change log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job tells whoever gathers its findings: rows for the store, hits, counts. Plain values that can be sent."""
+"""The messages of a job to the validating process: rows for the store, findings, counts. Plain values, picklable."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:
-    """A file that cannot be read, or must not be. `judging` = told by the one who held it against its schema."""
+    """A file that cannot be read, or is hostile. `by_schema` = reported by the job that checks its schema."""
 
     hit: Hit
     by_schema: bool = False
@@ -62,7 +62,7 @@ Message = Rows | RuleHits | RuleCounts | Head | UnreadableFile
 
 
 class Notes:
-    """Gathers the hits of one job until they are told."""
+    """Collects the hits of one job until they are sent."""
 
     def __init__(self, file: str) -> None:
         self._file = file

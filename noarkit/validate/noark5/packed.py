@@ -1,5 +1,5 @@
-"""An extract in a zip or tar under the same rules: its XML goes into a folder of our own, which is removed again, and
-its documents are hashed where they lie.
+"""Validates an extract in a zip or tar: its XML is unpacked into a temporary folder, and its documents are hashed
+inside the archive file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Validates one Noark 5 extract: reads everything once, then judges what was read.
+"""Validates one Noark 5 extract: reads everything once, then checks what was read.
 
-Nothing is written anywhere but into a database of our own that the system forgets with us.
+Nothing is written but a temporary database, which the system removes when the process ends.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class PackedDocuments(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Noark5ValidateOptions:
-    """How a package is to be validated. `workers` = how many children share the work; None = as its size asks for.
-    `elsewhere` has the documents where they do not lie beside the XML."""
+    """The options of a Noark 5 validation. `workers` = the number of child processes; None = by the package's size.
+    `packed_documents` has the documents where they are not beside the XML."""
 
     schemas: Path | None = None
     workers: int | None = None
@@ -159,7 +159,7 @@ def _folder(root: Path) -> str:
 
 
 def _read(case: Case, workers: Workers, options: Noark5ValidateOptions, schema_refusals: list[UnreadableFile]) -> None:
-    """Walks arkivstruktur here, and hears in between what the others found."""
+    """Walks arkivstruktur in this process, and takes the messages of the workers in between."""
     if FILE in case.files:
         bounds = Bounds(case.value_of("startDate"), case.value_of("endDate"), f"{options.today or _latest_day()}~")
         try:
@@ -252,7 +252,7 @@ def _lines(case: Case) -> dict[tuple[str, int], int]:
 
 
 def _tell_once(case: Case, lines: Mapping[tuple[str, int], int]) -> None:
-    """What a rule of its own says about an element, the schema need not say again."""
+    """Removes schema findings about elements that a more precise rule reports as well."""
     hits = case.tally.hits()
     reported = {
         (hit.file, lines.get((hit.file, hit.number)), hit.data.get("element"))

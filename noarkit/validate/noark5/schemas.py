@@ -1,7 +1,8 @@
-"""Which schemas judge a package, and whether its own are the official ones.
+"""Chooses the schemas that a package is validated against, and recognises official schemas.
 
-A package's own schema never judges: ours do, or official ones from a folder of the user, known by their sha256.
-Only for metadata of the archive's own making (vsm) there is no other judge than the schema that came along.
+A package's own schemas are not used, because it could bring schemas that allow everything: ours are used, or official
+ones from a folder of the user, known by their sha256. Only business-specific metadata (vsm) has no schema but the one
+in the package.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def is_ours(name: str, sha256: str) -> bool:
 
 
 def schemas_for(document: str, files: Mapping[str, Path], own_schemas: Mapping[str, Path]) -> SchemaSet | None:
-    """What judges one document, or None where we have no schema for it; `own` are schemas of vsm, by namespace."""
+    """The schemas for one document; None where we have none. `own_schemas` are those for vsm, by namespace."""
     schema_names = spec.schemas_of(document)
     if any(name not in files for name in schema_names):
         return None

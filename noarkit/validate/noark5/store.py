@@ -1,7 +1,7 @@
-"""Where a validation keeps what it cannot judge at once: ids, references, documents, files and journal entries.
+"""The temporary database of a validation: ids, references, documents, files and journal entries, to check at the end.
 
-One private SQLite database that the system forgets with the process, however it ends. Ids that look as they should are
-16 bytes; rows go in by thousands, and indexes come when all rows are there.
+One private SQLite database that the system removes with the process, however it ends. UUIDs are stored as 16 bytes;
+rows are inserted by thousands, and indexes are created when all rows are there.
 """
 
 from __future__ import annotations

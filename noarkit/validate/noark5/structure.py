@@ -1,4 +1,4 @@
-"""One pass through arkivstruktur.xml in constant memory: every element once, every unit judged when it is whole."""
+"""Walks arkivstruktur.xml in one pass and constant memory, and checks every unit when it is complete."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ _Place = tuple[Frame, int]
 
 
 class _ElementHandler:
-    """What is done with the elements. `fill` meets some hundred million of them, and is written for that."""
+    """Handles the elements. `fill` may see a hundred million of them: it keeps attributes in locals and calls nothing
+    for an ordinary leaf."""
 
     def __init__(self, state: WalkState) -> None:
         self._state = state

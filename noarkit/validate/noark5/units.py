@@ -1,6 +1,6 @@
-"""What is checked of each unit of arkivstruktur when it closes: all that its own fields and children can tell.
+"""Checks each unit of arkivstruktur when it closes, by its own fields and children.
 
-What needs other units (ids, references, documents, journals) goes into the store and is judged at the end.
+Data for checks across units (ids, references, documents, journals) goes into the store.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What values there are: codes with their texts and keys by version, formats with their endings and first bytes."""
+"""Tables of allowed values: codes with texts and keys by version, formats with endings and first bytes."""
 
 from __future__ import annotations
 

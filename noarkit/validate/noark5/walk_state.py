@@ -1,4 +1,4 @@
-"""What the walk through arkivstruktur has in sight: the open elements above, and where findings, ids and counts go."""
+"""The state of the walk through arkivstruktur: the open elements, and where findings, ids and counts go."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What a table's own schema demands of its rows, read as data: the archive's schema is never run as one.
+"""Reads a table's own schema as data: the expected elements of its rows.
 
-Only what SIARD's table schemas are made of is understood; anything else makes the schema unusable, and that is told.
+The archive's schema is never run as a schema, because a hostile one can make a validator run for hours. Only the
+constructs of SIARD's table schemas are understood; anything else is a finding.
 """
 
 from __future__ import annotations

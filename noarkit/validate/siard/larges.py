@@ -1,4 +1,4 @@
-"""Large values that stand in files: each is there, as long as its cell says, and has the digest its cell says."""
+"""Checks large values in files of their own: existence, length and digest, as their cells say."""
 
 from __future__ import annotations
 

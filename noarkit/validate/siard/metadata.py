@@ -1,4 +1,4 @@
-"""The rules of `metadata.xml`: its schema, names that must be there and be one, and keys that lead somewhere."""
+"""Checks `metadata.xml`: its schema, required and unique names, types, and the columns of keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds the rows of a table's XML to its schema, in one pass and constant memory: order, presence, values and lines."""
+"""Checks the rows of a table's XML against its schema, in one pass and constant memory: order, presence and values."""
 
 from __future__ import annotations
 

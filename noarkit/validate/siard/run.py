@@ -1,4 +1,4 @@
-"""Runs every rule over one SIARD archive: files, metadata, table schemas, rows and large values, in constant memory.
+"""Validates one SIARD archive: files, metadata, table schemas, rows and large values, in constant memory.
 
     report = validate_siard(Path("records.siard"))
 

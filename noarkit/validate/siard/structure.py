@@ -1,4 +1,4 @@
-"""The rules of an archive's files: what stands where, how it is called, and how it is packed."""
+"""Checks the files of an archive: folders, names and compression."""
 
 from __future__ import annotations
 

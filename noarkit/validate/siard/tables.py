@@ -1,4 +1,4 @@
-"""Holds the schema of a table to what the metadata says of its columns."""
+"""Checks the schema of a table against the columns in the metadata."""
 
 from __future__ import annotations
 
