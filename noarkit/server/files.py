@@ -86,7 +86,7 @@ class Files:
 
     def __init__(self, data_dir: Path, archive: Database, *, ttl_s: float, now_s: Callable[[], float]) -> None:
         self.store = FileStore(data_dir / "files")
-        # small uploads are written down on the event loop: there, nobody may wait for a disk
+        # small uploads are recorded on the event loop, which must not wait for a disk
         self._uploads = Database(data_dir / "uploads.db", archive.clock, synchronous="NORMAL", checkpoint_pages=0)
         self._uploads.create_tables((_UPLOAD_TABLE,))
         self._archive = archive
@@ -160,7 +160,7 @@ class Files:
     def claim(self, db: sqlite3.Connection, file_id: str, account: str) -> FileFacts:
         """Makes an upload a file of the archive, in the writer's transaction `db`.
 
-        Refuses with 400 where the id is unknown, its upload has gone, or it is another account's: which, nobody learns.
+        Refuses with 400 where the id is unknown, its upload has gone, or it is another account's, without saying which.
         The uploader may refer to one file from several versions.
         """
         number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1

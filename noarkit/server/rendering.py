@@ -20,7 +20,7 @@ from noarkit.server.schema import schema, table_name
 from noarkit.server.values import RENDERERS, Stored
 from noarkit.server.wire import Refusal
 
-# How much text one answer holds at the most: what is fetched, told and sent is in memory several times over.
+# The most text of one answer: the fetched, rendered and sent forms are in memory at the same time.
 _MOST_CHARACTERS = 64 * 1024 * 1024
 
 Row = Sequence[Stored]

@@ -47,14 +47,14 @@ SERVICE_PERMISSIONS = (
 )
 CONTROLLING_LISTS = ("administrativEnhet", "mappetype", "dokumenttype", "skjerming")
 
-# Nodes of the tree that are no objects; each stands where a family stands, with object id 0.
+# Nodes of the tree that are no objects; they are used in place of a family, with object id 0.
 ROOT = "GlobaleRettigheter"
 LIST_REGISTER = "ListeRegister"
 METADATA_REGISTER = "VsmRegister"
 PRECEDENT_REGISTER = "PresedensRegister"
 REGISTERS = (LIST_REGISTER, METADATA_REGISTER, PRECEDENT_REGISTER)
 
-# What stands directly above an object: the first of these links that is set. Families that are not named stand below
+# The link to the parent of an object: the first of these that is set. Families that are not named are directly below
 # the root, labels below their owner.
 _ABOVE: Mapping[str, tuple[str, ...]] = {
     "Arkivdel": ("refArkiv",),

@@ -204,7 +204,7 @@ CONVERTERS: Mapping[str, Callable[[object], Stored]] = MappingProxyType(
     }
 )
 
-# What makes a stored value of a kind that of an answer; other kinds are told as they are stored.
+# The functions that render stored values for answers, by kind; other kinds are rendered as they are stored.
 RENDERERS: Mapping[str, Callable[[Stored], object]] = MappingProxyType(
     {
         "timestamp": lambda stored: _format_timestamp(int(stored or 0)),

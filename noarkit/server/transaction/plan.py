@@ -16,7 +16,7 @@ from noarkit.model import Field, ObjectType
 from noarkit.server.schema import Link, Schema, schema
 from noarkit.server.values import BadValue, Stored, converter, text, whole_number
 
-# What stands directly above an object: the first of these links that is set. Owned types stand below any of theirs.
+# The link to the parent of an object: the first of these that is set. The parent of an owned type is any of its owners.
 PARENTS: Mapping[str, tuple[str, ...]] = {
     "Arkivdel": ("refArkiv",),
     "Klasse": ("refForelderKlasse", "refKlassifikasjonssystem"),

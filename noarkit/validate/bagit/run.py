@@ -2,7 +2,7 @@
 
     report = validate_bag(Path("delivery.zip"))
 
-What is hostile as an archive file (links, twins, bombs) is refused by the fault of its kind; everything else is told.
+A hostile archive file (links, twins, bombs) is refused by the fault of its kind; everything else becomes a finding.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _PARENTS: Mapping[str, tuple[str, ...]] = {
 _OF_PARTS = ("refMappe", "refRegistrering", "refDokument", "refJournalpost", "refArkivnotat", "refArkiv")
 _IDENTS = ("mappeIdent", "registreringsIdent", "klasseIdent", "dokumentnummer", "versjonsnummer")
 _NOT_COMPARED = frozenset({"uuid", "referanseDokumentfil", "sjekksum", "sjekksumAlgoritme", "filstoerrelse"})
-# a precedent belongs to several, so that neither side says where it stands
+# a precedent belongs to several records, so that neither side has a parent for it
 _TYPES = tuple(name for name in mapping().types if mapping().types[name].group and name != "Presedens")
 
 

@@ -19,8 +19,8 @@ _BATCH = 2000
 class Row(NamedTuple):
     """One unit, document, version or part of a side.
 
-    `id` names it on its side and `parent` what it stands in; `uuid` is its systemID, or empty; `ident` what it is
-    called among its siblings. What has neither is told from its siblings by what it holds.
+    `id` is its key on its side and `parent` that of its parent; `uuid` is its systemID, or empty; `ident` its name
+    among its siblings. A row with neither is distinguished from its siblings by its fields.
     """
 
     id: str

@@ -67,7 +67,7 @@ FIXITY_CODES = frozenset(
 LENIENT = frozenset(
     {f"CSIP{number}" for number in (*range(10, 17), 60, 80, 82, *range(88, 109), 113, 114, 116, 118, 119)}
 )
-"""Rules that tools read in different ways for a representation: there they are told by one rule of ours, as warning."""
+"""Rules that tools read in different ways for a representation: there one rule of ours reports them, as warning."""
 
 PACKAGE_ONLY = frozenset(
     {f"CSIP{number}" for number in (3, 5, 8, 17, 31, 32, 45, 61, 62, 63, 73, 74, 75, 91, 92, 93, 96, 97, 100)}

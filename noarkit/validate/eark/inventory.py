@@ -150,7 +150,7 @@ class Inventory:
     def has_folder(self, path: str) -> bool:
         """True where files lie below a folder of that path, in whatever case each part of it is spelt.
 
-        True as well once too many folders were looked at in vain: then nobody can afford to ask any more.
+        True as well once too many folders were searched in vain: a package must not make the search take for ever.
         """
         parent = ""
         for part in (part for part in path.split("/") if part):

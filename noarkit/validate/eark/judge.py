@@ -51,7 +51,7 @@ def never_at_once(algorithm: str) -> bool:
 class Judge:
     """Watches one document. `at_once` knows the algorithm by which plain names are read without being looked for.
 
-    `latest` is the last day on which anything can have been changed; nothing where nobody knows what day it is.
+    `latest` is the last day on which anything can have been changed; empty where the day is unknown.
     """
 
     def __init__(

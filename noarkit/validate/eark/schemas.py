@@ -23,7 +23,7 @@ _JUDGED = frozenset((spec.METS, spec.XLINK, spec.CSIP, spec.SIP, *spec.CSIP_SPEL
 class SchemaSet:
     """The schemas that judge: METS with its extensions, and PREMIS where one was given.
 
-    Ours knows of PREMIS only what we write ourselves, so it judges nobody else's.
+    Our own PREMIS schema covers only what we write ourselves, so it is not used for the documents of others.
     """
 
     mets: etree.XMLSchema | None

@@ -27,7 +27,7 @@ _FIRST = 8
 _STARTS = formats().first_bytes
 
 Claim = Callable[[], int]
-"""Gives the number of the next block that nobody has: the same is never given twice."""
+"""Returns the number of the next free block; no number is returned twice."""
 
 
 def read_files(root: Path, claim: Claim) -> Iterator[Message]:

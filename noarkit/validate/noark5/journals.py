@@ -23,7 +23,7 @@ JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 _BATCH = 5_000
 _DEEPEST = LIMITS.max_depth
 _ENTRY_GROUPS = ("journalhode", "saksmappe", "journalpost", "korrespondansepart")
-"""Groups of which something is asked; what else there is belongs to them, or to nobody."""
+"""The groups whose leaves are needed; leaves of other groups belong to the group around them."""
 
 
 def read_journal(path: Path, journal: int) -> Iterator[Message]:

@@ -23,7 +23,7 @@ _MOST_PARTS = 100_000
 @dataclass(frozen=True, slots=True)
 class Expected:
     """An element of a row: its name, its type (`xs:integer`, `clobType`; empty where it has elements), whether it may
-    be missing, and what stands in it. `loose` is True where anything may."""
+    be missing, and its child elements. `loose` is True where any content is allowed."""
 
     name: str
     type: str

@@ -21,7 +21,7 @@ _LONE_BACKSLASH = re.compile(r"\\(?!u[0-9A-Fa-f]{4})")
 _LARGE = frozenset({"clobType", "blobType"})
 
 Complain = Callable[..., None]
-"""Takes a rule's code, a line, and what is to be told."""
+"""Adds a finding: takes a rule's code, a line, and the data of the place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
     report = validate_siard(Path("records.siard"))
 
-What is hostile as an archive file (links, twins, bombs, ways out) is refused by its own fault; the rest is told.
+A hostile archive file (links, twins, bombs, ways out) is refused by its own fault; everything else becomes a finding.
 """
 
 from __future__ import annotations
@@ -122,10 +122,10 @@ def _judge_table(siard: Siard, schema: Schema, table: Table, tally: Tally, large
     try:
         cells = siard.cells(schema, table, lambda location, name: unknown.append(name))
     except PackageFault:
-        return 0  # a type without end was told by its own rule
+        return 0  # an endless type was reported by its own rule
     place = TablePlace(schema, table, cells, f"{base}.xml")
     table_schema = _schema_of(siard, f"{base}.xsd", tally)
-    if table_schema is not None and not unknown:  # a type that nobody knows was told by its own rule
+    if table_schema is not None and not unknown:  # an unknown type was reported by its own rule
         check_table_schema(f"{base}.xsd", table, cells, table_schema, tally)
     if siard.place.size_of(place.file) is None:
         return 0
